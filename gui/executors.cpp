@@ -27,7 +27,7 @@ namespace {
 
 std::string no_worker_program(const std::string& program) {
   if (::access(program.c_str(), X_OK) == 0) return "";
-  return "workers are processes of the tutti command, which should be at " + program +
+  return "workers are processes of the tutti command, expected at " + program +
          "; install or build both together";
 }
 
@@ -35,7 +35,7 @@ std::string no_gpus() {
   const auto count = real::CudaDevices::load().and_then(
       [](const TuttiCudaApi* api) { return real::CudaDevices::count(*api); });
   if (!count) return count.error().message();
-  return *count > 0 ? "" : "there is no GPU on this machine";
+  return *count > 0 ? "" : "this machine has no GPU";
 }
 
 std::string no_nccl() {

@@ -66,7 +66,7 @@ void say(const QString& what) { std::fprintf(stderr, "tutti: %s\n", qUtf8Printab
 QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
   if (wanted.isEmpty() || window.size() == wanted) return {};
   const QSize least = window.minimumSizeHint().expandedTo(window.minimumSize());
-  return QStringLiteral("--size %1x%2: what is shown here takes at least %3x%4")
+  return QStringLiteral("--size %1x%2: this view needs at least %3x%4")
       .arg(wanted.width())
       .arg(wanted.height())
       .arg(least.width())
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
                           qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
   if (no_display && !screenshot) {
     say(QStringLiteral(
-        "there is no display here (DISPLAY is not set); --screenshot FILE writes a picture"));
+        "there is no display (DISPLAY is not set); --screenshot FILE writes a picture"));
     return 2;
   }
   if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");

@@ -32,21 +32,21 @@ struct Option {
 
 constexpr Option kOptions[] = {
     {"screenshot",
-     "Write a picture of the window (.png; .svg: of its timeline or plot) to this file instead of "
-     "showing it; needs no "
-     "display",
+     "Write a picture of the window to this .png file (or of its timeline or plot to this .svg "
+     "file) instead of showing it; needs no display",
      "file"},
     {"size", "Size of the window in pixels, such as 1600x900", "size"},
     {"dark", "Dark colours", ""},
     {"run", "Run the scenario at once and show its timeline", ""},
-    {"from-us", "Show the run from this time on", "time"},
-    {"to-us", "Show the run up to this time", "time"},
-    {"at-us", "Put the time cursor at this time", "time"},
-    {"device", "Show what a device holds, such as w0/gpu1 (of two timelines: the first)", "name"},
+    {"from-us", "Start of the visible time range", "time"},
+    {"to-us", "End of the visible time range", "time"},
+    {"at-us", "Position of the time cursor", "time"},
+    {"device", "Show the contents of a device, such as w0/gpu1 (with two timelines: of the first)",
+     "name"},
     {"find", "Select the first matching span, such as \"pack 3\" or \"receive gpu1\"", "words"},
     {"align", "Align two timelines by start, step (default) or pack", "what"},
     {"x", "Field on the x axis of a sweep's plot, such as strategy.bytes_per_pack", "field"},
-    {"by", "Field whose values become the curves of a sweep's plot; \"\": one curve", "field"},
+    {"by", "Field with one curve per value in a sweep's plot (\"\": a single curve)", "field"},
     {"cost",
      "Quantity on the y axis of a sweep's plot: step_time (default), exposed_communication, "
      "speed_up, …",
@@ -75,25 +75,24 @@ Wrong read_files(const QCommandLineParser& parser, Options& options) {
   const QStringList files = parser.positionalArguments();
   if (files.size() > 2)
     return QStringLiteral(
-        "expected one timeline, scenario or sweep, or two timelines; tutti view --help tells more");
+        "expected one timeline, scenario or sweep, or two timelines; see tutti view --help");
   options.file = files.value(0);
   options.second = files.value(1);
   options.run = is_set(parser, "run");
   const bool scenario = !files.isEmpty() && is_scenario(files.front());
-  if (options.run && !scenario) return QStringLiteral("--run runs a scenario; name one");
+  if (options.run && !scenario) return QStringLiteral("--run needs a scenario; name one");
   options.sweep = !files.isEmpty() && is_of(files.front(), FileKind::kSweep);
   if (files.size() == 2) {
     const auto second = file_kind(files[1].toStdString());
     if (!second) return QString::fromStdString(second.error().message());
     if (scenario || *second != FileKind::kTimeline)
-      return QStringLiteral(
-          "two files are shown together if both are timelines, or the first is a sweep");
+      return QStringLiteral("two files must be two timelines, or a sweep and a timeline");
   }
   options.svg =
       files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
   if (options.svg &&
       !value(parser, "screenshot").endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
-    return QStringLiteral("a plot that is there can be drawn as a PNG: --screenshot FILE.png");
+    return QStringLiteral("a plot in a file can be drawn as a PNG: --screenshot FILE.png");
   for (const char* const place : kPlaces) {
     if (!is_set(parser, place)) continue;
     const QString name = QString::fromLatin1(place);
@@ -101,7 +100,7 @@ Wrong read_files(const QCommandLineParser& parser, Options& options) {
       return QStringLiteral("--%1 needs a timeline; name one").arg(name);
     if (scenario && !options.run)
       return QStringLiteral(
-                 "--%1 needs a timeline; name one, or make it of the scenario with --run")
+                 "--%1 needs a timeline; name one, or create it from a scenario with --run")
           .arg(name);
   }
   return std::nullopt;
@@ -112,7 +111,7 @@ Wrong read_sweep_looks(const QCommandLineParser& parser, Options& options) {
                                     std::pair("cost", &options.cost)}) {
     *field = value(parser, name);
     if (is_set(parser, name) && !options.sweep)
-      return QStringLiteral("--%1 is of a sweep; name one").arg(QString::fromLatin1(name));
+      return QStringLiteral("--%1 needs a sweep; name one").arg(QString::fromLatin1(name));
   }
   options.one_line = is_set(parser, "by") && options.by.isEmpty();
   if (options.cost.isEmpty() || find_sweep_cost(options.cost.toStdString())) return std::nullopt;
@@ -130,7 +129,8 @@ Wrong read_two(const QCommandLineParser& parser, Options& options) {
   if (is_set(parser, "error")) {
     options.error = value(parser, "error").toInt();
     if (options.error < 1)
-      return QStringLiteral("--error %1: expected a number from 1 on").arg(value(parser, "error"));
+      return QStringLiteral("--error %1: expected a number of at least 1")
+          .arg(value(parser, "error"));
   }
   if (is_set(parser, "align")) {
     options.align = parse_align(value(parser, "align").toStdString());
@@ -151,7 +151,7 @@ Wrong read_looks(const QCommandLineParser& parser, Options& options) {
       return QStringLiteral("--screenshot %1: expected a name that ends in .png or .svg").arg(name);
     if (svg && (options.file.isEmpty() || (is_scenario(options.file) && !options.run)))
       return QStringLiteral(
-                 "--screenshot %1: an SVG is of a timeline or a sweep; name one, or a .png")
+                 "--screenshot %1: an SVG shows a timeline or a sweep; name one, or use .png")
           .arg(name);
   }
   if (!is_set(parser, "size")) return std::nullopt;
@@ -178,14 +178,14 @@ Wrong read_place(const QCommandLineParser& parser, Options& options) {
     bool number = false;
     *time = value(parser, name).toDouble(&number);
     if (!number || !(**time >= 0 && **time < kMaxMicroseconds))
-      return QStringLiteral("--%1 %2: expected microseconds from 0 on")
+      return QStringLiteral("--%1 %2: expected microseconds, at least 0")
           .arg(QString::fromLatin1(name), value(parser, name));
   }
   if (options.to_us && options.from_us.value_or(0) >= *options.to_us) {
     return options.from_us
                ? QStringLiteral("--from-us %1 is not before --to-us %2")
                      .arg(value(parser, "from-us"), value(parser, "to-us"))
-               : QStringLiteral("--to-us %1: expected a time after 0").arg(value(parser, "to-us"));
+               : QStringLiteral("--to-us %1: expected a time above 0").arg(value(parser, "to-us"));
   }
   return std::nullopt;
 }
@@ -217,7 +217,7 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
   const bool inside = spans.start(found.index) < range->to && spans.end(found.index) >= range->from;
   view.show_range(*range);
   return inside ? QString()
-                : QStringLiteral("--find %1: not found between %2 and %3")
+                : QStringLiteral("--find %1: no span matches between %2 and %3")
                       .arg(options.find, QString::fromStdString(core::show(range->from)),
                            QString::fromStdString(core::show(range->to)));
 }
@@ -226,12 +226,10 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
 
 tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   QCommandLineParser parser;
-  parser.setApplicationDescription(
-      QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote; or two, the second "
-                     "beside the first; "
-                     "opens a scenario to change and run; or plots a sweep of tutti sweep or tutti "
-                     "tune --database, also "
-                     "while it runs, with a timeline behind it as a point that was measured."));
+  parser.setApplicationDescription(QStringLiteral(
+      "Shows a timeline written by tutti simulate or tutti run, or compares two timelines; opens a "
+      "scenario to edit and run; or plots a sweep of tutti sweep or tutti tune --database, even "
+      "while it runs. A timeline after a sweep is drawn in its plot as a measured point."));
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("file"),
@@ -241,8 +239,7 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
     parser.addOption({QString::fromLatin1(option.name), QString::fromUtf8(option.help),
                       QString::fromLatin1(option.value)});
   if (!parser.parse(app.arguments()))
-    return tl::make_unexpected(parser.errorText() +
-                               QStringLiteral("; tutti view --help tells more"));
+    return tl::make_unexpected(parser.errorText() + QStringLiteral("; see tutti view --help"));
   if (is_set(parser, "help")) parser.showHelp(0);
   if (is_set(parser, "version")) parser.showVersion();
   Options options;
@@ -264,7 +261,7 @@ static QStringList show_plot(MainWindow& window, const Options& options) {
     for (const SweepField& known : fields_of(*window.sweep().data()))
       names << QString::fromStdString(known.name);
     if (!field->isEmpty() && !names.contains(*field))
-      missing << QStringLiteral("--%1 %2: that does not vary here; expected one of %3")
+      missing << QStringLiteral("--%1 %2: this field does not vary here; expected one of %3")
                      .arg(QString::fromLatin1(name), *field, names.join(QStringLiteral(", ")));
   }
   window.sweep().choose(choice);
@@ -296,7 +293,7 @@ QStringList show_place(MainWindow& window, const Options& options) {
   if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();
   if (!options.device.isEmpty() && !window.topology().select_device(options.device)) {
     missing << QStringLiteral(
-                   "--device %1: the timeline has no such device (w0/gpu1 is one's form)")
+                   "--device %1: the timeline has no such device (expected a name such as w0/gpu1)")
                    .arg(options.device);
   }
   return missing;

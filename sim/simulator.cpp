@@ -55,20 +55,20 @@ std::int64_t lanes_of(const Scenario& scenario) {
   return most;
 }
 
-constexpr std::string_view kCannotStandForAll = "one worker cannot stand for all: ";
+constexpr std::string_view kCannotStandForAll = "one worker cannot represent all: ";
 
 core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_folded) {
   return core::Error::request(
       {core::ProblemCode::kTooLarge, "Strategy"},
-      fmt::format("one collective of this strategy has {} lanes of messages over its {} ranks; up "
-                  "to {} can be "
-                  "simulated; take fewer shards, channels or workers{}",
-                  lanes_of(scenario), scenario.plan.widest().schedule->ranks(),
-                  Interpreter::kMaxLanes,
-                  why_not_folded.empty()
-                      ? ""
-                      : fmt::format(", or make workers alike, so that one can stand for all ({})",
-                                    why_not_folded)),
+      fmt::format(
+          "one collective of this strategy has {} lanes over its {} ranks; at most {} can be "
+          "simulated; use fewer shards, channels or workers{}",
+          lanes_of(scenario), scenario.plan.widest().schedule->ranks(), Interpreter::kMaxLanes,
+          why_not_folded.empty()
+              ? ""
+              : fmt::format(
+                    ", or make workers identical, so that one is simulated on behalf of all ({})",
+                    why_not_folded)),
       {scenario.file, 0, 0});
 }
 
@@ -113,11 +113,11 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   const core::Conditions& conditions = scenario.run.conditions;
   if (scenario.run.network_model == core::NetworkModel::kIdeal &&
       !(conditions.links.empty() && conditions.background.empty())) {
-    return tl::make_unexpected(core::Error::request(
-        {core::ProblemCode::kConflict, "Run.network_model"},
-        "conditions: changing links and background traffic need network model fifo or fair; ideal "
-        "models only the ports at both ends",
-        {scenario.file, 0, 0}));
+    return tl::make_unexpected(
+        core::Error::request({core::ProblemCode::kConflict, "Run.network_model"},
+                             "conditions: changing links and background traffic need network model "
+                             "fifo or fair; ideal models only the ports at both ends",
+                             {scenario.file, 0, 0}));
   }
   if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
   const bool remember = remembers(remembers_, scenario);
@@ -126,7 +126,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {
     Folding folding = fold(scenario);
     why_not = folding.why_not;
-    if (records_others(record)) why_not = "workers other than the first are to be recorded";
+    if (records_others(record)) why_not = "workers other than the first are recorded";
     if (why_not.empty()) {
       core::RecordOptions of_one = record;
       of_one.last_worker = 0;

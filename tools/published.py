@@ -188,7 +188,7 @@ NOT_USED = {
     "horovod_659": "the batch is not stated",
     "ddp_bucket_sweep_gloo": "the GPUs are not stated, and Gloo's rings are not modelled: only differences between sizes are predicted (bucket sizes)",
     "nccl_resnet50_fusion": "NCCL over 1 GbE with its own α and β as the only description of the hardware: only its best size is predicted (bucket sizes)",
-    "mgwfbp": "parameters of a network, nothing to predict",
+    "mgwfbp": "parameters of a network without a measurement to predict",
     "tf_issue36008": "the batch is not stated",
     "byteps_issue59": "neither the batch nor the wiring of the GPUs is stated; the run with 16 GPUs was set up wrongly",
     "byteps_issue188": "the model (Faster R-CNN of mmdetection) is not listed",

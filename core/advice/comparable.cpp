@@ -38,7 +38,8 @@ void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Trav
 std::string why_not(const Travel::Part& now, const Travel::Part& other, const std::string& where,
                     const std::string& network) {
   const std::string assumed = fmt::format(
-      "NCCL's figures for {} are assumed, since there was no measurement to fit them to",
+      "NCCL's parameters for {} are assumed, because no measurement of it was available to fit "
+      "them",
       network.empty() ? "this network" : network);
   std::string why;
   const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
@@ -46,19 +47,19 @@ std::string why_not(const Travel::Part& now, const Travel::Part& other, const st
   const KnownTimes nccl_times = now.nccl ? now.nccl_times : other.nccl_times;
   if (nccl_changes && nccl_times == KnownTimes::kAssumed) add(assumed);
   if (other.nccl && !now.nccl && nccl_times == KnownTimes::kLinks)
-    add(fmt::format(
-        "NCCL's own times are not known here, and {} it goes by the data sheets of links", where));
+    add(
+        fmt::format("Tutti has no measured NCCL times for this system; {} it uses the data-sheet "
+                    "rates of the links",
+                    where));
   if (other.messages && !now.messages && other.message_times == KnownTimes::kPriors)
     add(
-        fmt::format("{} hosts take of its messages what those of other machines took, within a "
-                    "factor of about two, and "
-                    "nobody measured it here",
+        fmt::format("{} the host overhead of its messages was measured on other machines and is "
+                    "known within a factor of about two",
                     where));
   if (other.messages && !now.messages && other.message_times == KnownTimes::kLinks)
     add(
-        fmt::format("{} its messages go at the full rate of their links, without what the program "
-                    "takes that sends "
-                    "them, which nobody measured here",
+        fmt::format("{} its messages use the full rate of their links; the overhead of the sending "
+                    "program was not measured here",
                     where));
   return why;
 }

@@ -35,8 +35,7 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
     if (ratio > kFarOff || ratio < 1 / kFarOff) {
       said.push_back(
           fmt::format("extrapolated: layer times were measured at batch {} and are scaled to {}; "
-                      "what does not grow "
-                      "with the batch is not known",
+                      "costs that do not grow with the batch are unknown",
                       times->batch, batch));
     }
     if (times->gpu_model == GpuModel::kNone) continue;
@@ -47,7 +46,7 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
       seen += group.count;
       if (is_of(*group.machine, times->gpu_model)) continue;
       said.push_back(
-          fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}",
+          fmt::format("extrapolated: layer times were measured on {}, but the cluster has {}",
                       to_string(times->gpu_model), group.machine->name()));
     }
   }
@@ -97,9 +96,9 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
   const auto calibrated = calibrated_of(scenario, message);
   if (!calibrated) return;
   if (calibrated->has_workers() && calibrated->workers() != scenario.cluster->workers()) {
-    said.push_back(
-        fmt::format("extrapolated: the cluster's figures were fitted to {} workers, and it has {}",
-                    calibrated->workers(), scenario.cluster->workers()));
+    said.push_back(fmt::format(
+        "extrapolated: the cluster's parameters were fitted to {} workers, but it has {}",
+        calibrated->workers(), scenario.cluster->workers()));
   }
   std::vector<std::size_t> smaller, larger;
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
@@ -109,10 +108,10 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
   }
   const auto add = [&](const std::vector<std::size_t>& packs, const char* how, std::int64_t than) {
     if (packs.empty()) return;
-    said.push_back(
-        fmt::format("extrapolated: {} {} {} than the {} that the cluster's figures were fitted to",
-                    packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
-                    show(Bytes(than))));
+    said.push_back(fmt::format(
+        "extrapolated: {} {} {} than the {} that the cluster's parameters were fitted to",
+        packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
+        show(Bytes(than))));
   };
   add(smaller, "smaller", calibrated->least_bytes());
   add(larger, "larger", calibrated->most_bytes());

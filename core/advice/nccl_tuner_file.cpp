@@ -168,7 +168,7 @@ OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario&
       why = modelled->why_rings;
     }
   }
-  return tl::make_unexpected("what NCCL chooses for other collectives is not known here" +
+  return tl::make_unexpected("NCCL's choice for other collectives is unknown for this system" +
                              (why.empty() ? why : ": " + why));
 }
 
@@ -189,10 +189,9 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
   if (!communicator) return tl::make_unexpected(communicator.error());
   const nccl::Communicator& comm = **communicator;
   if (comm.version < kOldestWithFiles) {
-    return tl::make_unexpected(
-        fmt::format("NCCL {} does not load the example tuner plugins that read a file, which "
-                    "{} and later do",
-                    to_string(comm.version), to_string(kOldestWithFiles)));
+    return tl::make_unexpected(fmt::format(
+        "NCCL {} does not load the example tuner plugins that read a file; {} and later do",
+        to_string(comm.version), to_string(kOldestWithFiles)));
   }
   const Variables variables = recommended.nccl.variables;
   const auto own = tuned(comm, without_lines(variables), std::nullopt);
@@ -231,25 +230,24 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
     if (auto added = file.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)
       return tl::make_unexpected(added.error());
   }
-  file.add_comment("all else, as NCCL chooses by itself");
+  file.add_comment("all other sizes, with NCCL's own choice");
   if (auto added = file.add_all(*own, gradients.type, -1, -1); !added)
     return tl::make_unexpected(added.error());
 
   NcclTunerFile made;
   made.text = file.take();
   made.remark =
-      "a file for NCCL_TUNER_CONFIG_FILE, with the example tuner of NCCL 2.27.7 or later as "
-      "NCCL_TUNER_PLUGIN, in "
-      "place of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or NCCL_MAX_NCHANNELS; sizes in "
-      "bytes; all-reduces "
-      "between all GPUs as recommended, other collectives as NCCL chooses by itself, since the "
-      "plugin gives one "
-      "channel to what has no line; communicators of other sizes have the lines of this one";
+      "set NCCL_TUNER_CONFIG_FILE to this file and NCCL_TUNER_PLUGIN to the example tuner of NCCL "
+      "2.27.7 or later, instead of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or "
+      "NCCL_MAX_NCHANNELS; sizes are in bytes; all-reduces between all GPUs are as recommended and "
+      "other collectives as NCCL chooses, because the plugin gives one channel to collectives "
+      "without a line; communicators of other sizes use the same lines";
   int most = 0;
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
   const bool by_switch = own->communicator.nvls_channels >= most;
   if (most > own->communicator.channels && !by_switch)
-    made.remark += fmt::format("; so many channels exist with NCCL_MIN_NCHANNELS={} alone", most);
+    made.remark +=
+        fmt::format("; this number of channels exists only with NCCL_MIN_NCHANNELS={}", most);
   return made;
 }
 

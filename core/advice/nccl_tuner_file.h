@@ -21,7 +21,7 @@ struct NcclTunerFile {
 /// the one without limits on channels and without NCCL_ALGO and NCCL_PROTO, whatever the current
 /// scenario sets, because the file replaces them; it is for the communicator, the release and the
 /// other variables of `recommended`.
-/// ERRORS (texts): why there is no such file.
+/// ERRORS (texts): the reason why no such file can be written.
 /// REQUIRES: the algorithm of `recommended` is nccl, and it has packs.
 /// SOURCE: NVIDIA/nccl ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc
 /// (getAlgoInfo).

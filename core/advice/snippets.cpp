@@ -58,12 +58,12 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
   // NCCL's own choice needs no setting.
   if (channels || !variables.empty()) {
     made.list.push_back({"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported),
-                         true, "for trying it out: they hold for every collective of the process"});
+                         true, "for a quick test: they apply to every collective of the process"});
   }
   if (!choice) return;
   auto file = nccl_tuner_file(scenario, library);
   if (!file) {
-    made.notes.push_back("there is no file for NCCL's tuner: " + file.error());
+    made.notes.push_back("no file was written for NCCL's tuner: " + file.error());
     return;
   }
   made.list.push_back(

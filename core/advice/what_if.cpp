@@ -52,7 +52,7 @@ class WhatIfMaker {
     const StepTimes& times = scenario_.workload.times.front();
     message.mutable_workload()->set_forward_ms(to_ms(times.forward) / kBetter);
     message.mutable_workload()->set_backward_ms(to_ms(times.backward_total()) / kBetter);
-    add("computation twice as fast (less to hide communication behind)", message);
+    add("computation is twice as fast (less time to overlap communication)", message);
   }
 
   void add_strategy() {
@@ -71,11 +71,11 @@ class WhatIfMaker {
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::CONCURRENT); });
     }
     if (s.launch == Launch::kConcurrent && scenario_.plan.packs.size() > 1) {
-      with("packs wait for the one before (strategy.launch: SERIAL)",
+      with("each pack waits for the previous one (strategy.launch: SERIAL)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::SERIAL); });
     }
     if (scenario_.plan.update == Update::kAfterAll && scenario_.plan.packs.size() > 1) {
-      with("variables are updated pack by pack (strategy.update: PER_PACK)",
+      with("each pack updates its variables when it completes (strategy.update: PER_PACK)",
            [](proto::Strategy& p) { p.set_update(proto::Strategy::PER_PACK); });
     }
     if (!s.compression && scenario_.plan.bytes() > Bytes()) {
@@ -90,7 +90,7 @@ class WhatIfMaker {
     proto::Scenario message = message_;
     message.mutable_cluster()->mutable_network()->mutable_host_transport()->set_library(
         proto::HostTransport::OFF);
-    add("hosts take nothing of messages (network.host_transport.library: OFF)", message);
+    add("hosts add no overhead to messages (network.host_transport.library: OFF)", message);
   }
 
   void add_interference(const Summary& summary) {
@@ -98,7 +98,7 @@ class WhatIfMaker {
     if (!parts || parts->slowed <= Time()) return;
     proto::Scenario message = message_;
     message.mutable_run()->set_interference(proto::Run::OFF);
-    add("communication takes nothing from computation (run.interference: OFF)", message);
+    add("communication does not slow computation (run.interference: OFF)", message);
   }
 
   WhatIfs take() { return std::move(made_); }

@@ -11,20 +11,19 @@ namespace tutti::core {
 
 /// The note for variations of a cluster's parameters if packs have NCCL's own times.
 inline constexpr const char* kNcclIsMeasured =
-    "NCCL's times are those of such machines as they were measured: other figures of links do not "
-    "make them shorter "
-    "(run { nccl: RINGS } goes by the links)";
+    "NCCL's times are fitted to measurements of such machines, so other link parameters do not "
+    "change them (run { nccl: RINGS } uses the links' parameters)";
 
-/// A scenario that differs from another in one respect.
+/// A scenario that differs from a given one in one respect.
 struct WhatIf {
   std::string what;  ///< "twice network.bandwidth (12.5 GB/s)", "packs start as soon as they are
                      ///< ready (launch: CONCURRENT)"
   std::string text;  ///< the scenario's text
 };
 
-/// Changes that might make `scenario` faster: each parameter of its cluster better by a factor of
+/// Changes that might make `scenario` faster: each parameter of its cluster improved by a factor of
 /// two, computation twice as fast, and every other choice of the strategy's launch, staging,
-/// merging and update. `summary` is that of a run of the scenario. Some of the changed scenarios
+/// merging and update. `summary` summarises a run of the scenario. Some of the changed scenarios
 /// may be invalid. `notes` lists what cannot be varied, and why.
 /// ERRORS: a file that the scenario names can no longer be read.
 struct WhatIfs {

@@ -8,8 +8,8 @@ namespace tutti::core {
 void check_failed(const char* file, int line, const char* condition, fmt::string_view format,
                   fmt::format_args args) {
   fmt::print(stderr,
-             "{}:{}: this should never happen: {} does not hold ({})\n"
-             "please report it, with the command and the files that led here\n",
+             "{}:{}: internal error: {} does not hold ({})\n"
+             "please report this, with the command and the files that caused it\n",
              file, line, condition, fmt::vformat(format, args));
   std::fflush(stderr);
   std::abort();

@@ -94,8 +94,7 @@ tl::unexpected<Error> Problems::take() {
     // The number of further problems is not known: the search may have stopped.
     Problem& rest = problems_.emplace_back();
     rest.where.file = files.front();
-    rest.text =
-        fmt::format("these are the first {} problems; mend them, then there may be more", kMax);
+    rest.text = fmt::format("only the first {} problems are shown; fix them to see the rest", kMax);
   }
   return tl::make_unexpected(Error(ErrorKind::kRequest, std::move(problems_)));
 }

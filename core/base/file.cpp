@@ -22,9 +22,9 @@ Expected<void> check_is_file(const std::string& path, const std::string& wanted)
     case fs::file_type::character: is = "a device"; break;
     default: return {};
   }
-  return tl::make_unexpected(
-      Error::request({ProblemCode::kWrongType},
-                     fmt::format("this is {}; name {} in a file", is, wanted), {path, 0, 0}));
+  return tl::make_unexpected(Error::request(
+      {ProblemCode::kWrongType},
+      fmt::format("this is {}; expected the name of a file with {}", is, wanted), {path, 0, 0}));
 }
 
 Expected<std::string> read_text_file(const std::string& path, TextSource source) {
@@ -42,7 +42,7 @@ Expected<std::string> read_text_file(const std::string& path, TextSource source)
     if (const auto file = check_is_file(path, "a text"); !file)
       return tl::make_unexpected(file.error());
   } else if (fs::is_directory(path, status)) {
-    return fail(ProblemCode::kWrongType, "this is a folder; name a file");
+    return fail(ProblemCode::kWrongType, "this is a folder; expected a file");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) return unreadable();
@@ -53,7 +53,7 @@ Expected<std::string> read_text_file(const std::string& path, TextSource source)
     content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
     if (content.size() > kLargest)
       return fail(ProblemCode::kTooLarge,
-                  fmt::format("this is longer than the {} bytes a text may have", kLargest));
+                  fmt::format("this file is longer than the limit of {} bytes", kLargest));
   }
   if (file.bad()) return unreadable();
   return content;

@@ -106,7 +106,7 @@ Expected<std::vector<bool>> kept_figures(const ClusterFigures& figures,
     std::string list;
     for (const std::string& figure : known) list += (list.empty() ? "" : ", ") + figure;
     problems.add({ProblemCode::kUnknownName, "--keep"}, {},
-                 "--keep {}: the cluster has no such figure; there are {}", name, list);
+                 "--keep {}: the cluster has no such parameter; expected one of {}", name, list);
   }
   if (!problems.empty()) return problems.take();
   return kept;
@@ -191,14 +191,14 @@ std::string CalibratedFigure::why() const {
     case Determination::kKept: return "kept, as asked";
     case Determination::kDetermined: return "";
     case Determination::kBounded:
-      return fmt::format("at {} this; {} would do as well",
+      return fmt::format("at {} this value; {} fits equally well",
                          value > figure.before ? "least" : "most",
                          value > figure.before ? "more" : "less");
     case Determination::kInsensitive:
-      return "not determined by these measurements: they hardly depend on it; left";
+      return "not determined by these measurements: they hardly depend on it; left unchanged";
     case Determination::kConfounded:
       return fmt::format(
-          "not determined by these measurements: {} would explain them as well; left",
+          "not determined by these measurements: {} explains them equally well; left unchanged",
           confounded_with);
   }
   return "";
@@ -257,9 +257,10 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   if (measurements < 2) {
     return tl::make_unexpected(
         Error::request({ProblemCode::kMissing},
-                       fmt::format("{} to fit to; at least two different packs or sizes are "
-                                   "needed, better ten: give more timelines or logs",
-                                   measurements == 0 ? "there is no time" : "there is one time")));
+                       fmt::format("{} to fit to; at least two different packs or sizes are needed "
+                                   "(ten or more are better): give more timelines or logs",
+                                   measurements == 0 ? "there is no measured time"
+                                                     : "there is only one measured time")));
   }
 
   Calibrator calibrator(*figures, experiments, simulator, library, control);

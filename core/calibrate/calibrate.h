@@ -15,7 +15,7 @@ struct CalibrationRequest {
   bool lane_steps =
       false;  ///< of timelines, also the mean times of lane steps, pack by pack and kind by kind
   std::vector<std::string> logs;  ///< files
-  /// Figures that stay as they are, by name; "pcie" means all that begin with it.
+  /// The names of parameters that are not fitted; "pcie" selects all that begin with it.
   std::vector<std::string> keep;
 };
 
@@ -27,7 +27,7 @@ struct CalibratedFigure {
   double high = 0;
   std::string confounded_with;  ///< name of another figure; kConfounded
 
-  /// Why it is as it is, in words; empty for one that was fitted.
+  /// Returns the reason why the parameter was not fitted; empty if it was.
   [[nodiscard]] std::string why() const;
 };
 
@@ -39,7 +39,8 @@ struct CalibratedTime {
   double after_us = 0;   ///< and with the calibrated ones
 };
 
-/// How far predictions are from measurements: the larger over the smaller, less one.
+/// The error of predictions: the larger of prediction and measurement divided by the smaller, minus
+/// one.
 struct CalibrationError {
   double median = 0;
   double worst = 0;
@@ -56,10 +57,11 @@ struct Calibration {
   bool cancelled = false;
 };
 
-/// Fits the figures of a scenario's cluster so that `simulator` predicts what was measured:
-/// logarithms of figures against logarithms of times. Deterministic; the order and the names of the
-/// files do not matter. ERRORS: files that do not fit the scenario (add_timelines, add_logs), fewer
-/// than two times, unknown names to keep, a simulation that fails with the scenario's own figures.
+/// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times:
+/// logarithms of parameters against logarithms of times. The result is deterministic and does not
+/// depend on the order or the names of the files. ERRORS: files that do not match the scenario
+/// (add_timelines, add_logs); fewer than two times; unknown names in `keep`; a failed simulation
+/// with the scenario's own parameters.
 Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request,
                                 Executor& simulator, const Library& library,
                                 const RunControl& control);

@@ -62,9 +62,9 @@ Expected<proto::Machine> machine_named(const std::string& name, const std::strin
   const auto file = library.read(Library::Kind::kMachine, name, path);
   if (!file) return tl::make_unexpected(file.error());
   if (!*file)
-    return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, "Workers.machine"},
-                                              fmt::format("there is no machine \"{}\"", name),
-                                              {path, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kUnknownName, "Workers.machine"},
+                       fmt::format("the cluster has no machine \"{}\"", name), {path, 0, 0}));
   Problems problems;
   SourceMap sources((*file)->path);
   proto::Machine machine;
@@ -266,9 +266,9 @@ void ClusterFigures::collect() {
 /// A figure of the same name and value is the same figure, at one more place.
 void ClusterFigures::add(ClusterFigure figure, const Place& place) {
   if (!(figure.before > 0)) {
-    const std::string note =
-        fmt::format("{} is 0 in the scenario and stays 0; write a small latency to have it fitted",
-                    figure.name);
+    const std::string note = fmt::format(
+        "{} is 0 in the scenario and stays 0; set it to a small latency to have it fitted",
+        figure.name);
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
     return;
   }
@@ -283,7 +283,7 @@ void ClusterFigures::add(ClusterFigure figure, const Place& place) {
 
 void ClusterFigures::add_network() {
   const proto::Network& network = cluster_->network();
-  add(latency("network.latency", "one way from card to card", network.latency_us()),
+  add(latency("network.latency", "one way from network card to network card", network.latency_us()),
       {Place::Field::kLatency, Place::Part::kNetwork});
   double slowest_card = kMaxGbPerS;
   for (const proto::Machine& machine : cluster_->machine()) {
@@ -330,11 +330,11 @@ void ClusterFigures::add_links() {
       };
       const Outlier* const late = outlier(Outlier::Figure::kLatency);
       const Outlier* const slow = outlier(Outlier::Figure::kRate);
-      add(guessed(
-              latency(
-                  late ? fmt::format("{}.latency of {}", kind, late->name()) : kind + ".latency",
-                  late ? unlike_others("link", *late) : "of the first bit", link.latency_us()),
-              late),
+      add(guessed(latency(late ? fmt::format("{}.latency of {}", kind, late->name())
+                               : kind + ".latency",
+                          late ? unlike_others("link", *late) : "until the first bit arrives",
+                          link.latency_us()),
+                  late),
           {Place::Field::kLatency, Place::Part::kLink, m, l});
       add(guessed(rate(slow ? fmt::format("{}.bandwidth of {}", kind, slow->name())
                             : kind + ".bandwidth",
@@ -354,11 +354,11 @@ void ClusterFigures::add_devices() {
       const std::string kind = device.kind() == proto::Device::CPU ? "cpu" : "gpu";
       const Outlier* const one =
           outlier_at(m, Outlier::What::kDevice, Outlier::Figure::kRate, device.name());
-      add(guessed(
-              rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
-                   one ? unlike_others("device", *one) : "bytes of one operand when two are added",
-                   reduce_rate(device)),
-              one),
+      add(guessed(rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
+                       one ? unlike_others("device", *one)
+                           : "bytes per second of one operand of an addition",
+                       reduce_rate(device)),
+                  one),
           {Place::Field::kReduce, Place::Part::kDevice, m, d});
       add(rate(kind + ".copy", "copies inside the device", copy_rate(device)),
           {Place::Field::kCopy, Place::Part::kDevice, m, d});

@@ -19,8 +19,8 @@ class Scenario;
 
 namespace tutti::core {
 
-/// A figure of a cluster that measurements may correct: one for all parts or links of a kind that
-/// had the same figure before, so that a cluster of any size has a handful.
+/// A cluster parameter that calibration may change. All parts or links of a kind that had the same
+/// value share one parameter, so that a cluster of any size has only a few.
 struct ClusterFigure {
   enum class Kind { kLatency, kRate, kLaunch };
   Kind kind = Kind::kRate;
@@ -35,49 +35,49 @@ struct ClusterFigure {
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
 
-/// What a calibrated figure's `source` says.
+/// The text of the `source` field of a calibrated parameter.
 struct FigureSource {
   double value = 0;
   std::string text;  ///< "fitted, 95 % interval 11.8 to 12.4"; empty: the figure was not changed
 };
 
-/// Sizes of what was measured, from the smallest to the largest pack or buffer; 0: nothing is known
-/// of them.
+/// The range of measured sizes, from the smallest to the largest pack or buffer; 0: unknown.
 struct FittedTo {
   Bytes least;
   Bytes most;
 };
 
-/// The cluster of a scenario with its machines written out, and the figures in it.
+/// The cluster of a scenario, with its machines written out, and its parameters.
 class ClusterFigures {
  public:
-  /// `text` is a scenario, `path` its file. ERRORS: it has problems, also in the files that it
-  /// names.
+  /// Reads the scenario `text`; `path` is its file. ERRORS: problems in the scenario or in a file
+  /// that it names.
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
                                      const Library& library);
-  /// The same cluster with figures of their own for these: their workers get machines of their own.
+  /// Returns the same cluster with separate parameters for these outliers: their workers get
+  /// machines of their own.
   [[nodiscard]] ClusterFigures with_outliers(const std::vector<Outlier>& outlier) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
   ~ClusterFigures();
 
   [[nodiscard]] const std::vector<ClusterFigure>& list() const { return figures_; }
-  /// What cannot be calibrated, and why, in sentences.
+  /// Parameters that cannot be calibrated, and the reasons, as sentences.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Alike for two clusters that are joined the same way: see structure_of().
+  /// Returns a text that is equal for two clusters with the same structure: see structure_of().
   [[nodiscard]] std::string structure() const;
 
-  /// Measured times contain what hosts take of messages: figures of links that are fitted to them
-  /// do so, too, and the cluster states that nothing comes on top.
+  /// States in the cluster that hosts add no overhead: measured times contain the host overhead
+  /// already, so parameters of links that are fitted to them contain it too.
   void leave_out_hosts();
 
-  /// Puts the cluster with these values (as in list()) in place of that of `scenario`, and the
-  /// launch where it has one.
+  /// Replaces the cluster of `scenario` by the one with these values (in the order of list()), and
+  /// its launch overhead if that is a parameter.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 
-  /// The cluster with these values as a text that `cluster { file: … }` takes; it says to what they
-  /// were fitted.
+  /// Returns the cluster with these values as a file for `cluster { file: … }`; the file states the
+  /// measurements that it was fitted to.
   [[nodiscard]] std::string text(const std::vector<FigureSource>& values,
                                  const FittedTo& fitted_to = {}) const;
 
@@ -99,7 +99,7 @@ class ClusterFigures {
   void add_links();
   void add_devices();
   void make_names_distinct();
-  /// What is apart there; null if that is like its kind.
+  /// Returns the outlier there; null if there is none.
   [[nodiscard]] const Outlier* outlier_at(int machine, Outlier::What what, Outlier::Figure figure,
                                           const std::string& part,
                                           const std::string& other = "") const;
@@ -115,7 +115,7 @@ class ClusterFigures {
   std::vector<std::string> notes_;
 };
 
-/// A scenario's text as a message. ERRORS: its syntax, unknown fields.
+/// Parses a scenario into a message. ERRORS: syntax errors, unknown fields.
 Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& text,
                                                             const std::string& path);
 

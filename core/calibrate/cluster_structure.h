@@ -9,16 +9,17 @@ class Machine;
 
 namespace tutti::core {
 
-/// The same machine with an entry for every part and every link, in the order in which they are
-/// numbered. REQUIRES: it has no problems.
+/// Returns the same machine with an explicit entry for every part and every link, in the order in
+/// which they are numbered. REQUIRES: the machine is valid.
 proto::Machine spelled_out(const proto::Machine& machine);
 
-/// What a machine was called before its worker got figures of its own: "m" of "m of w2".
+/// Returns the name that a machine had before its worker got separate parameters: "m" for "m of
+/// w2".
 std::string shared_name(const std::string& machine);
 
-/// Workers, parts and links without figures, sources and transports, worker by worker: alike for
-/// two clusters that are joined the same way. REQUIRES: the machines are in the cluster, which has
-/// no problems.
+/// Returns a description of workers, parts and links without parameters, sources and transports,
+/// worker by worker. It is equal for two clusters with the same structure. REQUIRES: the machines
+/// are in the cluster, and it is valid.
 std::string structure_of(const proto::Cluster& cluster);
 
 }  // namespace tutti::core

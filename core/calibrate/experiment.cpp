@@ -36,28 +36,27 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   const auto timeline = TimelineReader::open(path);
   if (!timeline) return tl::make_unexpected(timeline.error());
   if (!timeline->complete())
-    return wrong(path,
-                 fmt::format("this file {}; its times are not those of a whole run; run it again",
-                             timeline->damage()));
-  RunTimes times(detail);
-  if (const auto done = timeline->replay(times); !done) return tl::make_unexpected(done.error());
-  if (times.steps() == 0)
-    return wrong(path, "no step ended in this timeline; run it again, to its end");
-  const RunInfo& info = timeline->run();
-  const auto of_run = ClusterFigures::of(info.scenario_text, info.scenario_file, library);
-  if (!of_run) {
-    return wrong(path,
-                 fmt::format("the scenario that this timeline is of cannot be read any more: {}",
-                             of_run.error().message()));
-  }
-  if (of_run->structure() != figures.structure()) {
     return wrong(
         path,
         fmt::format(
-            "this timeline is of another cluster ({}): workers, parts and links must be those of "
-            "the scenario, only their figures may differ",
-            info.cluster),
-        {ProblemCode::kConflict, "Cluster"});
+            "this file {}, so its times are not those of a complete run; record the run again",
+            timeline->damage()));
+  RunTimes times(detail);
+  if (const auto done = timeline->replay(times); !done) return tl::make_unexpected(done.error());
+  if (times.steps() == 0)
+    return wrong(path, "no training step ended in this timeline; record a complete run");
+  const RunInfo& info = timeline->run();
+  const auto of_run = ClusterFigures::of(info.scenario_text, info.scenario_file, library);
+  if (!of_run) {
+    return wrong(path, fmt::format("this timeline's scenario can no longer be read: {}",
+                                   of_run.error().message()));
+  }
+  if (of_run->structure() != figures.structure()) {
+    return wrong(path,
+                 fmt::format("this timeline was recorded on another cluster ({}): workers, parts "
+                             "and links must match the scenario; only their parameters may differ",
+                             info.cluster),
+                 {ProblemCode::kConflict, "Cluster"});
   }
   OneRun run;
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
@@ -87,12 +86,12 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
     has_lane_steps = has_lane_steps || key.step_kind != TimeKey::kPack;
   }
   if (run.us.empty())
-    return wrong(path, "no pack was in flight in this timeline, so it says nothing of links");
+    return wrong(path, "this timeline records no pack, so it has no measurements of links");
   if (detail == RunTimes::Detail::kLaneSteps && !has_lane_steps)
-    return wrong(
-        path,
-        "--lane-steps: this timeline holds none (it was recorded with --record packs or none)",
-        {ProblemCode::kMissing, "--lane-steps"});
+    return wrong(path,
+                 "--lane-steps: this timeline has no lane steps (it was recorded with --record "
+                 "packs or none)",
+                 {ProblemCode::kMissing, "--lane-steps"});
   return run;
 }
 
@@ -141,7 +140,7 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
     for (const char* made : {"simulated", "emulated"}) {
       if (!run->executor.starts_with(made)) continue;
       experiments.notes.push_back(fmt::format(
-          "{} was {}, not measured on the cluster: that is what the figures are fitted to", path,
+          "{} was {}, not measured on the cluster; the parameters are fitted to its times", path,
           made));
     }
     runs[run->text].push_back(std::move(*run));
@@ -179,11 +178,11 @@ class Logs {
     if (!problems_.empty()) return problems_.take();
     if (wrong_rows_ > 0)
       experiments_.notes.push_back(
-          fmt::format("{} times of wrong results were left out", wrong_rows_));
+          fmt::format("{} times with wrong results were ignored", wrong_rows_));
     if (!paths.empty() && !ranks_known_) {
       experiments_.notes.push_back(
-          "a log does not list its ranks; their number was checked only by the ratio of busbw to "
-          "algbw");
+          "a log does not list its ranks; the number of ranks was checked only against the ratio "
+          "of busbw to algbw");
     }
     for (const auto& [what, times] : times_) {
       if (auto added = add_experiment(what, times); !added) return added;
@@ -212,14 +211,14 @@ class Logs {
     const std::int64_t elements =
         row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
     if (!type || elements * size_of(*type).count() != row.bytes) {
-      problems_.add(
-          type ? ProblemKind{ProblemCode::kConflict, "count"}
-               : ProblemKind{ProblemCode::kUnsupported, "type"},
-          row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
-          !type ? "Tutti does not reduce this type"
-          : has_blocks(kind)
-              ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
-              : "this collective has as many bytes as its elements");
+      problems_.add(type ? ProblemKind{ProblemCode::kConflict, "count"}
+                         : ProblemKind{ProblemCode::kUnsupported, "type"},
+                    row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements,
+                    row.type,
+                    !type ? "Tutti does not support reductions of this type"
+                    : has_blocks(kind)
+                        ? fmt::format("{} counts the elements of one rank's block", to_string(kind))
+                        : "bytes must equal elements times the size of the type");
       return false;
     }
     for (const bool out_of_place : {true, false}) {
@@ -315,7 +314,7 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
     const auto found = predicted.find(measurement.key);
     if (found == predicted.end())
       return tl::make_unexpected(
-          Error::run(fmt::format("{}: the simulator has no time for it", measurement.what)));
+          Error::run(fmt::format("{}: the simulation recorded no time for it", measurement.what)));
     prediction.us.push_back(found->second);
   }
   return prediction;

@@ -13,7 +13,7 @@
 
 namespace tutti::core {
 
-/// One time that was measured.
+/// A measured time.
 struct Measurement {
   std::string source;  ///< the files it is from
   std::string what;    ///< "pack 3, 17.3 MB", "65536 bytes"
@@ -22,7 +22,7 @@ struct Measurement {
   Bytes bytes = {};  ///< of the pack, or of the collective's buffer
 };
 
-/// A scenario that was measured: what the simulator is asked for, and what should come out.
+/// A measured scenario: the input of the simulator, and the expected times.
 struct Experiment {
   std::string file;    ///< of the scenario: relative paths in it start there
   std::string source;  ///< "mine.textproto, run over tcp", for reports
@@ -38,33 +38,34 @@ struct Experiment {
   ~Experiment();
 };
 
-/// What was measured, and what a reader should know about it.
+/// All experiments, and notes for the user.
 struct Experiments {
   std::vector<Experiment> list;
   std::vector<std::string> notes;
 };
 
-/// Timelines of runs on the scenario's cluster; runs of the same scenario count as repetitions. The
-/// workload and the strategy are those of each timeline, not those of `scenario`. ERRORS:
-/// unreadable or cut off, of another cluster, no step ended, lane steps asked for and not recorded,
-/// the scenario in it can no longer be read.
+/// Adds timelines of runs on the scenario's cluster; runs of the same scenario count as
+/// repetitions. The workload and the strategy are those of each timeline, not those of `scenario`.
+/// ERRORS: a timeline is unreadable, truncated or of another cluster; no step ended; lane steps are
+/// requested but not recorded; the scenario in it can no longer be read.
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
                              const ClusterFigures& figures, const Library& library,
                              Experiments& experiments);
 
-/// Logs of nccl-tests or tutti perf: the scenario's algorithm over its whole cluster. All tables
-/// together give a size's median, of what is in place and what moves the same out of place; where
-/// that copies besides, only what is not in place too. ERRORS: unreadable, of something else than
-/// they say, of another number of ranks, types that Tutti does not reduce.
+/// Adds logs of nccl-tests or tutti perf, which ran the scenario's algorithm on its whole cluster.
+/// The time of a size is the median over all tables, in place and, if it moves the same data, out
+/// of place; out-of-place times that include a copy are used only if there are no others. ERRORS: a
+/// log is unreadable or inconsistent, has another number of ranks, or types that Tutti does not
+/// reduce.
 Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,
                         Experiments& experiments);
 
-/// What the simulator makes of an experiment.
+/// The simulated times of an experiment.
 struct Prediction {
   std::vector<double> us;  ///< of each measurement
   std::optional<double> step_us;
 };
-/// ERRORS: the scenario is none with these figures (one beyond its bounds), or the run fails.
+/// ERRORS: the parameters make the scenario invalid (one is out of range), or the run fails.
 Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures& figures,
                              const std::vector<double>& values, Executor& simulator,
                              const Library& library, const RunControl& control);

@@ -3,18 +3,17 @@
 // The model behind the residuals is a simulator: smooth nearly everywhere, with kinks where another
 // link becomes the narrowest, and with unknowns that do nothing at some points and much at others
 // (a wide link behind a narrow one, an addition that is far too fast). So:
-//   1. The unknowns of each family are shifted together, in coarse steps: what all of them have in
-//   common is found first,
-//      and what mattered most among them at the start still does.
-//   2. The Jacobian there says which unknowns the residuals determine. Those are fitted, the others
-//   wait.
-//   3. As long as much is left, unknowns that could explain it join, one by one, the best first.
-//   4. If much is left still, the same is tried from where shifts of each unknown alone lead, and
-//   kept if far better.
-//   5. Unknowns that the residuals do not determine at the solution go back to their start. If that
-//   would make the fit
-//      worse, they go back as far as it does not: the measurements say that they are at least (or
-//      at most) so much.
+// 1. The unknowns of each family are first shifted together, in coarse steps, which finds their
+// common change with those that mattered most at the start.
+// 2. The Jacobian at that point shows which unknowns the residuals determine. Those are fitted
+//    first.
+// 3. As long as a large error remains, unknowns that could explain it are added one by one, the
+// best first.
+// 4. If a large error still remains, the fit is repeated from shifts of each unknown alone, and the
+// result is kept if it is far better.
+// 5. Unknowns that the residuals do not determine at the solution go back to their start. If that
+// would make the fit worse, they return only as far as it does not: the measurements give a lower
+// or an upper bound.
 
 #include "core/calibrate/fit.h"
 

@@ -7,29 +7,29 @@
 
 namespace tutti::core {
 
-/// What is to be fitted: unknowns, each between bounds, and what they should make small.
+/// A fit: unknowns with bounds, and the residuals to minimise.
 struct FitProblem {
   struct Unknown {
     double start = 0;  ///< where it stays, or goes back to, unless the residuals determine it
     double least = 0;
     double most = 0;
-    /// Unknowns of one family are first searched for together, by a common shift: an answer that is
-    /// far away is found although single unknowns seem to do nothing on the way.
+    /// Unknowns of one family are first shifted together, so that a distant solution is found even
+    /// if each unknown by itself has no effect on the way.
     int family = 0;
     bool kept = false;              ///< stays at `start`
     std::optional<double> guess{};  ///< the search begins here, not at `start`
   };
   std::vector<Unknown> unknowns;
   std::size_t residuals = 0;
-  /// The residuals at a point, as many as `residuals`; nothing where they cannot be computed, which
-  /// is taken as bad.
+  /// Returns the residuals at a point, `residuals` in number; nullopt if they cannot be computed,
+  /// which counts as a bad point.
   std::function<std::optional<std::vector<double>>(const std::vector<double>&)> evaluate;
-  /// Asked between evaluations; true ends the fit.
+  /// Called between evaluations; returning true ends the fit.
   std::function<bool()> cancelled = [] { return false; };
 
-  /// Residuals are known no better than this, however well they vanish.
+  /// The smallest assumed error of a residual, even if all residuals vanish.
   double resolution = 0.001;
-  /// An unknown whose 95 % interval is wider than ± this is not determined.
+  /// An unknown whose 95 % interval is wider than ± this value is not determined.
   double widest = 0.6931471805599453;  // ln 2
 };
 
@@ -56,17 +56,17 @@ struct Fit {
   int evaluations = 0;
 };
 
-/// Minimises the sum of soft-L1 losses of the residuals over those unknowns that they determine,
-/// and leaves the others at their start. The loss is quadratic up to about 1.3 robust standard
+/// Minimises the sum of soft-L1 losses of the residuals over the unknowns that they determine, and
+/// leaves the other unknowns at their start. The loss is quadratic up to about 1.3 robust standard
 /// deviations and linear beyond.
 ///
 /// Intervals are those of a robust regression at its solution, from a Jacobian by central
-/// differences, with Student's factor for as many degrees of freedom as residuals less unknowns.
-/// Deterministic. Costs some hundred evaluations.
+/// differences, with Student's factor for residuals minus unknowns degrees of freedom.
+/// Deterministic. Cost: some hundred evaluations.
 /// SOURCE: Huber, "Robust Statistics", 1981, section 7.6 (covariance); Golub & Van Loan, "Matrix
 /// Computations", section 5.5.7 (subset selection by QR with column pivoting); Powell, "The BOBYQA
-/// algorithm", 2009 (minimiser, NLopt). REQUIRES: at least two residuals; evaluate() gives an
-/// answer at the start.
+/// algorithm", 2009 (minimiser, NLopt). REQUIRES: at least two residuals; evaluate() succeeds at
+/// the start.
 Fit fit(const FitProblem& problem);
 
 }  // namespace tutti::core

@@ -9,10 +9,10 @@
 
 namespace tutti::core {
 
-/// The transfer times of the messages of a timeline: from when both sender and receiver have
-/// reached the message to when the receiver has completed it, including latency and, if the
-/// receiving step reduces, the reduction. Only messages that a separate step sends are included,
-/// since a step that forwards what it receives does not record when it began to send.
+/// The transfer times of a timeline's messages: from the time when both sender and receiver have
+/// reached the message to the time when the receiver has completed it, including latency and, if
+/// the receiving step reduces, the reduction. Only messages that a separate step sends are
+/// included, since a step that forwards what it receives does not record when it began to send.
 class MessageTimes {
  public:
   struct Message {
@@ -29,13 +29,13 @@ class MessageTimes {
                         ///< receiver came late
   };
 
-  /// Spans of lanes, in any order.
+  /// Adds a span of a lane, in any order.
   void span(TrackId track, const Span& span);
-  /// Of all spans so far.
+  /// Returns the messages of all spans so far.
   [[nodiscard]] std::vector<Message> messages() const;
 
  private:
-  /// Track, training step, pack and number of the lane's step.
+  /// Track, training step, pack and index of the lane's schedule step.
   using StepId = std::tuple<TrackId, std::int32_t, std::int32_t, std::int64_t>;
   std::map<StepId, Time> sends_;  ///< when the lane came to it, and had a slot
   std::vector<std::pair<TrackId, Span>> receipts_;

@@ -102,10 +102,12 @@ class Blame {
   }
 
   void unexplained(const std::vector<Odd>& odd) {
-    result_.notes.push_back(fmt::format(
-        "of {} routes messages {} although each of their links is like its kind on another route",
-        odd.size(),
-        figure_ == Figure::kRate ? "are slower than others" : "have another latency than others"));
+    result_.notes.push_back(
+        fmt::format("{} routes have messages that {}, and no single link explains it: each of "
+                    "their links behaves normally on another route",
+                    odd.size(),
+                    figure_ == Figure::kRate ? "are slower than on similar routes"
+                                             : "have a different latency than on similar routes"));
   }
 
   void say_who_else(const std::map<Resource, std::vector<Odd>>& suspects,
@@ -117,9 +119,8 @@ class Blame {
     }
     if (others.empty()) return;
     result_.notes.push_back(
-        fmt::format("that {} has another {} than others of its kind could not be told from the "
-                    "same of {}: every message "
-                    "over one of them crosses all",
+        fmt::format("{} has another {} than similar links or devices; it cannot be distinguished "
+                    "from {}, because every measured message uses all of them",
                     taken.first.outlier.name(), figure_ == Figure::kRate ? "rate" : "latency",
                     fmt::join(others, ", ")));
   }
@@ -195,21 +196,17 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
     const double usual = median(heard.waits);
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
     notes.push_back(fmt::format(
-        "in {} of {} steps workers stood ready while their cores ran others, for up to {:.0f} % of "
-        "the "
-        "time that packs were in flight: what was measured holds that wait (without it rates may "
-        "be {} "
-        "times as high, and latencies as much lower), and nothing was learnt from these steps of "
-        "single "
-        "links and devices; fewer workers on a machine, or fewer other programs, tell more",
+        "in {} of {} steps, ready workers waited for a core, for up to {:.0f} % of the time that "
+        "packs were in flight; the measured times include this wait (without it rates may be {} "
+        "times as high, and latencies as much lower), and these steps were not used to find "
+        "outliers; run fewer workers per machine, or fewer other programs",
         heard.waits.size(), heard.steps, 100 * usual, without));
   }
   if (heard.in_memory)
     notes.emplace_back(
-        "devices lay in the memory of their workers (no --backend cuda or nccl): links inside a "
-        "worker are copies by "
-        "its one thread, whose pace is all that their figures tell, and no single one of them was "
-        "looked at");
+        "devices were emulated in their worker's memory (no --backend cuda or nccl): links inside "
+        "a worker are copies by one thread, so they share one fitted rate and were not checked for "
+        "outliers");
   return notes;
 }
 
@@ -217,9 +214,8 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
 std::vector<std::string> notes_of(const Heard& heard, bool found) {
   if (!heard.lane_steps)
     return {
-        "links and devices of a kind have one figure: no timeline holds lane steps (--record "
-        "steps), which tell them "
-        "apart"};
+        "all links and devices of a kind share one parameter: no timeline has lane steps (--record "
+        "steps), which are needed to find outliers"};
   std::map<Ends, std::string> stated;
   for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
   const auto compared = relative_slowdowns(heard.messages, stated, kUsuals[0]);
@@ -227,11 +223,9 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
   std::vector<std::string> notes;
   if (told.empty()) {
     notes.emplace_back(
-        "links of a kind have one figure: no two routes over alike links could be held against "
-        "each other; that takes "
-        "messages of two lengths, that steps of their own send, between three devices or more (for "
-        "a network's links: "
-        "workers)");
+        "all links of a kind share one parameter: no two routes over the same kinds of links could "
+        "be compared; a comparison needs messages of two sizes from the same sender, between at "
+        "least three devices (for network links: workers)");
   } else {
     const auto ways = relative_slowdowns(heard.ways, stated, kUsuals[0]);
     const std::vector<const RelativeSlowdown*> timed = outliers_reported(heard, ways);
@@ -239,23 +233,21 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
         std::count_if(timed.begin(), timed.end(),
                       [](const RelativeSlowdown* each) { return each->latency_us.has_value(); });
     notes.push_back(fmt::format(
-        "messages of {} of {} pairs of devices were held against each other, and of {} also how "
-        "late they are "
-        "however short; {}",
+        "compared the messages of {} of {} pairs of devices, and the latency of {} of them; {}",
         told.size(), heard.routes.size(), latencies,
-        found ? "what stands out has figures of its own, and each kind has one for all others"
-              : "no link or device stands out, so each kind has one figure"));
+        found ? "outliers get their own parameters, and all others of a kind share one"
+              : "there are no outliers, so all of a kind share one parameter"));
     if (latencies == 0)
       notes.emplace_back(
-          "latencies of single links could not be told: even the shortest messages take mostly for "
-          "their bytes");
+          "latencies of single links could not be estimated: even the shortest messages are "
+          "dominated by their transfer time");
   }
   if (heard.crowded > 0)
-    notes.push_back(fmt::format(
-        "messages of {} pairs of devices met others on their way, so that nothing was learnt from "
-        "them of "
-        "single links; packs that follow each other (launch: SERIALIZED), and rings, tell more",
-        heard.crowded));
+    notes.push_back(
+        fmt::format("messages of {} pairs of devices shared links with other messages and were not "
+                    "used to find outliers; packs launched one after the other (launch: "
+                    "SERIALIZED), and rings, give more usable messages",
+                    heard.crowded));
   return notes;
 }
 
@@ -284,8 +276,8 @@ Expected<Outliers> find_outliers(const Scenario& scenario,
     least.notes.insert(least.notes.end(), notes.begin(), notes.end());
   for (const std::string& path : heard->staged_differently)
     least.notes.push_back(
-        fmt::format("{}: some packs go through host memory and others do not, so links of one kind "
-                    "are not told apart by it",
+        fmt::format("{}: some packs are staged through host memory and others are not, so outliers "
+                    "among links of one kind cannot be found",
                     path));
   return least;
 }

@@ -11,22 +11,22 @@
 
 namespace tutti::core {
 
-/// Times that can be held against each other: of steps of one kind on so many bytes.
+/// The key of comparable times: the kind of step and the number of bytes.
 using SameLength = std::pair<std::int32_t, std::int64_t>;
 using Samples = std::map<SameLength, std::vector<double>>;  ///< in microseconds
 
-/// How something stands against others that are stated to be like it.
+/// The relation of a link or device to others with the same stated parameters.
 struct RelativeSlowdown {
-  /// How many times as long each byte takes; nothing of what every message takes is in it. 1 if
-  /// what is between the longest messages may be chance.
+  /// The factor on the time per byte, without the constant time per message. 1 if the difference of
+  /// the longest messages may be random.
   double slower = 1;
-  /// What every message takes besides, of this one and of most others. Known where it is a tenth at
-  /// least of what the shortest messages take.
+  /// The constant time per message, of this one and of most others. Known if it is at least a tenth
+  /// of the time of the shortest messages.
   std::optional<double> latency_us, usual_latency_us;
-  /// By how much times of the same short message differ: what is less says nothing of latencies.
+  /// The scatter of the times of one short message; smaller latencies cannot be determined.
   double scatter_us = 0;
 
-  /// How many times the latency of others its own is; 1 if what is between them may be chance.
+  /// Returns the ratio of its latency to that of others; 1 if the difference may be random.
   [[nodiscard]] std::optional<double> later() const {
     if (!latency_us) return std::nullopt;
     return std::abs(*latency_us - *usual_latency_us) <= scatter_us
@@ -35,14 +35,15 @@ struct RelativeSlowdown {
   }
 };
 
-/// Which of the others is taken for what is usual: 0 the fastest, 1 the slowest.
+/// The quantile of the others that is the reference: 0 is the fastest, 1 the slowest.
 using Usual = double;
 
-/// Of each whose `stated` says what it is to be like: nothing where fewer than two are, or too few
-/// lengths tell. What counts is the lower decile of the times of a length, and their slope over the
-/// times that are usual (Theil-Sen), so that neither latencies nor single wild times matter to the
-/// rate; two lengths of which one is longer by half are the least. Latencies are what is left of
-/// the shortest length's time, of the kind of step of which least is left.
+/// Returns the relative slowdown of each, among those with the same `stated` value; entries without
+/// a second one of their class, or with too few message lengths, are missing. The time of a length
+/// is its lower decile, and the rate is the slope over the reference times (Theil-Sen), so that
+/// latencies and single extreme times do not affect it; at least two lengths that differ by half
+/// are needed. The latency is the remaining time of the shortest length, for the kind of step with
+/// the smallest remainder.
 template <class Key>
 std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>& all,
                                                    const std::map<Key, std::string>& stated,
@@ -50,7 +51,7 @@ std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>&
 
 namespace slowdown {
 
-/// A length: what one takes, and what is usual.
+/// One message length: its own time, and the reference time.
 struct Point {
   std::int32_t kind = 0;
   double bytes = 0;
@@ -59,7 +60,7 @@ struct Point {
   double scatter_us = 0;
 };
 double low_decile(std::vector<double> us);
-/// From the lower decile to the median.
+/// Returns the difference between median and lower decile.
 double scatter(const std::vector<double>& us);
 double usual_of(std::vector<double> us, Usual usual);
 std::optional<RelativeSlowdown> of(const std::vector<Point>& points);

@@ -26,7 +26,7 @@ struct Route {
   std::string stated;               ///< kinds, rates and latencies
 };
 
-/// What timelines hold of messages between devices and of additions on them.
+/// Measurements of messages between devices, and of additions on devices, from timelines.
 struct Heard {
   std::map<Ends, Samples> messages;
   std::map<Ends, Samples>
@@ -34,29 +34,29 @@ struct Heard {
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
   std::map<DeviceAt, std::string> devices;  ///< what each is stated to be
-  /// Pairs of which so little is known only because their messages met others, so that what they
-  /// took has waiting in it.
+  /// Pairs with little data only because their messages shared links with others, so that their
+  /// times include waiting.
   int crowded = 0;
   bool lane_steps = false;  ///< were recorded in any of them
   bool in_memory = false;   ///< devices of some of them lay in the memory of their workers
                             ///< (RunInfo::devices_in_memory)
   int steps = 0;
-  /// For each step whose workers waited for a core for more than kMuchWait of the time that packs
-  /// were in flight: that share.
+  /// For each step in which workers waited for a core for more than kMuchWait of the time with
+  /// packs in flight: that share.
   std::vector<double> waits;
-  /// Timelines whose packs do not all go through host memory alike, so that routes are not told by
-  /// their ends: left out.
+  /// Timelines in which only some packs go through host memory, so that the ends of a message do
+  /// not determine its route; they are ignored.
   std::vector<std::string> staged_differently;
 };
 
-/// Of the time that packs were in flight, the share of waiting for cores from which a step tells
-/// nothing of single links.
+/// The share of waiting for cores, of the time with packs in flight, above which a step is not used
+/// to find outliers.
 inline constexpr double kMuchWait = 0.1;
 
-/// What only waited for a core is no slow link: nothing is learnt from steps whose workers did, nor
-/// of links and devices that were there in name alone. Only messages that met no others on any link
-/// count, but for those of their own pack between the same devices. ERRORS: a timeline, or the
-/// scenario in it, cannot be read.
+/// Collects the measurements of timelines. Steps in which workers waited for a core are ignored,
+/// because the wait would look like a slow link, and so are links and devices that were not real.
+/// Only messages that shared no link with others count, except for others of their own pack between
+/// the same devices. ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines,
                      const Library& library);
 

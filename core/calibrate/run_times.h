@@ -10,8 +10,7 @@
 
 namespace tutti::core {
 
-/// Which of a run's times: a pack's in flight, or those of the lane steps of one kind that moved
-/// it.
+/// Selects times of a run: of a pack in flight, or of the lane steps of one kind that moved it.
 struct TimeKey {
   std::int32_t pack = 0;
   std::int32_t step_kind = kPack;  ///< a StepKind, or the pack as a whole
@@ -21,11 +20,10 @@ struct TimeKey {
   static constexpr std::int32_t kPack = -1;
 };
 
-/// What is held against each other of a prediction and a measurement. Of packs: from the start on
-/// the last replica to the end on the last rank. Of lane steps, without the time they waited: the
-/// mean over those that were recorded. Device by device, the lower decile of what messages took on
-/// their way to it, which late receivers only make longer (message_times.h), and of what additions
-/// on it took.
+/// Collects the times of a run that are compared with a prediction. For packs: from the start on
+/// the last replica to the end on the last rank. For lane steps, without their waiting time: the
+/// mean over the recorded ones. For each device: the lower decile of the times of messages to it,
+/// which late receivers can only increase (message_times.h), and of additions on it.
 class RunTimes : public DeafSink {
  public:
   enum class Detail {
@@ -40,11 +38,11 @@ class RunTimes : public DeafSink {
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
 
-  /// Medians over the steps that ended (device by device: deciles of all of them), without the
-  /// first if there are others: it finds caches and connections cold. In microseconds; only what
-  /// took any time.
+  /// Medians over the completed steps (per device: deciles over all of them), without the first if
+  /// there are others, because its caches and connections are cold. In microseconds; only positive
+  /// times.
   [[nodiscard]] std::map<TimeKey, double> us() const;
-  /// Of a training step; nothing if none ended.
+  /// Returns the time of a training step; nullopt if none ended.
   [[nodiscard]] std::optional<double> step_us() const;
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(steps_.size()); }
 

@@ -44,8 +44,8 @@ Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Ne
     const std::size_t devices =
         machine.gpus().empty() || server ? machine.cpus().size() : machine.gpus().size();
     const int wanted = server ? 1 : replicas_;
-    TUTTI_CHECK(static_cast<std::size_t>(wanted) <= devices, "{} has {} devices, {} are asked for",
-                machine.name(), devices, wanted);
+    TUTTI_CHECK(static_cast<std::size_t>(wanted) <= devices,
+                "{} has {} devices, but {} are requested", machine.name(), devices, wanted);
     if (server) servers_ += group.count;
     first_worker_.push_back(workers_);
     first_link_.push_back(links_);

@@ -68,9 +68,9 @@ struct WorkerGroup {
   std::int64_t count = 1;
 };
 
-/// How messages travel between GPUs and the network: directly (GPUDirect RDMA), through host memory
-/// on both sides, or through host memory on the receiver's request, which costs the latency of the
-/// network route once more.
+/// The path of messages between GPUs and the network: directly (GPUDirect RDMA), through host
+/// memory on both sides, or through host memory on the receiver's request, which costs the latency
+/// of the network route once more.
 enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 
 /// The workers and the network. Memory grows with the number of machine types, not of workers.

@@ -20,8 +20,8 @@ constexpr HostFigure kFigures[] = {
     // TensorFlow's gRPC: RecvTensor. Sending refers to the tensor's buffer; the receiver parses a
     // complete message.
     {"grpc.send_us_per_message", 80, 50, 500,
-     "grpc/grpc pull request 14773: 77 us for a round trip of 1 byte; TensorFlow's executor "
-     "besides is assumed"},
+     "grpc/grpc pull request 14773: 77 us for a round trip of 1 byte; the overhead of TensorFlow's "
+     "executor is assumed"},
     {"grpc.receive_us_per_message", 40, 20, 250, "the same"},
     {"grpc.receive_thread_gb_per_s", 1.66, 0.8, 1.9,
      "tensorflow/tensorflow issue 6116: 128 to 1024 MB over loopback, E5-2630 v3; the linear term "
@@ -41,9 +41,8 @@ constexpr HostFigure kFigures[] = {
     {"sockets.threads", 1, 1, 16, "one connection per peer"},
     // Gloo.
     {"gloo.send_us_per_message", 30, 10, 100,
-     "facebookincubator/gloo issue 158: 0.35 ms for 1 KB on two hosts, two schedule steps, latency "
-     "of the wire taken "
-     "off"},
+     "facebookincubator/gloo issue 158: 0.35 ms for 1 KB on two hosts, two schedule steps, minus "
+     "the latency of the wire"},
     {"gloo.receive_us_per_message", 30, 10, 100, "the same"},
     {"gloo.thread_gb_per_s", 1.1, 1.0, 2.4,
      "facebookincubator/gloo issue 248: 17.25 ms for 20 MB on two hosts with 40 GbE, one core "
@@ -53,11 +52,9 @@ constexpr HostFigure kFigures[] = {
     {"mpi.send_us_per_message", 15, 5, 50, "assumed"},
     {"mpi.receive_us_per_message", 15, 5, 50, "assumed"},
     {"mpi.thread_gb_per_s", 0.6, 0.3, 1.5,
-     "fitted to Horovod's table of 16 GPUs (horovod/horovod pull request 44; over RDMA it is the "
-     "same, so that the "
-     "host "
-     "and not the wire is the limit); ring bytes over the step less computation: 0.32 to 0.89 "
-     "GB/s"},
+     "fitted to Horovod's table of 16 GPUs (horovod/horovod pull request 44; the times over RDMA "
+     "are the same, so the host is the bottleneck and not the wire); ring bytes divided by the "
+     "step time minus computation: 0.32 to 0.89 GB/s"},
     {"mpi.threads", 1, 1, 1, "one progress engine per process"},
     // NCCL's sockets.
     {"nccl.send_us_per_message", 25, 10, 60,
@@ -71,17 +68,16 @@ constexpr HostFigure kFigures[] = {
     {"nccl.threads", 1, 1, 16,
      "NVIDIA/nccl src/transport/net_socket.cc: 1 thread and 1 socket unless EC2 or gVNIC is found"},
     {"nccl.host_gb_per_s", 5.0, 3.4, 6.0,
-     "NVIDIA/nccl issues 450 (4 to 6 GB/s, 4 x 8 V100 on 100 Gb/s) and 398 (4.7 GB/s whatever the "
-     "threads); "
-     "bytedance/byteps issue 237 (4.35 GB/s, 8 x 8 V100)"},
+     "NVIDIA/nccl issues 450 (4 to 6 GB/s, 4 x 8 V100 on 100 Gb/s) and 398 (4.7 GB/s for any "
+     "number of threads); bytedance/byteps issue 237 (4.35 GB/s, 8 x 8 V100)"},
     // ps-lite over ZeroMQ (BytePS).
     {"ps_lite.send_us_per_message", 20, 10, 50, "assumed"},
     {"ps_lite.receive_us_per_message", 20, 10, 50, "assumed"},
     {"ps_lite.thread_gb_per_s", 0.9, 0.2, 1.5,
      "HKBU-HPML/ddl-benchmarks: 0.74 to 0.87 GB/s on 10 GbE; bytedance/byteps issue 237: 0.2 to "
-     "1.5 by number of "
-     "processes"},
-    {"ps_lite.threads", 1, 1, 4, "bytedance/byteps issue 237: no more than a single thread copies"},
+     "1.5 GB/s, depending on the number of processes"},
+    {"ps_lite.threads", 1, 1, 4,
+     "bytedance/byteps issue 237: no faster than copies by a single thread"},
     // Encapsulation multiplies a connection's CPU time by this.
     {"overlay.vpc_cni", 1.05, 1, 1.2,
      "AWS EKS best practices: no encapsulation; the share is assumed"},
@@ -91,14 +87,12 @@ constexpr HostFigure kFigures[] = {
      "pods"},
     {"overlay.ipip", 3.6, 2, 8,
      "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); "
-     "prior 4: DaoCloud CNI "
-     "performance report, 9.16 Gb/s between nodes and 4.51 between pods on 10 GbE, where nodes are "
-     "limited by the "
-     "wire"},
+     "prior 4 from DaoCloud CNI performance report: 9.16 Gb/s between nodes and 4.51 between pods "
+     "on 10 GbE, where the wire limits nodes"},
     // Encapsulation adds this one way: half of what a request and its answer take more than between
     // nodes.
     {"overlay.vpc_cni_us", 0, 0, 42,
-     "DaoCloud CNI performance report: no more than between nodes (macvlan)"},
+     "DaoCloud CNI performance report: no slower than between nodes (macvlan)"},
     {"overlay.vxlan_us", 44, 44, 81,
      "DaoCloud CNI performance report: 201 (cilium) and 275 us (calico); nodes 113 us"},
     {"overlay.ipip_us", 68, 40, 100, "DaoCloud CNI performance report: 249 us; nodes 113 us"},
@@ -138,7 +132,7 @@ std::span<const HostFigure> host_figures() { return kFigures; }
 double host_figure(std::string_view name) {
   const auto* const found = std::find_if(std::begin(kFigures), std::end(kFigures),
                                          [&](const HostFigure& f) { return f.name == name; });
-  TUTTI_CHECK(found != std::end(kFigures), "no figure {} of the host transport", name);
+  TUTTI_CHECK(found != std::end(kFigures), "the host transport has no parameter {}", name);
   return found->value;
 }
 

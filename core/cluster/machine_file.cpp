@@ -55,11 +55,13 @@ class MachineReader {
     const auto names = expand_name(pattern);
     if (!names)
       return fields_.complain_at(at, "name", ProblemCode::kUnknownName,
-                                 "\"{}\" is not a name; ranges look like gpu[0-7]", pattern);
+                                 "\"{}\" is not a valid name; a range is written gpu[0-7]",
+                                 pattern);
     for (const std::string& name : *names) {
       if (static_cast<int>(parts_.size()) >= kMaxParts) {
         fields_.complain_at(at, "name", ProblemCode::kTooLarge,
-                            "a machine may have {} parts; \"{}\" is beyond that", kMaxParts, name);
+                            "a machine may have at most {} parts; \"{}\" exceeds the limit",
+                            kMaxParts, name);
         return;
       }
       part.name = name;
@@ -98,7 +100,7 @@ class MachineReader {
     part.source = source_of(device.source());
     if (device.kind() == proto::Device::KIND_UNSPECIFIED) {
       fields_.complain_at(device, "kind", ProblemCode::kMissing,
-                          "{}: kind is missing; say GPU or CPU", what);
+                          "{}: kind is missing; set it to GPU or CPU", what);
     }
     part.kind = device.kind() == proto::Device::CPU ? PartKind::kCpu : PartKind::kGpu;
     part.device.memory = rate(device, "memory_gb_per_s", what);
@@ -112,16 +114,16 @@ class MachineReader {
         static_cast<int>(fields_.integer(device, "multiprocessors", what, 1, 1 << 16).value_or(0));
     if (device.has_multiprocessors() && device.kind() == proto::Device::CPU)
       fields_.complain_at(device, "multiprocessors", ProblemCode::kUnused,
-                          "{}: multiprocessors are those of a GPU; leave them out", what);
+                          "{}: only GPUs have multiprocessors; leave them out", what);
     const bool cpu = device.kind() == proto::Device::CPU;
     part.gpu_model = static_cast<GpuModel>(device.gpu_model());
     part.cpu_vendor = static_cast<CpuVendor>(device.cpu_vendor());
     if (cpu && part.gpu_model != GpuModel::kNone)
       fields_.complain_at(device, "gpu_model", ProblemCode::kUnused,
-                          "{}: gpu_model is that of a GPU; leave it out", what);
+                          "{}: only GPUs have a gpu_model; leave it out", what);
     if (!cpu && part.cpu_vendor != CpuVendor::kNone)
       fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused,
-                          "{}: cpu_vendor is that of a CPU; leave it out", what);
+                          "{}: only CPUs have a cpu_vendor; leave it out", what);
     for (const proto::Flops& flops : device.flops()) {
       if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
         fields_.complain_at(flops, "data_type", ProblemCode::kMissing,
@@ -140,7 +142,7 @@ class MachineReader {
     part.source = source_of(message.source());
     if (message.kind() == proto::Switch::KIND_UNSPECIFIED) {
       fields_.complain_at(message, "kind", ProblemCode::kMissing,
-                          "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH",
+                          "switch \"{}\": kind is missing; set it to PCIE_SWITCH or NVSWITCH",
                           message.name());
     }
     part.kind =
@@ -174,7 +176,7 @@ class MachineReader {
         std::vector<std::string> known;
         for (const auto& [known_name, index] : indices_) known.push_back(known_name);
         fields_.complain_at(link, field, ProblemCode::kUnknownName,
-                            "{}: {} \"{}\" leads nowhere: machine \"{}\" has no such part{}", what,
+                            "{}: {} \"{}\" does not exist: machine \"{}\" has no such part{}", what,
                             field, name, message_.name(), did_you_mean(name, known));
         return {};
       }
@@ -193,7 +195,7 @@ class MachineReader {
       case proto::Link::SOCKET: link.kind = LinkKind::kSocket; break;
       default:
         fields_.complain_at(message, "kind", ProblemCode::kMissing,
-                            "{}: kind is missing; say NVLINK, PCIE or SOCKET", what);
+                            "{}: kind is missing; set it to NVLINK, PCIE or SOCKET", what);
     }
     set_rates(message, what, link);
     link.latency = time_from_us(
@@ -229,15 +231,15 @@ class MachineReader {
     if (!message.has_generation()) {
       if (message.has_lanes())
         fields_.complain_at(message, "lanes", ProblemCode::kUnused,
-                            "{}: lanes of which generation? say that too", what);
+                            "{}: lanes needs a generation; set generation too", what);
       link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
       return;
     }
     const auto lane = lane_rate(link.kind, message.generation());
     if (!lane) {
       fields_.complain_at(message, "generation",
-                          "{}: generation must be 1 to {} for NVLINK, 1 to {} for PCIE, and is not "
-                          "known for SOCKET (got {})",
+                          "{}: generation must be 1 to {} for NVLINK or 1 to {} for PCIE, and must "
+                          "be unset for SOCKET (got {})",
                           what, kNvlinkGenerations, kPcieGenerations, message.generation());
       return;
     }
@@ -250,7 +252,7 @@ class MachineReader {
     if (link.bandwidth <= link.nominal) return;
     fields_.complain_at(
         message, "bandwidth_gb_per_s", ProblemCode::kTooLarge,
-        "{}: {:g} GB/s are more than the {:g} that {} of generation {} have", what,
+        "{}: bandwidth of {:g} GB/s exceeds the {:g} that {} of generation {} have", what,
         message.bandwidth_gb_per_s(), to_gb_per_s(link.nominal),
         fmt::format("{} {}", lanes, link.kind == LinkKind::kNvlink ? "NVLinks" : "PCIe lanes"),
         message.generation());
@@ -276,7 +278,7 @@ class MachineReader {
       case proto::Ring::SEVERAL_WORKERS: rings_across_.push_back(std::move(ring)); break;
       default:
         fields_.complain_at(message, "span", ProblemCode::kMissing,
-                            "ring: span is missing; say ONE_WORKER or SEVERAL_WORKERS");
+                            "ring: span is missing; set it to ONE_WORKER or SEVERAL_WORKERS");
     }
   }
 
@@ -287,8 +289,8 @@ class MachineReader {
       for (const int to : ends) {
         if (machine.route(from, to)) continue;
         fields_.complain_at(message_, "link", ProblemCode::kMissing,
-                            "machine \"{}\": no links lead from \"{}\" to \"{}\"; join them, if "
-                            "only through a switch or a CPU",
+                            "machine \"{}\": no path of links leads from \"{}\" to \"{}\"; connect "
+                            "them, for example through a switch or a CPU",
                             machine.name(), machine.parts()[static_cast<std::size_t>(from)].name,
                             machine.parts()[static_cast<std::size_t>(to)].name);
         return;
@@ -297,8 +299,8 @@ class MachineReader {
     for (const int nic : machine.nics()) {
       if (!ends.empty() && machine.route(ends.front(), nic)) continue;
       fields_.complain_at(message_, "nic", ProblemCode::kMissing,
-                          "machine \"{}\": no links lead to nic \"{}\"", machine.name(),
-                          machine.parts()[static_cast<std::size_t>(nic)].name);
+                          "machine \"{}\": nic {} has no path to a device; add a link",
+                          machine.name(), machine.parts()[static_cast<std::size_t>(nic)].name);
     }
   }
 

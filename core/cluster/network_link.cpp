@@ -29,7 +29,7 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
     fields.complain_at(message, "name", ProblemCode::kMissing, "a link kind needs a name");
   if (message.source().empty())
     fields.complain_at(message, "source", ProblemCode::kMissing,
-                       "link kind \"{}\": source is missing; say where its figures are from",
+                       "link kind \"{}\": source is missing; state where its parameters are from",
                        message.name());
   NetworkLink link;
   link.name = message.name();

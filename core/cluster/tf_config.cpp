@@ -95,7 +95,7 @@ class TfConfigReader {
             add(tasks, *index, task.value);
           } else {
             complain(task.value, {ProblemCode::kWrongType, "cluster"},
-                     "\"{}\" is no index of a task; expected a number from 0 on", task.name);
+                     "\"{}\" is not a task index; expected a number of at least 0", task.name);
           }
         }
       } else {
@@ -133,7 +133,7 @@ class TfConfigReader {
       config.index = index_from(index->text);
       if (!config.index)
         complain(*index, {ProblemCode::kWrongType, "index"},
-                 "index must be a number from 0 on (got {})", describe(*index));
+                 "index must be a number of at least 0 (got {})", describe(*index));
     }
   }
 
@@ -193,12 +193,12 @@ tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfCon
   if (task.type != "chief" && task.type != "worker" && task.type != "evaluator" &&
       !is_ps(task.type)) {
     return tl::make_unexpected(fmt::format(
-        "\"{}\" is no type of a task; expected chief, worker, evaluator or ps", task.type));
+        "\"{}\" is not a task type; expected chief, worker, evaluator or ps", task.type));
   }
   if (const auto valid = validate(cluster); !valid) return valid;
   if (!cluster.has(task.type))
     return tl::make_unexpected(
-        fmt::format("the cluster has no job \"{}\", of which this task is to be", task.type));
+        fmt::format("this task's job \"{}\" is not in the cluster", task.type));
   if (!cluster.address(task.type, task.index)) {
     return tl::make_unexpected(fmt::format("the cluster has no task {}:{}; job {} has {}",
                                            task.type, task.index, task.type,
@@ -215,7 +215,7 @@ bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task) {
 tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
                                                      const std::string& type) {
   if (is_ps(type))
-    return tl::make_unexpected("a task of job \"ps\" does not train, so nobody trains with it");
+    return tl::make_unexpected("a task of job \"ps\" does not train, and there are no other tasks");
   if (type == "evaluator") return cluster.tasks("evaluator");
   return cluster.tasks("chief") + cluster.tasks("worker");
 }
@@ -223,7 +223,7 @@ tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
 tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster,
                                                       const TfConfigTask& task) {
   if (is_ps(task.type))
-    return tl::make_unexpected("a task of job \"ps\" has no place among those that train");
+    return tl::make_unexpected("a task of job \"ps\" is not among the tasks that train");
   const auto job = cluster.jobs.find(task.type);
   TUTTI_CHECK(job != cluster.jobs.end(), "no job {}", task.type);
   const std::int64_t place = std::distance(job->second.begin(), job->second.find(task.index));
@@ -242,7 +242,7 @@ tl::expected<std::string, std::string> session_master(const TfConfig& config,
   if (jobs.empty() || (jobs.size() == 1 && jobs.begin()->second.size() == 1)) return "";
   if (!task)
     return tl::make_unexpected(
-        "task must say type and index: which of the cluster's tasks is this?");
+        "task must have type and index, to identify this task in the cluster");
   const auto address = config.cluster.address(task->type, task->index);
   if (!address)
     return tl::make_unexpected(

@@ -7,7 +7,7 @@
 
 namespace tutti::core {
 
-/// Who takes part in an algorithm that a file describes.
+/// The ranks that take part in an algorithm of a file.
 struct AlgorithmShape {
   std::int32_t ranks = 1;
   std::int32_t per_node = 1;  ///< divides `ranks`
@@ -16,7 +16,7 @@ struct AlgorithmShape {
   bool operator==(const AlgorithmShape&) const = default;
 };
 
-/// A value in place of the default of one of the algorithm's parameters.
+/// A value that replaces the default of one of the algorithm's parameters.
 struct AlgorithmParameter {
   std::string name;
   std::int64_t value = 0;

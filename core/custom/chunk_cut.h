@@ -5,7 +5,8 @@
 
 namespace tutti::core::custom {
 
-/// The cut of a buffer into chunks: evenly, or each block evenly where there are blocks.
+/// The division of a buffer into equal chunks; if the collective has blocks, each block is divided
+/// into equal chunks.
 struct ChunkCut {
   /// REQUIRES: `blocks` divides `of` and `into`.
   ChunkCut(std::int64_t of, std::int64_t into, std::int64_t blocks)
@@ -25,7 +26,7 @@ struct ChunkCut {
 
   [[nodiscard]] bool even() const { return longer == 0; }
   [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }
-  /// Also of `chunks`: the end.
+  /// For `chunks` it returns the end of the buffer.
   [[nodiscard]] std::int64_t offset(std::int64_t chunk) const {
     if (longer == 0) return chunk * each;
     const std::int64_t in_block = per_block == chunks ? chunk : chunk % per_block;

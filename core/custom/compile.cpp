@@ -1,7 +1,7 @@
-// From the text to a program for one shape. Expressions become nodes with facts (values.h), which
-// decide here, once and for all ranks: that no divisor is 0, how many steps a lane has at most,
-// whether rounds of a loop differ, and whether workers can tell where they stand. A branch whose
-// condition is known is not compiled, nor is a loop without rounds.
+// Compiles the text to a program for one shape. Expressions become nodes with facts (values.h),
+// which determine here, for all ranks: that no divisor is 0, how many steps a lane has at most,
+// whether iterations of a loop differ, and whether workers are symmetric. A branch whose condition
+// is known is not compiled, nor is a loop without rounds.
 
 #include <algorithm>
 #include <map>
@@ -82,8 +82,7 @@ class Compiler {
 
   void define(const std::string& name, Binding binding, Position at) {
     if (find(name))
-      complain(ProblemCode::kDuplicate, at,
-               "\"{}\" already means something here; take another name", name);
+      complain(ProblemCode::kDuplicate, at, "\"{}\" is already defined; choose another name", name);
     scope_.emplace_back(name, binding);
   }
   void define_value(const std::string& name, int value) {
@@ -146,8 +145,8 @@ class Compiler {
     }
     if (program_.scratch > kMaxScratchPerChunk * program_.chunks) {
       complain(ProblemCode::kTooLarge, syntax_.at(syntax_.scratch).at,
-               "{} chunks of scratch are more than {} for each of the {} chunks of the buffer; "
-               "take fewer",
+               "{} chunks of scratch exceed the limit of {} per chunk of the buffer ({} chunks); "
+               "use fewer",
                program_.scratch, kMaxScratchPerChunk, program_.chunks);
     }
   }
@@ -159,8 +158,8 @@ class Compiler {
       if (one.name == parameter.name) value = one.value;
     }
     if (value < -kLargestValue || value > kLargestValue) {
-      complain(ProblemCode::kTooLarge, parameter.at,
-               "{} is more than numbers can be here; 2^60 is the largest", value);
+      complain(ProblemCode::kTooLarge, parameter.at, "{} is too large; the largest number is 2^60",
+               value);
       value = 1;
     }
     define(parameter.name, {values_.constant(value), nullptr, 0}, parameter.at);
@@ -178,8 +177,7 @@ class Compiler {
     const Facts& facts = values_.facts(evaluate(requirement.condition));
     if (!facts.constant()) {
       complain(ProblemCode::kInvalid, requirement.at,
-               "what is required must not depend on the rank; say it of ranks, nodes, gpus and "
-               "parameters");
+               "require must not depend on the rank; use ranks, nodes, gpus and parameters only");
     } else if (facts.low == 0) {
       complain(ProblemCode::kConflict, requirement.at,
                "{} (here: ranks = {}, nodes = {}, gpus = {})", requirement.why,
@@ -191,7 +189,7 @@ class Compiler {
   void check_blocks() {
     if (!has_blocks(program_.kind) || program_.chunks % program_.shape.ranks == 0) return;
     complain(ProblemCode::kConflict, syntax_.at(syntax_.chunks).at,
-             "{} chunks do not make up {} blocks, one of each rank, as {} has them; take a "
+             "{} chunks cannot be divided into {} blocks, one per rank, which {} needs; use a "
              "multiple of ranks",
              program_.chunks, program_.shape.ranks, to_string(program_.kind));
   }
@@ -217,8 +215,7 @@ class Compiler {
     if (++terms_ > kMaxTerms) {
       if (terms_ == kMaxTerms + 1)
         complain(ProblemCode::kTooLarge, expression.at,
-                 "with its functions written out this algorithm has more than {} "
-                 "terms; write less",
+                 "after inlining its functions, the algorithm has more than {} terms; simplify it",
                  kMaxTerms);
       return values_.constant(1);
     }
@@ -233,8 +230,8 @@ class Compiler {
 
   int evaluate_number(const Expression& expression) {
     if (expression.number <= kLargestValue) return values_.constant(expression.number);
-    complain(ProblemCode::kTooLarge, expression.at,
-             "{} is more than numbers can be here; 2^60 is the largest", expression.number);
+    complain(ProblemCode::kTooLarge, expression.at, "{} is too large; the largest number is 2^60",
+             expression.number);
     return values_.constant(1);
   }
 
@@ -312,8 +309,8 @@ class Compiler {
     if (!binding && builtin == builtins().end())
       return complain_unknown(expression, true), values_.constant(1);
     if (binding && !binding->function) {
-      complain(ProblemCode::kWrongType, expression.at, "\"{}\" is a value and takes nothing in ( )",
-               expression.name);
+      complain(ProblemCode::kWrongType, expression.at,
+               "\"{}\" is a value, not a function; remove the parentheses", expression.name);
       return values_.constant(1);
     }
     const std::size_t wanted =
@@ -332,7 +329,7 @@ class Compiler {
   int call_function(const Definition& function, std::size_t visible,
                     const std::vector<int>& operands, Position at) {
     if (calls_ >= kMaxCalls) {
-      complain(ProblemCode::kTooLarge, at, "functions call each other more than {} deep",
+      complain(ProblemCode::kTooLarge, at, "function calls are nested deeper than {} levels",
                kMaxCalls);
       return values_.constant(1);
     }
@@ -375,17 +372,16 @@ class Compiler {
       if (facts.counting > kMaxCounting && problems_.empty()) complain_slow(lane.at);
       if (most > kMaxSteps)
         complain(ProblemCode::kTooLarge, lane.at,
-                 "a rank would have up to {} steps, more than {}; check the bounds of loops, or "
-                 "take fewer chunks",
+                 "a rank would have up to {} steps, more than the limit of {}; check the bounds of "
+                 "loops, or use fewer chunks",
                  most >= std::int64_t{1} << 40 ? "10^12" : fmt::format("{}", most), kMaxSteps);
     }
   }
 
   void complain_slow(Position at) {
     complain(ProblemCode::kTooLarge, at,
-             "rounds of loops differ in their number of steps, and it takes more than {} "
-             "operations to count them; let "
-             "rounds have equally many steps, or take fewer",
+             "iterations of a loop have different numbers of steps, and counting them takes more "
+             "than {} operations; use iterations of equal length, or fewer of them",
              kMaxCounting);
   }
 
@@ -394,7 +390,7 @@ class Compiler {
     family.name = lane.name;
     family.first = static_cast<Lane>(program_.family_of_lane.size());
     if (!lane.name.empty() && family_called(lane.name))
-      complain(ProblemCode::kDuplicate, lane.at, "there are two lanes \"{}\"; names must differ",
+      complain(ProblemCode::kDuplicate, lane.at, "lane \"{}\" is declared twice; names must differ",
                lane.name);
     if (!lane.variable.empty()) {
       family.numbered = true;
@@ -404,7 +400,7 @@ class Compiler {
       family.count = static_cast<std::int32_t>(last - family.first_number + 1);
     }
     if (static_cast<std::int64_t>(program_.family_of_lane.size()) + family.count > kMaxLanes) {
-      complain(ProblemCode::kTooLarge, lane.at, "a rank has more than {} lanes; take fewer",
+      complain(ProblemCode::kTooLarge, lane.at, "a rank has more than {} lanes; use fewer",
                kMaxLanes);
       family.count = 0;
     }
@@ -435,15 +431,15 @@ class Compiler {
     const LaneFamily& named = program_.families[static_cast<std::size_t>(*family)];
     if (named.count == 0) {
       complain(ProblemCode::kInvalid, at,
-               "there are no lanes \"{}\": their numbers end before they begin", name);
+               "the range of lanes \"{}\" is empty: its end is below its start", name);
       return std::nullopt;
     }
     if (named.numbered == has_number) return family;
     if (named.numbered)
-      complain(ProblemCode::kWrongType, at, "lanes \"{}\" have numbers; say which, as in {}[0]",
+      complain(ProblemCode::kWrongType, at, "lanes \"{}\" are numbered; select one, as in {}[0]",
                name, name);
     else
-      complain(ProblemCode::kWrongType, at, "lane \"{}\" has no number; leave the brackets out",
+      complain(ProblemCode::kWrongType, at, "lane \"{}\" is not numbered; remove the brackets",
                name);
     return std::nullopt;
   }
@@ -501,7 +497,7 @@ class Compiler {
       compile_dead_marks(block, taken ? statement.otherwise : statement.body);
       return append(block, compile_block(taken ? statement.body : statement.otherwise));
     }
-    need_same(condition, statement.at, "this condition depends on the rank");
+    need_same(condition, statement.at, "the condition must not depend on the rank");
     const int id = new_node(NodeCode::Kind::kIf);
     path_.push_back(id);
     const int body = compile_block(statement.body);
@@ -536,10 +532,10 @@ class Compiler {
     const int slot = kFirstLoopSlot + loops_;
     if (slot >= kSlots) {
       return complain(ProblemCode::kTooLarge, statement.at,
-                      "more than {} loops in each other; take fewer", kSlots - kFirstLoopSlot);
+                      "loops are nested deeper than {} levels; use fewer", kSlots - kFirstLoopSlot);
     }
-    need_same(low, statement.at, "a bound of this loop depends on the rank");
-    need_same(high, statement.at, "a bound of this loop depends on the rank");
+    need_same(low, statement.at, "the bounds of a loop must not depend on the rank");
+    need_same(high, statement.at, "the bounds of a loop must not depend on the rank");
     const auto same = [&](auto under) {
       return under(values_.facts(low)) && under(values_.facts(high));
     };
@@ -632,7 +628,8 @@ class Compiler {
   int compile_mark(const std::string& name, Position at) {
     const auto same = [&](const MarkCode& mark) { return mark.name == name; };
     if (std::any_of(program_.marks.begin(), program_.marks.end(), same))
-      complain(ProblemCode::kDuplicate, at, "there are two marks \"{}\"; names must differ", name);
+      complain(ProblemCode::kDuplicate, at, "mark \"{}\" is declared twice; names must differ",
+               name);
     const int id = new_node(NodeCode::Kind::kMark);
     node(id).count = 0;
     MarkCode mark{name, at, family_, path_};
@@ -656,7 +653,7 @@ class Compiler {
     wait.whole_lane = text.whole_lane;
     for (const ExpressionId argument : text.arguments) {
       const int value = evaluate(argument);
-      need_same(value, text.at, "what is waited for depends on the rank");
+      need_same(value, text.at, "the target of a wait must not depend on the rank");
       wait.arguments.push_back(values_.value(value));
     }
     program_.waits.push_back(std::move(wait));
@@ -671,7 +668,7 @@ class Compiler {
       WaitCode& wait = program_.waits[i];
       if (wait.whole_lane) {
         if (text.arguments.size() > 1)
-          complain(ProblemCode::kWrongType, text.at, "a lane has one number (got {})",
+          complain(ProblemCode::kWrongType, text.at, "a lane has one index (got {})",
                    text.arguments.size());
         wait.family = named_lane(text.mark, !text.arguments.empty(), text.at).value_or(-1);
         continue;
@@ -697,9 +694,8 @@ class Compiler {
     const std::size_t wanted = loops.value_or(0) + (lane.variable.empty() ? 0 : 1);
     if (text.arguments.size() == wanted) return;
     complain(ProblemCode::kWrongType, text.at,
-             "mark \"{}\" is named by {} number{} in [ ], one for its lane if lanes have numbers "
-             "and one for each loop "
-             "around it (got {})",
+             "mark \"{}\" needs {} index{} in [ ]: one for its lane if lanes are numbered, and one "
+             "for each loop around it (got {})",
              mark.name, wanted, wanted == 1 ? "" : "s", text.arguments.size());
   }
 
@@ -770,7 +766,7 @@ class Compiler {
     }
     if (written == Area::kInput)
       complain(ProblemCode::kInvalid, text.at,
-               "inputs stay as they are; write to output[…] or scratch[…]");
+               "the input is read-only; write to output[…] or scratch[…]");
     if (text.from.rank >= 0) action.from = compile_peer(text.from);
     if (text.to.rank >= 0) action.to = compile_peer(text.to);
     return add_action(std::move(action), ways_, like_);
@@ -781,8 +777,7 @@ class Compiler {
     place.area = text.area;
     if (text.area == Area::kScratch && program_.scratch == 0)
       complain(ProblemCode::kMissing, text.at,
-               "there is no scratch; say how many chunks of it there are, such as "
-               "scratch chunks");
+               "scratch is not declared; declare its number of chunks, such as scratch chunks");
     const int first = evaluate(text.first);
     place.first = values_.value(first);
     if (text.last >= 0 || text.count >= 0) {
@@ -811,7 +806,7 @@ class Compiler {
     const Facts facts = values_.facts(parts);
     if (facts.low < 1) {
       return complain(ProblemCode::kTooSmall, text.at,
-                      "the number of pieces can be {}; it has to be 1 or more", facts.low);
+                      "the number of pieces can become {}; it must be at least 1", facts.low);
     }
     place.in_pieces = true;
     place.part = values_.value(evaluate(text.part));
@@ -825,7 +820,7 @@ class Compiler {
 
   void size_depends_on(int value, Position at) {
     like_ |= values_.facts(value).uses;
-    need_same(value, at, "a size depends on the rank");
+    need_same(value, at, "a size must not depend on the rank");
   }
 
   PeerCode compile_peer(const PeerText& text) {
@@ -837,7 +832,7 @@ class Compiler {
     if (ranks > 1 && peer.relative && peer.rank.count == 0 &&
         floor_modulo(peer.rank.base, ranks) == 0)
       complain(ProblemCode::kInvalid, text.at,
-               "a rank cannot send to itself, or receive from itself; use copy");
+               "a rank cannot send to or receive from itself; use copy");
     ways_ |= peer.relative ? values_.facts(rank).uses & ~1U : values_.facts(rank).uses;
     need_moving(rank, text.at);
     if (text.lane.empty()) return peer;
@@ -847,7 +842,7 @@ class Compiler {
     if (text.lane_index < 0 || !family) return peer;
     const int number = evaluate(text.lane_index);
     ways_ |= values_.facts(number).uses;
-    need_same(number, text.lane_at, "a lane's number depends on the rank");
+    need_same(number, text.lane_at, "a lane's index must not depend on the rank");
     peer.lane_number = values_.value(number);
     return peer;
   }
@@ -870,10 +865,11 @@ class Compiler {
     const bool shifts = facts.shift.known && facts.shift.modulus > 0 &&
                         facts.shift.modulus % ranks == 0 &&
                         (facts.shift.step - per_node) % ranks == 0;
-    if (!shifts) note(program_.to_shift, at, "this rank does not move with the workers");
+    if (!shifts) note(program_.to_shift, at, "this rank is not relative to the worker's own node");
     const bool exchanges = facts.exchange.known && facts.exchange.scale == per_node &&
                            facts.low >= 0 && facts.high < ranks;
-    if (!exchanges) note(program_.to_exchange, at, "this rank does not move with the workers");
+    if (!exchanges)
+      note(program_.to_exchange, at, "this rank is not relative to the worker's own node");
   }
 
   /// With one worker there is nothing to tell apart.
@@ -882,9 +878,8 @@ class Compiler {
     const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name) {
       if (!promised || obstacle.what.empty()) return;
       complain(ProblemCode::kConflict, obstacle.at,
-               "{}, so the algorithm is not the same to all workers under {} (line {}); compute it "
-               "from node + …, or "
-               "leave symmetry out",
+               "{}, so the algorithm is not the same for all workers under {} (line {}); compute "
+               "the rank from node + …, or remove symmetry",
                obstacle.what, name, syntax_.symmetry_at.line);
     };
     keep(syntax_.shift_promised, program_.to_shift, "symmetry shift");

@@ -1,7 +1,7 @@
 #pragma once
 
-// Algorithms that users bring along, in files of their own: texts of Tutti's language
-// (docs/your-own-algorithm.md), or MSCCL's XML.
+// Algorithms in files of users: texts of Tutti's language (docs/your-own-algorithm.md), or MSCCL's
+// XML.
 
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace tutti::core {
 
-/// An algorithm for one shape: it makes schedules of any size.
+/// An algorithm for one shape, which creates schedules of any size.
 class CustomAlgorithm {
  public:
   virtual ~CustomAlgorithm() = default;
@@ -26,48 +26,51 @@ class CustomAlgorithm {
 
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
   [[nodiscard]] virtual const AlgorithmShape& shape() const = 0;
-  /// Inputs lie `input_shift` elements behind their places (Contract::input_shift). An algorithm
-  /// that names no inputs expects them in their places (reads_inputs). REQUIRES: `elements` divides
-  /// by the ranks if the collective has blocks.
+  /// Inputs are `input_shift` elements after their positions in the output (Contract::input_shift).
+  /// An algorithm that does not name inputs expects them at their positions in the output
+  /// (reads_inputs). REQUIRES: `elements` divides by the ranks if the collective has blocks.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
                                                            std::int64_t input_shift,
                                                            Engine engine) const = 0;
-  /// It reads inputs where they are, so that none have to be copied out of place.
+  /// Returns true if it reads inputs where they are, so that they need not be copied out of place.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
-  /// Elements that travel of so many: more than them if the algorithm only has chunks of one size.
+  /// Returns the number of elements that are sent for this many elements: more if the algorithm
+  /// needs chunks of equal size.
   [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
-  /// Elements with which each chunk, and each piece of one, has one element; nothing if there are
-  /// no such.
+  /// Returns the smallest number of elements for which every chunk, and every piece of one, has one
+  /// element; nullopt if there is none.
   [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
   /// Returns a note on settings of the file that have no effect here; "" if there are none.
   [[nodiscard]] virtual std::string note() const { return ""; }
-  /// Steps of all ranks.
+  /// Returns the number of steps of all ranks.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
-  /// Where the text describes a step of a schedule; nothing for a step that it does not have.
+  /// Returns the location in the text that describes a step of a schedule; nullopt if the step does
+  /// not exist.
   [[nodiscard]] virtual std::optional<Location> place_of(Rank rank, Lane lane,
                                                          std::int64_t index) const = 0;
-  /// Why workers cannot be folded into one, with the place; "" if they can where chunks are of one
-  /// size.
+  /// Returns the reason, with its location, why workers cannot be folded into one; "" if they can,
+  /// for chunks of equal size.
   [[nodiscard]] virtual std::string why_not_folded() const = 0;
 
  protected:
   CustomAlgorithm() = default;
 };
 
-/// The text of an algorithm, for any shape.
+/// The parsed text of an algorithm, for any shape.
 class AlgorithmText {
  public:
   virtual ~AlgorithmText() = default;
   AlgorithmText(const AlgorithmText&) = delete;
   AlgorithmText& operator=(const AlgorithmText&) = delete;
 
-  /// "ring", as it calls itself; else the file's name.
+  /// The name given in the text, such as "ring"; otherwise the file's name.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
-  /// Names of its parameters.
+  /// Returns the names of its parameters.
   [[nodiscard]] virtual std::vector<std::string> parameters() const = 0;
-  /// `set`: in place of its parameters' defaults. Null, and problems with their places, if it
-  /// cannot be used for the shape. Cost: that of the text, whatever the number of ranks.
+  /// `set` replaces defaults of its parameters. Returns null, and problems with their locations, if
+  /// it does not support the shape. Cost: proportional to the text, independent of the number of
+  /// ranks.
   [[nodiscard]] virtual std::shared_ptr<const CustomAlgorithm> for_shape(
       const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
       Problems& problems) const = 0;
@@ -76,12 +79,12 @@ class AlgorithmText {
   AlgorithmText() = default;
 };
 
-/// Reads a file's text. Null, and problems with their places, if it is no algorithm.
+/// Reads a file's text. Returns null, and problems with their locations, if the text is invalid.
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems);
 
-/// Every rank copies its input to its place; what a schedule for inputs in their places needs to
-/// come first, out of place.
+/// Returns a schedule in which every rank copies its input to its position in the output; schedules
+/// that expect inputs there need it first, out of place.
 std::unique_ptr<Schedule> copy_inputs_of(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

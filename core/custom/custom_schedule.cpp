@@ -1,8 +1,8 @@
-// The schedule of a program (program.h): the step is found (step_finder.cpp), and its values are
-// computed for its rank and rounds. Nothing is kept per rank or step.
+// The schedule of a program (program.h): it finds the step (step_finder.cpp) and computes its
+// values for its rank and iterations. Nothing is stored per rank or step.
 //
 // Every value is safe by itself: ranks and chunks are taken modulo their number, ranges end where
-// their buffer does. What an algorithm does wrong is for the checker to find, not for a bound here.
+// their buffer does. The checker, not a bound here, finds errors of an algorithm.
 
 #include <algorithm>
 #include <filesystem>

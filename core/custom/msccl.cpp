@@ -1,5 +1,5 @@
 // Chunks of the file stay chunks: offsets are multiplied by the elements of a chunk of the buffer.
-// The file only knows chunks of one size, so that buffers are padded until they divide.
+// The file has chunks of one size only, so buffers are padded until they divide.
 
 #include "core/custom/msccl.h"
 
@@ -149,7 +149,7 @@ class MscclAlgorithm : public CustomAlgorithm {
   }
   [[nodiscard]] std::string note() const override {
     if (program_->protocol.empty() || program_->protocol == "Simple") return "";
-    return fmt::format("{} is for protocol {}; its messages take the time of Simple ones here",
+    return fmt::format("{} uses protocol {}; Tutti simulates its messages with the times of Simple",
                        program_->name, program_->protocol);
   }
   [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
@@ -177,7 +177,7 @@ class MscclAlgorithm : public CustomAlgorithm {
     return steps[static_cast<std::size_t>(index)].place;
   }
   [[nodiscard]] std::string why_not_folded() const override {
-    return fmt::format("{}: the steps of every GPU are listed one by one", program_->file);
+    return fmt::format("{}: lists the steps of every GPU one by one", program_->file);
   }
 
  private:
@@ -197,13 +197,13 @@ class MscclText : public AlgorithmText {
     const Location whole{program_->file, 0, 0};
     if (!set.empty()) {
       problems.add({ProblemCode::kUnknownName}, whole,
-                   "MSCCL's XML has no parameters such as \"{}\"; leave set out", set.front().name);
+                   "MSCCL's XML has no parameters such as \"{}\"; remove set", set.front().name);
       return nullptr;
     }
     if (static_cast<std::size_t>(shape.ranks) != program_->gpus.size()) {
       problems.add({ProblemCode::kConflict, "algo.ngpus"}, whole,
-                   "the file lists the steps of {} GPUs, and {} replicas take part; take a cluster "
-                   "of as many",
+                   "the file has the steps of {} GPUs, but {} replicas take part; use a cluster of "
+                   "that size",
                    program_->gpus.size(), shape.ranks);
       return nullptr;
     }
@@ -257,9 +257,9 @@ class MscclReader {
     const auto kind = std::find_if(kMscclKinds.begin(), kMscclKinds.end(),
                                    [&](auto& k) { return coll == k.name; });
     if (kind == kMscclKinds.end()) {
-      return complain(
-          ProblemCode::kUnsupported, algo, "coll",
-          "coll=\"{}\": supported are allreduce, allgather, reduce_scatter and alltoall", coll);
+      return complain(ProblemCode::kUnsupported, algo, "coll",
+                      "coll=\"{}\": expected allreduce, allgather, reduce_scatter or alltoall",
+                      coll);
     }
     program_->kind = kind->kind;
     const std::string protocol = algo.attribute("proto").value();
@@ -270,15 +270,15 @@ class MscclReader {
     const std::string op = algo.attribute("redop").value();
     if (!op.empty() && op != "sum")
       complain(ProblemCode::kUnsupported, algo, "redop",
-               "redop=\"{}\": the scenario says what is reduced, strategy {{ "
-               "reduction: … }}; take a file of sums",
+               "redop=\"{}\": the scenario sets the reduction, strategy {{ reduction: … }}; use a "
+               "file whose redop is sum",
                op);
     program_->in_place = number(algo, "inplace", 0, 1, 0) == 1;
     program_->chunks = number(algo, "nchunksperloop", 1, kMaxChunksOfFile);
     ngpus_ = number(algo, "ngpus", 1, kMaxGpus);
     if (has_blocks(program_->kind) && program_->chunks % ngpus_ != 0)
       complain(ProblemCode::kConflict, algo, "nchunksperloop",
-               "{} chunks do not make up {} blocks, one of each GPU", program_->chunks, ngpus_);
+               "{} chunks cannot be divided into {} blocks, one per GPU", program_->chunks, ngpus_);
   }
 
   void read_gpus() {
@@ -291,14 +291,14 @@ class MscclReader {
       const auto id = number(element, "id", 0, ngpus_ - 1);
       if (id != static_cast<std::int64_t>(program_->gpus.size())) {
         complain(ProblemCode::kConflict, element, "id",
-                 "GPUs must be in the order of their numbers: expected {}", program_->gpus.size());
+                 "GPUs must be listed in ascending order: expected {}", program_->gpus.size());
         return;
       }
       program_->gpus.emplace_back();
       read_gpu(element, static_cast<Rank>(id));
     }
     if (static_cast<std::int64_t>(program_->gpus.size()) != ngpus_)
-      complain(ProblemCode::kConflict, xml_.root(), "ngpus", "ngpus=\"{}\", and there are {}",
+      complain(ProblemCode::kConflict, xml_.root(), "ngpus", "ngpus=\"{}\", but the file lists {}",
                ngpus_, program_->gpus.size());
   }
 
@@ -315,7 +315,7 @@ class MscclReader {
       if (block.send == rank || block.receive == rank)
         complain(ProblemCode::kConflict, tb, "send", "a GPU cannot send to itself; use cpy");
       if (!lanes.emplace(block.id, static_cast<Lane>(gpu.blocks.size())).second)
-        complain(ProblemCode::kDuplicate, tb, "id", "there are two thread blocks {}", block.id);
+        complain(ProblemCode::kDuplicate, tb, "id", "thread block {} is listed twice", block.id);
       gpu.blocks.push_back(std::move(block));
     }
     // Steps may depend on thread blocks behind them.
@@ -335,10 +335,10 @@ class MscclReader {
                  const std::map<std::int64_t, Lane>& lanes) {
     if (std::string_view(element.name()) != "step")
       return complain(ProblemCode::kUnsupported, element, "",
-                      "<{}>: supported is <step>, which the runtimes read", element.name());
+                      "<{}>: expected <step>; runtimes read no other element here", element.name());
     if (number(element, "s", 0, kMaxChunksOfFile) != expected)
       return complain(ProblemCode::kConflict, element, "s",
-                      "steps must be in the order of their numbers: expected {}", expected);
+                      "steps must be listed in ascending order: expected {}", expected);
     const std::string type = element.attribute("type").value();
     const auto found = std::find_if(kMscclSteps.begin(), kMscclSteps.end(),
                                     [&](auto& t) { return type == t.name; });
@@ -362,10 +362,10 @@ class MscclReader {
     if (step.kind == StepKind::kReduce) step.inputs = 1, step.accumulate = true;
     if (sends(step.kind) && block.send < 0)
       complain(ProblemCode::kConflict, element, "type",
-               "thread block {} sends to nobody (send=\"-1\")", block.id);
+               "thread block {} has no peer to send to (send=\"-1\")", block.id);
     if (receives(step.kind) && block.receive < 0)
       complain(ProblemCode::kConflict, element, "type",
-               "thread block {} receives from nobody (recv=\"-1\")", block.id);
+               "thread block {} has no peer to receive from (recv=\"-1\")", block.id);
     block.steps.push_back(std::move(one));
   }
 
@@ -389,7 +389,7 @@ class MscclReader {
         const auto& awaited = gpu.blocks[static_cast<std::size_t>(wait.lane)];
         if (wait.count <= static_cast<std::int64_t>(awaited.steps.size())) continue;
         problems_.add({ProblemCode::kConflict, "step.deps"}, one.place,
-                      "thread block {} has {} steps, and no step {}", awaited.id,
+                      "thread block {} has {} steps, so step {} does not exist", awaited.id,
                       awaited.steps.size(), wait.count - 1);
       }
     }
@@ -420,7 +420,7 @@ class MscclReader {
     }
     if (first + count > chunks) {
       complain(ProblemCode::kTooLarge, element, offset,
-               "chunks {} to {} lie outside of the {} of buffer {}", first, first + count - 1,
+               "chunks {} to {} are outside the {} chunks of buffer {}", first, first + count - 1,
                chunks, name);
     }
     range.offset = begin + first;
@@ -449,7 +449,7 @@ class MscclReader {
                  .second);
         if (!good)
           problems_.add({ProblemCode::kDuplicate, "tb.chan"}, {program_->file, 0, 0},
-                        "GPU {}: another thread block than {} has the same peer and channel {}",
+                        "GPU {}: two thread blocks (one is {}) have the same peer and channel {}",
                         rank, block.id, block.channel);
       }
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Algorithms as MSCCL's XML lists them, step by step of every GPU.
+// Algorithms in MSCCL's XML, which lists the steps of every GPU.
 // SOURCE: microsoft/msccl-tools msccl/language/ir.py; the runtimes of MSCCL and RCCL read the same.
 
 #include <memory>
@@ -11,17 +11,18 @@
 
 namespace tutti::core::custom {
 
-/// The text begins as XML does.
+/// True if the text begins as XML does.
 bool is_msccl(std::string_view text);
 
-/// A GPU is a rank, a thread block a lane, and a channel tells apart the connections between two
-/// GPUs. Null, and problems, if it is none, or has what Tutti has not.
+/// Reads an MSCCL file: a GPU is a rank, a thread block is a lane, and a channel distinguishes
+/// connections between two GPUs. Returns null, and problems, if the file is invalid or uses
+/// unsupported features.
 std::shared_ptr<const AlgorithmText> read_msccl(std::string_view text, const std::string& file,
                                                 Problems& problems);
 
-/// A schedule as MSCCL's XML. `unit`: it is one for so many elements, each of which becomes a
-/// chunk. A lane that talks to several ranks becomes several thread blocks that wait for each
-/// other. ERRORS: what the format does not have.
+/// A schedule as MSCCL's XML. `unit` is the number of elements per chunk of the schedule. A lane
+/// with several peers becomes several thread blocks that wait for each other. ERRORS: features that
+/// the format does not have.
 Expected<std::string> to_msccl(const Schedule& schedule, const Contract& contract,
                                const std::string& name);
 

@@ -48,7 +48,7 @@ class MscclWriter {
     const char* coll = name_of(contract_.kind);
     if (coll == nullptr)
       return refuse(fmt::format(
-          "MSCCL's XML has allreduce, allgather, reduce_scatter and alltoall, and no {}",
+          "MSCCL's XML supports allreduce, allgather, reduce_scatter and alltoall, but not {}",
           to_string(contract_.kind)));
     std::int64_t steps = 0;
     Lane channels = 1;
@@ -58,9 +58,8 @@ class MscclWriter {
         steps += schedule_.steps(rank, lane);
     }
     if (steps > kMaxExportedSteps)
-      return refuse(fmt::format(
-          "{} steps over {} ranks are more than the {} that are written; take fewer workers", steps,
-          schedule_.ranks(), kMaxExportedSteps));
+      return refuse(fmt::format("{} steps over {} ranks exceed the limit of {}; use fewer workers",
+                                steps, schedule_.ranks(), kMaxExportedSteps));
     std::string text = fmt::format(
         "<algo name=\"{}\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" "
         "coll=\"{}\" "
@@ -159,8 +158,8 @@ class MscclWriter {
       if (from >= 0 && from == to) continue;
       if (from >= 0 || to >= 0)
         return fail(lane, i,
-                    "a thread block of MSCCL passes messages on from one GPU to one other, and "
-                    "this lane from one to several");
+                    "an MSCCL thread block sends to at most one GPU and receives from at most one, "
+                    "but this lane has several peers");
       take(mine, lane, new_block(mine, lane), step, true, true);
     }
     StepId last;
@@ -225,8 +224,8 @@ class MscclWriter {
     if ((sends(step.kind) && step.to.lane != lane) ||
         (receives(step.kind) && step.from.lane != lane)) {
       fail(lane, index,
-           "its peer is another lane, and thread blocks of MSCCL that talk to each other are on "
-           "one channel");
+           "its peer is another lane, but MSCCL thread blocks that communicate must be on one "
+           "channel");
       return last;
     }
     std::vector<OutStep> written = steps_of(step, lane, index);
@@ -309,8 +308,8 @@ class MscclWriter {
       if (in_blocks) {
         if (offset < own || offset + range.count > own + contract_.block())
           fail(lane, index,
-               "it uses chunks of the output that are not the rank's own, which MSCCL has no "
-               "memory for out of place");
+               "it uses chunks of the output that belong to other ranks, and MSCCL has no memory "
+               "for them out of place");
         offset -= own;
       }
     }

@@ -1,5 +1,5 @@
-// A parser by recursive descent. Every statement begins with a word of its own, so that lines need
-// no ends and the parser can go on after a mistake: at the next such word.
+// A parser by recursive descent. Every statement begins with a keyword, so lines need no
+// terminators, and after an error the parser continues at the next keyword.
 
 #include <algorithm>
 #include <array>
@@ -115,8 +115,7 @@ class AlgorithmParser {
     const Position at = token().at;
     std::string name = parse_name(what);
     if (!failed_ && is_one_of(name, kReserved))
-      complain(ProblemCode::kInvalid, at, "\"{}\" is a word of the language; take another name",
-               name);
+      complain(ProblemCode::kInvalid, at, "\"{}\" is a reserved word; choose another name", name);
     return name;
   }
 
@@ -139,7 +138,7 @@ class AlgorithmParser {
     }
     if (accept("require")) {
       Requirement requirement{at, parse_expression(), ""};
-      if (token().kind != Kind::kText) return fail("a text that says what is required");
+      if (token().kind != Kind::kText) return fail("a string that names the requirement");
       requirement.why = token().text;
       advance();
       syntax_.order.push_back({HeaderItem::Kind::kRequire, syntax_.requirements.size()});
@@ -177,7 +176,7 @@ class AlgorithmParser {
     }
     std::vector<std::string> names;
     for (const CollectiveKind kind : collective_kinds()) names.emplace_back(to_string(kind));
-    complain(ProblemCode::kUnknownName, at, "there is no collective \"{}\"; there are {}", name,
+    complain(ProblemCode::kUnknownName, at, "\"{}\" is not a collective; expected one of {}", name,
              fmt::join(names, ", "));
     collective_known_ = true;
   }
@@ -186,8 +185,7 @@ class AlgorithmParser {
     ParameterText parameter{at, parse_new_name("the parameter's name"), 0};
     expect("=");
     const bool negative = accept("-");
-    if (failed_ || token().kind != Kind::kNumber)
-      return fail("a number, which is the parameter's default");
+    if (failed_ || token().kind != Kind::kNumber) return fail("a number (the parameter's default)");
     parameter.value = negative ? -token().number : token().number;
     advance();
     syntax_.order.push_back({HeaderItem::Kind::kParameter, syntax_.parameters.size()});
@@ -195,7 +193,7 @@ class AlgorithmParser {
   }
 
   void parse_once(ExpressionId& where, HeaderItem::Kind kind, const char* what, Position at) {
-    if (where >= 0) complain(ProblemCode::kDuplicate, at, "\"{}\" is said twice; keep one", what);
+    if (where >= 0) complain(ProblemCode::kDuplicate, at, "\"{}\" is set twice; keep one", what);
     where = parse_expression();
     syntax_.order.push_back({kind, 0});
   }
@@ -219,14 +217,13 @@ class AlgorithmParser {
     const Position begin{1, 1};
     if (!collective_known_)
       complain(ProblemCode::kMissing, begin,
-               "collective is missing; say what this is, such as collective all_reduce");
+               "collective is missing; add a line such as collective all_reduce");
     if (syntax_.chunks < 0)
       complain(ProblemCode::kMissing, begin,
-               "chunks is missing; say into how many parts the buffer is cut, such as "
-               "chunks ranks");
+               "chunks is missing; set the number of parts of the buffer, such as chunks ranks");
     if (syntax_.lanes.empty())
       complain(ProblemCode::kMissing, begin,
-               "there is no lane; say what each rank does, lane {{ … }}");
+               "lane is missing; describe each rank's steps in lane {{ … }}");
   }
 
   // --- lanes and statements ---
@@ -236,7 +233,7 @@ class AlgorithmParser {
     lane.at = at;
     if (token().kind == Kind::kName && !is("for")) lane.name = parse_new_name("the lane's name");
     if (accept("for")) {
-      lane.variable = parse_new_name("the name of the lanes' numbers");
+      lane.variable = parse_new_name("the name of the lanes' index");
       expect("from");
       lane.first = parse_expression();
       expect("to");
@@ -260,7 +257,7 @@ class AlgorithmParser {
     while (!is("}")) {
       if (ended() || problems_.full()) {
         if (problems_.empty())
-          complain(ProblemCode::kSyntax, opened, "this is not closed; a '}}' is missing");
+          complain(ProblemCode::kSyntax, opened, "a '}}' is missing: this block is never closed");
         return statements;
       }
       parse_statement(statements, depth);
@@ -288,7 +285,7 @@ class AlgorithmParser {
     } else if (is_one_of(token().text, kStatementWords)) {
       parse_action(statement);
     } else if (is("multicast")) {
-      fail("a statement (there is no multicast: send to each rank)");
+      fail("a statement (multicast is not supported: send to each rank)");
       advance();
     } else {
       fail(fmt::format("a statement ({})", fmt::join(kStatementWords, ", ")));
@@ -330,8 +327,8 @@ class AlgorithmParser {
     wait.at = statement.at;
     expect("for");
     wait.whole_lane = !failed_ && accept("lane");
-    wait.mark =
-        parse_name(wait.whole_lane ? "a lane's name" : "a mark's name, or lane and a lane's name");
+    wait.mark = parse_name(wait.whole_lane ? "a lane's name"
+                                           : "the name of a mark, or lane and a lane's name");
     if (failed_ || !accept("[")) return;
     do {
       wait.arguments.push_back(parse_expression());
@@ -382,11 +379,10 @@ class AlgorithmParser {
     if (failed_ || action.then != Then::kOnlySend) return;
     if (action.verb == Verb::kReceive)
       complain(ProblemCode::kInvalid, at,
-               "what is received is kept before it is sent on; leave only out");
+               "a received value is stored before it is forwarded; remove only");
     else if (action.has_other)
       complain(ProblemCode::kInvalid, at,
-               "a sum that is only sent is kept nowhere; leave what is before \"with\" out, "
-               "and \"with\"");
+               "a sum that is only sent is not stored; remove \"with\" and the operand before it");
   }
 
   PeerText parse_peer() {
@@ -426,8 +422,7 @@ class AlgorithmParser {
     expect("]");
     if (!failed_ && accept("like")) {
       if (place.area != Area::kScratch)
-        complain(ProblemCode::kInvalid, place.at,
-                 "only scratch has no size of its own; leave like out");
+        complain(ProblemCode::kInvalid, place.at, "like applies only to scratch; remove it");
       place.like = parse_expression();
     }
     if (!failed_ && accept("piece")) {
@@ -443,8 +438,8 @@ class AlgorithmParser {
   ExpressionId add(Expression expression) {
     if (syntax_.expressions.size() >= kMaxExpressions) {
       if (!failed_)
-        complain(ProblemCode::kTooLarge, expression.at, "more than {} terms; write less",
-                 kMaxExpressions);
+        complain(ProblemCode::kTooLarge, expression.at,
+                 "the algorithm has more than {} terms; simplify it", kMaxExpressions);
       failed_ = true;
       return 0;
     }
@@ -530,7 +525,7 @@ class AlgorithmParser {
 
   template <class Parse>
   ExpressionId nested(Parse parse) {
-    if (depth_ >= kDeepestNesting) return fail("fewer signs in a row"), -1;
+    if (depth_ >= kDeepestNesting) return fail("fewer signs in front of a number"), -1;
     ++depth_;
     const ExpressionId id = parse();
     --depth_;
@@ -579,7 +574,7 @@ Syntax parse_algorithm_text(std::string_view text, const std::string& file, Prob
   none.file = file;
   if (text.size() > kMaxTextBytes) {
     problems.add({ProblemCode::kTooLarge}, {file, 0, 0},
-                 "more than 1 MiB: no algorithm is so long");
+                 "the file is longer than the limit of 1 MiB");
     return none;
   }
   const std::optional<std::string_view> content = utf8_content(text, file, problems);

@@ -1,8 +1,8 @@
 #pragma once
 
-// An algorithm for one shape of cluster: what its text says, with everything computed that does not
-// depend on the rank, and checked so far that no step of any rank can go wrong: no divisor is 0, no
-// number overflows, no lane is endless.
+// An algorithm for one shape of cluster, with everything computed that does not depend on the rank,
+// and checked so that no step of any rank can fail: no divisor is 0, no number overflows, no lane
+// is endless.
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace tutti::core::custom {
 
-/// Chunks of a buffer: `count` of them from `first` on, or a piece of that.
+/// A range of chunks of a buffer: `count` chunks starting at `first`, or a piece of that range.
 struct PlaceCode {
   Area area = Area::kData;
   Value first;
@@ -76,7 +76,7 @@ struct NodeCode {
   int action = -1;
 };
 
-/// Lanes that one `lane` of the text describes.
+/// The lanes that one `lane` block of the text describes.
 struct LaneFamily {
   std::string name;
   bool numbered = false;
@@ -93,7 +93,7 @@ struct MarkCode {
   std::vector<int> path;  ///< nodes from the lane's to the mark's
 };
 
-/// The reason why an algorithm is not the same on all workers; empty: it is.
+/// The reason why an algorithm is not the same on all workers; empty if it is.
 struct Obstacle {
   Position at;
   std::string what;
@@ -119,32 +119,32 @@ struct Program {
 
   Obstacle to_shift;
   Obstacle to_exchange;
-  /// Numbers of pieces that chunks are cut into; pieces are of one size if chunks are, and these
-  /// divide them.
+  /// The numbers of pieces that chunks are divided into; pieces have equal sizes if chunks have,
+  /// and these numbers divide them.
   std::vector<std::int64_t> piece_counts;
   bool pieces_vary = false;  ///< in their number
 };
 
-/// The algorithm of `syntax` for a shape. What keeps it from being one goes to `problems`.
+/// Compiles the algorithm of `syntax` for a shape. Errors go to `problems`.
 std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShape& shape,
                                        const std::vector<AlgorithmParameter>& set,
                                        Problems& problems);
 
-/// Steps of a lane, one after the other.
+/// Finds the steps of a lane in sequence.
 class StepFinder {
  public:
   explicit StepFinder(const Program& program) : program_(program) {}
 
   [[nodiscard]] std::int64_t count(int node, Variables& variables) const;
-  /// The action of a step, and the variables that it sees; and what is alike from it on. REQUIRES:
-  /// 0 ≤ index < count(node).
+  /// The action of a step with the variables that it uses, and the length of the following run of
+  /// identical steps. REQUIRES: 0 ≤ index < count(node).
   struct Found {
     const ActionCode* action = nullptr;
     std::int64_t identical_period = 0;
     std::int64_t identical_end = 0;
   };
   [[nodiscard]] Found find(int node, std::int64_t index, Variables& variables) const;
-  /// Steps in front of a point of the lane.
+  /// Returns the number of steps before a point of the lane.
   [[nodiscard]] std::int64_t position(const MarkCode& mark, const std::vector<std::int64_t>& rounds,
                                       Variables& variables) const;
 

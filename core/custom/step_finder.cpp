@@ -1,7 +1,6 @@
-// How a step's number becomes the statement that it is, without walking through the steps before
-// it: blocks know how many steps their statements have, and loops divide by those of a round. Only
-// rounds that differ in their number of steps are counted one by one; compile() bounds how many
-// there are.
+// Finds the statement for a step's index without walking through the steps before it: blocks know
+// how many steps their statements have, and loops divide by the steps of an iteration. Only
+// iterations with different numbers of steps are counted one by one; compile() bounds their number.
 
 #include <algorithm>
 
@@ -65,7 +64,7 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
           index -= steps;
           before += steps;
         }
-        TUTTI_CHECK(next >= 0, "a step {} behind the end of a block", index);
+        TUTTI_CHECK(next >= 0, "step {} is behind the end of its block", index);
         id = next;
         break;
       }

@@ -14,7 +14,7 @@
 
 namespace tutti::core::custom {
 
-/// An expression, as an index of Syntax::expressions; -1: there is none.
+/// An expression, as an index into Syntax::expressions; -1: none.
 using ExpressionId = int;
 
 enum class Operator : std::uint8_t {
@@ -70,7 +70,7 @@ struct Place {
   ExpressionId like = -1;
 };
 
-/// `right lane up[index]`: a rank, and a lane of it.
+/// The peer in `right lane up[index]`: a rank, and one of its lanes.
 struct PeerText {
   Position at;
   ExpressionId rank = -1;
@@ -81,7 +81,7 @@ struct PeerText {
 
 enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd };
 
-/// The action after a received message.
+/// The action after receiving a message.
 enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
 
 struct ActionText {
@@ -139,7 +139,7 @@ struct Requirement {
   std::string why;
 };
 
-/// The items before the lanes are in `order`: each one sees those before it.
+/// The items before the lanes are in `order`, because each can use those before it.
 struct HeaderItem {
   enum class Kind : std::uint8_t { kParameter, kLet, kRequire, kChunks, kScratch, kSlots };
   Kind kind = Kind::kLet;
@@ -169,9 +169,9 @@ struct Syntax {
   }
 };
 
-/// Reads the text of an algorithm (docs/your-own-algorithm.md). Reports every mistake that it
-/// finds; what it returns then is what it could make out. Nesting deeper than 64 is a problem, not
-/// a stack overflow.
+/// Parses the text of an algorithm (docs/your-own-algorithm.md). Reports all errors; after errors,
+/// the result is incomplete. Nesting deeper than 64 levels is reported as a problem, so that the
+/// stack cannot overflow.
 Syntax parse_algorithm_text(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core::custom

@@ -49,8 +49,7 @@ class Lexer {
     if (std::string_view("{}()[],+-*/%=<>").find(c) != std::string_view::npos)
       return add(Token::Kind::kSymbol, 1);
     // All bytes of one character, and of what follows it, are one mistake.
-    problems_.add({ProblemCode::kSyntax}, where(),
-                  "this character means nothing here; remarks begin with #");
+    problems_.add({ProblemCode::kSyntax}, where(), "unexpected character; comments begin with #");
     while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x80) ++at_;
     if (at_ < text_.size() && text_[at_] == c) ++at_;
   }
@@ -68,8 +67,7 @@ class Lexer {
     const char* const end = token.text.data() + token.text.size();
     if (std::from_chars(token.text.data(), end, token.number).ec == std::errc()) return;
     problems_.add({ProblemCode::kTooLarge}, {file_, token.at.line, token.at.column},
-                  "{} is more than numbers can be here; 2^60 is the largest",
-                  token.text.substr(0, 40));
+                  "{} is too large; the largest number is 2^60", token.text.substr(0, 40));
     token.number = 1;
   }
 
@@ -77,7 +75,7 @@ class Lexer {
     const std::size_t close = text_.find_first_of("\"\n", at_ + 1);
     if (close == std::string_view::npos || text_[close] == '\n') {
       problems_.add({ProblemCode::kSyntax}, where(),
-                    "this text is not closed; its line has to end with a '\"'");
+                    "this string is not closed; add a '\"' at the end");
       at_ = std::min(close, text_.size());
       return;
     }

@@ -10,7 +10,7 @@
 
 namespace tutti::core::custom {
 
-/// A word of an algorithm's text.
+/// A token of an algorithm's text.
 struct Token {
   enum class Kind : std::uint8_t { kName, kNumber, kText, kSymbol, kEnd };
   Kind kind = Kind::kEnd;
@@ -19,8 +19,8 @@ struct Token {
   Position at;
 };
 
-/// The words of a text, the last one kEnd. Comments run from # to the end of the line. What is no
-/// word is a problem, and is left out.
+/// Returns the tokens of a text; the last one is kEnd. Comments run from # to the end of the line.
+/// Text that is not a token is reported as a problem and skipped.
 std::vector<Token> tokens_of(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core::custom

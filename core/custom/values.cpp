@@ -160,19 +160,20 @@ std::string misfit(ValueOp op, const Facts& a, const Facts& b) {
     case ValueOp::kDivide:
     case ValueOp::kModulo:
       if (b.low > 0) return "";
-      return fmt::format("the divisor can be {}; it has to be 1 or more, such as max(1, …)",
+      return fmt::format("the divisor can become {}; it must be at least 1, such as max(1, …)",
                          b.high < 0 || b.low < 0 ? std::max(b.low, -kLargestValue) : 0);
     case ValueOp::kLog2:
     case ValueOp::kLowestBit:
       return a.low >= 1
                  ? ""
-                 : fmt::format("the number can be {}; it has to be 1 or more, such as max(1, …)",
+                 : fmt::format("the number can become {}; it must be at least 1, such as max(1, …)",
                                a.low);
     case ValueOp::kPower:
-      return b.low >= 0 ? "" : fmt::format("the exponent can be {}; it has to be 0 or more", b.low);
+      return b.low >= 0 ? ""
+                        : fmt::format("the exponent can become {}; it must be at least 0", b.low);
     case ValueOp::kXor:
       if (a.low >= 0 && b.low >= 0) return "";
-      return fmt::format("a number can be {}; both have to be 0 or more", std::min(a.low, b.low));
+      return fmt::format("a number can become {}; both must be at least 0", std::min(a.low, b.low));
     default: return "";
   }
 }
@@ -372,7 +373,7 @@ int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& c
   }
   const std::optional<Interval> interval = interval_of(op, a, b, c);
   if (!interval) {
-    complain(ProblemCode::kTooLarge, "this can become larger than 2^60");
+    complain(ProblemCode::kTooLarge, "the result can exceed 2^60");
     return constant(1);
   }
   if (op == ValueOp::kChoose && (a.low > 0 || a.high < 0)) return operands[1];
@@ -387,7 +388,7 @@ int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& c
   facts.cost = 1 + a.cost + (operands[1] < 0 ? 0 : b.cost) + (operands[2] < 0 ? 0 : c.cost);
   if (facts.cost > kMaxCost) {
     complain(ProblemCode::kTooLarge,
-             fmt::format("this takes more than {} operations to compute", kMaxCost));
+             fmt::format("evaluating this takes more than {} operations", kMaxCost));
     return constant(1);
   }
   facts.shift = shift_of(op, a, b, c);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Values of an algorithm's expressions: how they are computed, and what is known about them before
-// they are.
+// Values of an algorithm's expressions: their computation, and the facts about them that are known
+// in advance.
 
 #include <array>
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace tutti::core::custom {
 
-/// Variables of an expression: the rank, the lane's number, and those of the loops around it.
+/// The variables of an expression: the rank, the lane's index, and those of the loops around it.
 inline constexpr int kRankSlot = 0;
 inline constexpr int kLaneSlot = 1;
 inline constexpr int kFirstLoopSlot = 2;
 inline constexpr int kSlots = 16;
 using Variables = std::array<std::int64_t, kSlots>;
 
-/// No value exceeds this, which is checked before any is computed.
+/// The limit of all values, which is checked before a value is computed.
 inline constexpr std::int64_t kLargestValue = std::int64_t{1} << 60;
 
 enum class ValueOp : std::uint8_t {
@@ -57,7 +57,7 @@ struct ValueNode {
   std::int64_t number = 0;  ///< the constant, or the variable's slot
 };
 
-/// Quotients and remainders as mathematicians have them. REQUIRES: divisor > 0.
+/// Quotients are rounded down, and remainders are not negative. REQUIRES: divisor > 0.
 inline std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) {
   const std::int64_t quotient = value / divisor;
   return value % divisor < 0 ? quotient - 1 : quotient;
@@ -66,7 +66,7 @@ inline std::int64_t floor_modulo(std::int64_t value, std::int64_t divisor) {
   const std::int64_t rest = value % divisor;
   return rest < 0 ? rest + divisor : rest;
 }
-/// `value` modulo `count`; most values need no division. REQUIRES: count > 0.
+/// Returns `value` modulo `count`; for most values this needs no division. REQUIRES: count > 0.
 inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   if (value < 0)
     value += count;
@@ -75,7 +75,8 @@ inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   return value >= 0 && value < count ? value : floor_modulo(value, count);
 }
 
-/// base + Σ coefficient · variable, of up to two variables; or a tree of nodes, which takes longer.
+/// A value: base + Σ coefficient · variable, with up to two variables; or, more slowly, a tree of
+/// nodes.
 struct Value {
   struct Term {
     int slot = 0;
@@ -87,7 +88,7 @@ struct Value {
   int tree = -1;
 };
 
-/// The nodes of all expressions of an algorithm. Expressions that occur several times share theirs.
+/// The nodes of all expressions of an algorithm. Equal expressions share their nodes.
 class ValueTrees {
  public:
   [[nodiscard]] std::int64_t at(const Value& value, const Variables& variables) const {
@@ -106,8 +107,8 @@ class ValueTrees {
   [[nodiscard]] std::int64_t node(int id, const Variables& variables) const;
 };
 
-/// The change of a value when all workers are renumbered by w → (w + d) mod workers: it becomes
-/// value + step · d, modulo `modulus` (0: exactly). Not `known`: something else.
+/// The change of a value if all workers are renumbered by w → (w + d) mod workers: it becomes value
+/// + step · d, modulo `modulus` (0: exactly). Not `known`: something else.
 struct UnderShift {
   bool known = true;
   std::int64_t step = 0;
@@ -116,8 +117,8 @@ struct UnderShift {
   bool operator==(const UnderShift&) const = default;
 };
 
-/// Likewise by w → w xor d: it becomes value xor (scale · d). `zeros`, a power of two, divides the
-/// value.
+/// The change of a value under w → w xor d: it becomes value xor (scale · d). The value is a
+/// multiple of `zeros`, a power of two.
 struct UnderExchange {
   bool known = true;
   std::int64_t scale = 0;
@@ -125,7 +126,7 @@ struct UnderExchange {
   [[nodiscard]] bool same() const { return known && scale == 0; }
 };
 
-/// base + Σ coefficient · variable, if the value is that.
+/// The linear form base + Σ coefficient · variable of a value, if it has one.
 struct LinearForm {
   bool is = false;
   std::int64_t base = 0;
@@ -146,27 +147,27 @@ struct Facts {
   [[nodiscard]] bool uses_slot(int slot) const { return (uses >> slot & 1U) != 0; }
 };
 
-/// Builds trees, and derives the facts of each node from those of its operands: intervals show,
-/// before anything runs, that no divisor is 0 and nothing overflows.
+/// Builds trees, and derives the facts about each node from those about its operands: intervals
+/// prove, before anything runs, that no divisor is 0 and nothing overflows.
 class ValueBuilder {
  public:
-  /// Called with a code and a text about the node that is being built.
+  /// Called with a code and a text for problems of the node that is being built.
   using Complain = std::function<void(ProblemCode, const std::string&)>;
   ValueBuilder(std::int64_t ranks, std::int64_t per_node);
 
   int constant(std::int64_t value);
   /// The current rank.
   int rank();
-  /// A loop's variable between `low` and `high` (both included). `same`: whatever the rank, it
-  /// takes the same values.
+  /// Returns the variable of a loop from `low` to `high`, inclusive. `same`: it takes the same
+  /// values on every rank.
   int variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange);
-  /// The node of `op` on nodes. What is wrong with it goes to `complain`; the result is a constant
-  /// then.
+  /// Returns a node that applies `op` to nodes. Problems go to `complain`; the result is then a
+  /// constant.
   int apply(ValueOp op, std::vector<int> operands, const Complain& complain);
 
   [[nodiscard]] const Facts& facts(int id) const { return facts_[static_cast<std::size_t>(id)]; }
   [[nodiscard]] Value value(int id) const;
-  /// The value without the rank, if it is the rank plus something.
+  /// True if the value is the rank plus a value that does not depend on the rank.
   [[nodiscard]] bool is_rank_plus(int id) const;
   [[nodiscard]] Value value_without_rank(int id) const;
   void swap_nodes(std::vector<ValueNode>& other) { nodes_.swap(other); }

@@ -315,7 +315,7 @@ Expected<const FieldType*> editable(const ScenarioText& text, const FieldPath& p
     const Location& where = text.broken()->problems().front().where;
     return tl::make_unexpected(
         Error::request({ProblemCode::kSyntax},
-                       fmt::format("the text cannot be read from line {} on; mend that first",
+                       fmt::format("the text cannot be parsed from line {} on; fix that first",
                                    std::max(1, where.line)),
                        {"", where.line, where.column}));
   }

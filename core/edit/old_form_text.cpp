@@ -369,10 +369,9 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
   if (!converted) return "";
   std::string said;
   for (const MovedValue& value : converted->moved)
-    said += fmt::format("{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column,
-                        value.was,
-                        value.now.empty() ? "left out, because another field sets the packing"
-                                          : value.now + " now");
+    said += fmt::format(
+        "{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column, value.was,
+        value.now.empty() ? "omitted, because another field sets the packing" : value.now + " now");
   const ScenarioText now(converted->text, scenario_schema());
   if (const auto place = now.place({{"strategy", 0}, {"tensorflow", 0}})) {
     const std::size_t from = now.places().offset(place->field->at),
@@ -396,7 +395,7 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
   }
   return said +
          fmt::format(
-             "the older form is read by this release alone; `tutti convert {}` rewrites the file\n",
+             "only this release reads the older form; `tutti convert {}` rewrites the file\n",
              path);
 }
 

@@ -98,8 +98,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
   };
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0)
-    return wrong(ProblemCode::kSyntax,
-                 "expected a field of the scenario and its value, such as strategy.shards=4");
+    return wrong(ProblemCode::kSyntax, "expected FIELD=VALUE, such as strategy.shards=4");
   made.value = written.substr(equals + 1);
   const MessageType* message = &schema().root();
   std::size_t from = 0;
@@ -110,7 +109,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     if (!step)
       return wrong(
           ProblemCode::kSyntax,
-          fmt::format("\"{}\" has no index in its brackets; expected one such as [0]", name));
+          fmt::format("\"{}\" has no index in its brackets; expected an index, such as [0]", name));
     const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
     const FieldType* field = message ? message->find(step->field) : nullptr;
     if (!field && to_string(made.path) == "strategy") {
@@ -125,7 +124,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
       return wrong(message ? ProblemCode::kUnknownField : ProblemCode::kWrongType,
                    message ? fmt::format("{} has no field \"{}\"{}", inside, step->field,
                                          did_you_mean(step->field, names))
-                           : fmt::format("{} is one value and has no fields", inside));
+                           : fmt::format("{} is a single value and has no fields", inside));
     }
     if (!field->repeated && step->index != 0)
       return wrong(ProblemCode::kWrongType, fmt::format("{} is no list", to_string({*step})));
@@ -206,8 +205,8 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
     if (excluded && says_no_packs(overrides[i])) continue;
     if (excluded && !says_no_packs(overrides[*excluded]))
       return tl::make_unexpected(
-          Error::request(fmt::format("{}: {} excludes it; keep one of the two", overrides[i].said,
-                                     overrides[*excluded].said)));
+          Error::request(fmt::format("{}: conflicts with {}; set only one of them",
+                                     overrides[i].said, overrides[*excluded].said)));
     const auto edits = set_field(now, field, overrides[i].value);
     if (!edits) {
       const Problem& problem = edits.error().problems().front();
@@ -249,13 +248,12 @@ Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenari
   const std::int64_t wanted = *worker_count(cluster, "worker");
   const std::int64_t there = scenario.cluster->workers() - scenario.cluster->servers();
   if (there == wanted) return {};
-  return tl::make_unexpected(
-      Error::request({ProblemCode::kConflict, "Workers.count"},
-                     fmt::format("the cluster has {} workers and TF_CONFIG has {}; of workers "
-                                 "of several kinds, or in a file of their own, the "
-                                 "scenario has to say how many there are of each",
-                                 there, wanted),
-                     {scenario.file, 0, 0}));
+  return tl::make_unexpected(Error::request(
+      {ProblemCode::kConflict, "Workers.count"},
+      fmt::format("the cluster has {} workers but TF_CONFIG has {}; with several kinds of workers, "
+                  "or a cluster file, set the number of each kind in the scenario",
+                  there, wanted),
+      {scenario.file, 0, 0}));
 }
 
 }  // namespace tutti::core

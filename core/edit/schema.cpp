@@ -131,7 +131,7 @@ class SchemaReader {
     pb::FileDescriptorSet files;
     if (!files.ParseFromArray(descriptors.data(), static_cast<int>(descriptors.size())))
       return tl::make_unexpected(
-          Error::request({ProblemCode::kSyntax}, "these are no descriptors of a schema"));
+          Error::request({ProblemCode::kSyntax}, "the descriptors of the schema are invalid"));
     Mistakes mistakes;
     for (const pb::FileDescriptorProto& file : files.file()) {
       if (!pool_.BuildFileCollectingErrors(file, &mistakes)) return mistakes.problems.take();
@@ -222,7 +222,7 @@ Expected<Schema> Schema::read(std::string_view descriptors, const std::string& r
 
 Schema Schema::scenario() {
   auto made = SchemaReader().read(schema_text(), "tutti.proto.Scenario", framework_messages());
-  TUTTI_CHECK(made.has_value(), "our own schema cannot be read");
+  TUTTI_CHECK(made.has_value(), "the built-in schema cannot be read");
   return std::move(*made);
 }
 

@@ -17,8 +17,8 @@ Expected<const FieldType*> add_field(Axis& axis, const std::string& option,
   if (type->message != nullptr) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kWrongType, option},
-        fmt::format("{} {}: it has fields of its own; name one of them, such as {}.{}", option,
-                    name, name, type->message->fields.front().name)));
+        fmt::format("{} {}: this field has fields of its own; vary one of them, such as {}.{}",
+                    option, name, name, type->message->fields.front().name)));
   }
   axis.fields.push_back(name);
   axis.paths.push_back(std::move(field->path));
@@ -31,11 +31,10 @@ Expected<Axis> parse_axis(const std::string& option, const std::string& written,
                           std::int64_t most) {
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kSyntax, option},
-        fmt::format(
-            "{} {}: expected a field of the scenario and its values, such as strategy.shards=1,2,4",
-            option, written)));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kSyntax, option},
+                       fmt::format("{} {}: expected FIELD=VALUES, such as strategy.shards=1,2,4",
+                                   option, written)));
   }
   Axis axis;
   const auto type = add_field(axis, option, written.substr(0, equals));
@@ -68,7 +67,7 @@ Expected<Axis> read_points(const std::string& text, const std::string& path) {
   if (!problems.empty()) return problems.take();
   if (table.rows.empty())
     problems.add({ProblemCode::kMissing}, {path, 0, 0},
-                 "there is no row below the names of the fields");
+                 "the table has no row below the field names");
   for (const CsvTable::Row& row : table.rows) {
     std::vector<std::string> values;
     for (std::size_t c = 0; c < types.size(); ++c) {

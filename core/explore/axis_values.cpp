@@ -47,7 +47,7 @@ tl::expected<double, AxisProblem> number(const FieldType& field, std::string tex
     if (!counts_bytes(field)) {
       return wrong(
           ProblemCode::kConflict,
-          fmt::format("\"{}\": {} does not count bytes{}; write a number without {}", text,
+          fmt::format("\"{}\": {} is not a number of bytes{}; write a number without {}", text,
                       field.name, field.unit.empty() ? "" : " but " + field.unit, suffix.name));
     }
     text.resize(text.size() - std::char_traits<char>::length(suffix.name));
@@ -105,20 +105,20 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   if (range.step.empty()) {
     return wrong(
         ProblemCode::kSyntax,
-        fmt::format(
-            "\"{0}\" does not say how it goes on; write {0}*2 (each twice the one before) or {0}+1",
-            item));
+        fmt::format("\"{0}\" has no step; write {0}*2 (each value twice the previous one) or {0}+1",
+                    item));
   }
   FieldType plain;  // of factors
   plain.kind = Kind::kNumber;
   const auto step = range.geometric ? number(plain, range.step) : number(field, range.step);
   if (!step) return wrong(step.error());
   if (*to < *from)
-    return wrong(ProblemCode::kTooSmall, fmt::format("\"{}\" ends before it begins", item));
+    return wrong(ProblemCode::kTooSmall,
+                 fmt::format("\"{}\": the end of the range is below its start", item));
   if (range.geometric ? !(*step > 1 && *from > 0) : !(*step > 0))
     return wrong(ProblemCode::kInvalid,
-                 fmt::format("\"{}\" never gets to its end; {}", item,
-                             range.geometric ? "begin above 0, and multiply by more than 1"
+                 fmt::format("\"{}\": the range never reaches its end; {}", item,
+                             range.geometric ? "start above 0 and multiply by more than 1"
                                              : "add more than 0"));
   const double most =
       range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
@@ -151,7 +151,7 @@ tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(
     }
   }
   if (quoted)
-    return wrong(ProblemCode::kSyntax, fmt::format("{} has a quote that is not closed", written));
+    return wrong(ProblemCode::kSyntax, fmt::format("{} has a quote that is never closed", written));
   return items;
 }
 
@@ -175,7 +175,7 @@ tl::expected<std::string, AxisProblem> axis_value(const FieldType& field,
     case Kind::kYesNo:
       if (written == "true" || written == "false") return written;
       return wrong(ProblemCode::kWrongType,
-                   fmt::format("\"{}\": {} is true or false", written, field.name));
+                   fmt::format("\"{}\": {} must be true or false", written, field.name));
     case Kind::kChoice: {
       std::vector<std::string> names;
       for (const FieldType::Choice& choice : field.choices) names.push_back(choice.name);

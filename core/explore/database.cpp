@@ -20,18 +20,19 @@ Error told(const std::string& path, int status, const char* message) {
   switch (status & 0xff) {
     case SQLITE_NOTADB:
       return Error::request({ProblemCode::kWrongType},
-                            "this is no SQLite database; choose another file", {path, 0, 0});
+                            "this is not an SQLite database; choose another file", {path, 0, 0});
     case SQLITE_CANTOPEN:
       return Error::request("cannot be opened as an SQLite database", {path, 0, 0});
     case SQLITE_READONLY:
-    case SQLITE_PERM: return Error::request("may not be written to", {path, 0, 0});
+    case SQLITE_PERM: return Error::request("is read-only", {path, 0, 0});
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return Error::run({ProblemCode::kSystem},
-                        path + ": another program has locked this file; try again when it ended");
+      return Error::run(
+          {ProblemCode::kSystem},
+          path + ": another program has locked this file; try again when that program has ended");
     case SQLITE_FULL:
       return Error::run({ProblemCode::kSystem},
-                        path + ": the disk is full; what was written before is kept");
+                        path + ": the disk is full; points written before are kept");
     case SQLITE_CORRUPT:
       return Error::run({ProblemCode::kDamaged}, path + ": this database is damaged");
     default: return Error::run({ProblemCode::kSystem}, path + ": " + message);

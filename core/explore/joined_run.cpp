@@ -90,16 +90,16 @@ std::optional<FieldDifference> first_difference(const FieldValues& there, const 
   for (const auto& [path, value] : there) {
     const auto other = here.find(path);
     if (other == here.end())
-      return FieldDifference{path,
-                             fmt::format("it has no {}, which was {} in the sweep", path, value)};
-    if (other->second != value)
       return FieldDifference{
-          path, fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value)};
+          path, fmt::format("the run has no {}, which is {} in the sweep", path, value)};
+    if (other->second != value)
+      return FieldDifference{path, fmt::format("{} is {} in the run, but {} in the sweep", path,
+                                               other->second, value)};
   }
   for (const auto& [path, value] : here) {
     if (!there.contains(path))
       return FieldDifference{
-          path, fmt::format("its {} is {}, which was not written in the sweep", path, value)};
+          path, fmt::format("{} is {} in the run, but unset in the sweep", path, value)};
   }
   return std::nullopt;
 }
@@ -134,7 +134,7 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
       }
       return tl::make_unexpected(
           Error::request({ProblemCode::kUnknownName, axis.fields.front()},
-                         fmt::format("the sweep has no point where {}", fmt::join(said, " and "))));
+                         fmt::format("the sweep has no point with {}", fmt::join(said, " and "))));
     }
     rows.push_back(row - axis.rows.begin());
   }
@@ -155,8 +155,9 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
   const auto difference = first_difference(values_of(ScenarioText(*there, schema)),
                                            values_of(ScenarioText(*here, schema)));
   if (difference)
-    return tl::make_unexpected(Error::request({ProblemCode::kConflict, difference->path},
-                                              "it is of another scenario: " + difference->text));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kConflict, difference->path},
+                       "the run is of another scenario: " + difference->text));
   return point;
 }
 
@@ -172,8 +173,9 @@ Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space,
   for (const StepRecord& step : reader->steps()) summary.step(step);
   if (summary.info().executor.starts_with("simulated"))
     return wrong(ProblemCode::kWrongType,
-                 "this run was simulated, and is no measurement; tutti run makes one");
-  if (summary.steps().empty()) return wrong(ProblemCode::kMissing, "no step ended in this run");
+                 "this run was simulated, not measured; record a real one with tutti run");
+  if (summary.steps().empty())
+    return wrong(ProblemCode::kMissing, "no training step ended in this run");
   const auto point = point_of(info, space, reader->run().scenario_text);
   if (!point)
     return tl::make_unexpected(Error::request(point.error().problems().front().kind,

@@ -12,7 +12,7 @@
 
 namespace tutti::core {
 
-/// The result of a point: the cost of its scenario, or why it is not known.
+/// The result of a point: the cost of its scenario, or why it is unknown.
 struct Outcome {
   enum class Status {
     kDone = 0,

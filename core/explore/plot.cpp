@@ -114,7 +114,7 @@ class Picture {
 
   void draw_best(const Plot::Mark& best) {
     const auto& y = plot_.curves[best.curve].y[best.x];
-    TUTTI_CHECK(y.has_value(), "the best point is not known");
+    TUTTI_CHECK(y.has_value(), "the best point is unknown");
     const double at_x = across(x_.place(best.x)), at_y = up(y_.at(*y));
     picture_.circle(at_x, at_y, 7, "none", " stroke=\"#000000\" stroke-width=\"1.8\"");
     const bool on_right = at_x > (look_.left + look_.width) / 2;

@@ -20,8 +20,8 @@ Expected<Space> Space::of(std::vector<Axis> axes) {
     if (rows > kMaxPoints / space.size_) {
       return tl::make_unexpected(
           Error::request({ProblemCode::kTooLarge, "--over"},
-                         fmt::format("these are more than {} points; take fewer values, or tutti "
-                                     "tune, which does not try all of them",
+                         fmt::format("this makes more than {} points; use fewer values, or tutti "
+                                     "tune, which does not simulate all of them",
                                      kMaxPoints)));
     }
     space.size_ *= rows;

@@ -18,8 +18,8 @@ Expected<const SweepColumn*> find(const std::vector<SweepColumn>& columns,
   for (const SweepColumn& column : columns) names.push_back(column.name);
   return tl::make_unexpected(
       Error::request({ProblemCode::kUnknownName, option},
-                     fmt::format("{} {}: that does not vary here; expected one of {}{}", option,
-                                 name, fmt::join(names, ", "), did_you_mean(name, names))));
+                     fmt::format("{} {}: this field does not vary here; expected one of {}{}",
+                                 option, name, fmt::join(names, ", "), did_you_mean(name, names))));
 }
 
 const Cost* find_cost(const std::string& name) {
@@ -57,9 +57,9 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
     if (!found) return tl::make_unexpected(found.error());
     by = *found;
     if (by == x)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kConflict, "--by"},
-                         fmt::format("--by {}: that is what --x has", options.by)));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kConflict, "--by"},
+          fmt::format("--by {}: this field is already on the x axis (--x)", options.by)));
   } else {
     by = few_values(columns, x);
   }
@@ -116,8 +116,8 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     if (better(best, value)) plot.best = Plot::Mark{curve, at, ""};
   }
   if (!any)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kMissing}, "no point is done, so there is nothing to draw"));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing}, "no point has completed, so there is nothing to draw"));
   if (plot.best) {
     const std::string where = plot.x[plot.best->x];
     plot.best->text = fmt::format(
@@ -126,7 +126,7 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
                       : (plot.bytes && number_of(where) ? show_binary(*number_of(where)) : where));
   }
   plot.y_title =
-      fmt::format("{} (ms{})", cost->title, hidden ? ", the best of what is not drawn" : "");
+      fmt::format("{} (ms{})", cost->title, hidden ? ", best over all other fields" : "");
   if (std::any_of(bound.y.begin(), bound.y.end(), [](const auto& y) { return y.has_value(); }))
     plot.curves.push_back(std::move(bound));
   return plot;
@@ -149,7 +149,7 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
     const auto at = std::find(plot.x.begin(), plot.x.end(), value.text);
     if (at == plot.x.end()) {
       problems.add({ProblemCode::kUnknownName, plot.x_title},
-                   {path, value.at.line, value.at.column}, "\"{}\": the sweep has no point there",
+                   {path, value.at.line, value.at.column}, "\"{}\": the sweep has no such point",
                    value.text);
     } else if (const auto read = read_number(cost.text, {path, cost.at.line, cost.at.column}, "ms",
                                              0, 1e12, problems)) {

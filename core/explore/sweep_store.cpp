@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kApplication = 0x54755377;
 constexpr std::int64_t kFormat = 1;
 /// The message of a point that is done as far as somebody wanted to know it.
-constexpr const char* kStoppedEarly = "stopped early: the mean of the steps until then";
+constexpr const char* kStoppedEarly = "stopped early: mean of the steps until then";
 /// Rows of such points.
 constexpr const char* kIsStopped = "status = 'done' AND message <> ''";
 
@@ -111,7 +111,7 @@ struct Difference {
 };
 std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& asked) {
   if (there.version != asked.version)
-    return Difference{"--version", fmt::format("it was made by Tutti {}, and this is {}",
+    return Difference{"--version", fmt::format("it was created by Tutti {}, this is Tutti {}",
                                                there.version, asked.version)};
   const auto in_present_form = [](const std::string& text) {
     const auto converted = convert_text(text);
@@ -120,8 +120,8 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& as
   if (there.scenario_text != asked.scenario_text &&
       in_present_form(there.scenario_text) != in_present_form(asked.scenario_text))
     return Difference{"Scenario",
-                      fmt::format("its scenario {} had another text", there.scenario_file)};
-  if (there.set != asked.set) return Difference{"--set", "it was made with other --set"};
+                      fmt::format("its scenario {} has a different text", there.scenario_file)};
+  if (there.set != asked.set) return Difference{"--set", "it was created with other --set options"};
   const auto fields = [](const SweepInfo& info) {
     std::vector<std::string> all;
     for (const Axis& axis : info.axes)
@@ -149,15 +149,14 @@ Expected<bool> is_sweep(Database& database) {
   if (**application == 0 && **tables == 0) return false;
   if (**application != kApplication) {
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kWrongType},
-        "this database holds something else than a sweep of tutti; choose another file",
+        {ProblemCode::kWrongType}, "this database is not a sweep of tutti; choose another file",
         {database.path(), 0, 0}));
   }
   if (**format != kFormat) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kUnsupported},
-        fmt::format("this sweep has format {}, and this program knows {}; make it again", **format,
-                    kFormat),
+        fmt::format("this sweep has format {}, this program reads format {}; run the sweep again",
+                    **format, kFormat),
         {database.path(), 0, 0}));
   }
   return true;

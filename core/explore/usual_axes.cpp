@@ -70,11 +70,11 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   };
   const auto tried = s.framework ? s.framework->tried_values(scenario.workload) : std::nullopt;
   if (tried && tried->empty())
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kMissing, "--over"},
-        "this strategy has no usual settings to try; say which with --over, such as --over "
-        "strategy.staging=DIRECT,VIA_HOST",
-        {scenario.file, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing, "--over"},
+                       "this strategy has no common settings to try; name settings with --over, "
+                       "such as --over strategy.staging=DIRECT,VIA_HOST",
+                       {scenario.file, 0, 0}));
   if (tried) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {

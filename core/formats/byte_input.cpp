@@ -102,7 +102,7 @@ class MaybeGzip final : public ByteInput {
     if (held_end_ < 2 || held_[0] != '\x1f' || held_[1] != '\x8b') return {};
     constexpr int kGzip = 16 + MAX_WBITS;
     if (inflateInit2(&stream_, kGzip) != Z_OK)
-      return tl::make_unexpected(Error::run("zlib cannot be started: out of memory"));
+      return tl::make_unexpected(Error::run("zlib cannot be initialised: out of memory"));
     inflating_ = true;
     return {};
   }
@@ -122,7 +122,7 @@ class MaybeGzip final : public ByteInput {
         if (auto done = refill(); !done) return tl::make_unexpected(done.error());
         if (held_end_ == 0) {
           if (member_ended_) return 0;
-          return damaged("ends in the middle of its gzip data");
+          return damaged("is truncated: it ends in the middle of its gzip data");
         }
       }
       if (member_ended_) {
@@ -149,11 +149,11 @@ class MaybeGzip final : public ByteInput {
   }
 
   tl::unexpected<Error> damaged(const std::string& what) const {
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kSyntax},
-                       fmt::format("byte {}: the file {}; copy it again, or let its writer finish",
-                                   before_held_ + held_begin_, what),
-                       {name_, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kSyntax},
+        fmt::format("byte {}: the file {}; copy it again, or wait until it is complete",
+                    before_held_ + held_begin_, what),
+        {name_, 0, 0}));
   }
 
   std::unique_ptr<ByteInput> from_;
@@ -171,7 +171,7 @@ Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path) {
   std::error_code status;
   if (std::filesystem::is_directory(path, status))
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kWrongType}, "this is a folder; name the files in it", {path, 0, 0}));
+        {ProblemCode::kWrongType}, "this is a folder; expected the files in it", {path, 0, 0}));
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return unreadable(path, errno);
   const bool regular = std::filesystem::is_regular_file(path, status);

@@ -99,7 +99,7 @@ Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string&
   if (entries == nullptr || entries->kind != PlainValue::Kind::kList)
     return tl::make_unexpected(Error::request(
         {ProblemCode::kMissing, "entries"},
-        "this is no dump of PyTorch's Flight Recorder: it has no entries", {name, 0, 0}));
+        "this is not a dump of PyTorch's Flight Recorder: it has no entries", {name, 0, 0}));
   FlightHeader header;
   header.version = root.words("version");
   header.nccl_version = root.words("comm_lib_version");
@@ -117,7 +117,7 @@ Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string&
   begin(header);
   for (const PlainValue* entry : entries->items) {
     if (entry->kind != PlainValue::Kind::kDict) {
-      counts.unknown("entry that is no record");
+      counts.unknown("entry that is not an object");
       continue;
     }
     take(entry_of(*entry));

@@ -10,11 +10,11 @@
 
 namespace tutti::core {
 
-/// Dumps of PyTorch's Flight Recorder: the last collectives of one rank, in a pickle or in JSON.
+/// Reads dumps of PyTorch's Flight Recorder: the last collectives of one rank, as a pickle or JSON.
 /// SOURCE: pytorch/pytorch torch/csrc/distributed/c10d/FlightRecorder*.hpp (versions 2.4 to 2.10),
 /// tools/flight_recorder.
 
-/// One entry, valid until the next. Numbers are -1 where it has none.
+/// One entry, valid until the next one. Missing numbers are -1.
 struct FlightEntry {
   std::int64_t record = -1;
   std::string group_name, group_description;
@@ -39,7 +39,7 @@ struct FlightHeader {
   std::int64_t entries = 0;
 };
 
-/// Reads a dump. ERRORS: those of read_plain_document; no entries in it.
+/// Reads a dump. ERRORS: those of read_plain_document; the dump has no entries.
 Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string& name,
                                             const std::function<void(const FlightHeader&)>& begin,
                                             const std::function<void(const FlightEntry&)>& take,

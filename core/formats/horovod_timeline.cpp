@@ -21,7 +21,7 @@ class HorovodReader {
 
   Expected<HorovodHeader> read() {
     if (in_.peek() != JsonStream::Kind::kArray || !in_.enter_array()) {
-      in_.fail({ProblemCode::kWrongType}, "a timeline of Horovod is a list of events");
+      in_.fail({ProblemCode::kWrongType}, "a Horovod timeline must be a JSON list of events");
       return tl::make_unexpected(in_.error());
     }
     std::int64_t events = 0;
@@ -32,7 +32,7 @@ class HorovodReader {
     }
     header_.cut_off = in_.cut_off();
     if (in_.failed() && !in_.cut_off()) return tl::make_unexpected(in_.error());
-    if (header_.cut_off) counts_.incomplete("the end of the file, which is cut off");
+    if (header_.cut_off) counts_.incomplete("truncated end of the file");
     for (const auto& [pid, tensor] : tensors_) {
       if (!tensor.open.empty())
         counts_.incomplete("activity without an end",
@@ -40,8 +40,8 @@ class HorovodReader {
     }
     if (activities_ == 0)
       return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing},
-          "this is no timeline of Horovod: no activity of a tensor is in it", {name_, 0, 0}));
+          {ProblemCode::kMissing}, "this is not a Horovod timeline: it has no activity of a tensor",
+          {name_, 0, 0}));
     return header_;
   }
 
@@ -58,7 +58,7 @@ class HorovodReader {
     std::string phase, name, type, shape, given_name;
     std::int64_t pid = -1, ts = -1, start = -1;
     if (!in_.enter_object()) {
-      if (!in_.failed()) counts_.unknown("an item that is no object");
+      if (!in_.failed()) counts_.unknown("an item that is not an object");
       return;
     }
     while (const auto key = in_.next_key()) {

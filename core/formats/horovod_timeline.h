@@ -9,12 +9,12 @@
 
 namespace tutti::core {
 
-/// Timelines of Horovod (HOROVOD_TIMELINE): JSON in the form of Chrome's trace viewer, in which
-/// each tensor is a process. A killed job leaves the list without its end, which is accepted.
+/// Reads timelines of Horovod (HOROVOD_TIMELINE): JSON for Chrome's trace viewer, in which each
+/// tensor is a process. The timeline of a killed job has no end of the list; this is accepted.
 /// SOURCE: horovod/horovod horovod/common/timeline.cc, docs/timeline.rst.
 
-/// One activity of a tensor, valid until the next. The inner ones come before the one around them,
-/// as they end first.
+/// One activity of a tensor, valid until the next one. Inner activities come before outer ones,
+/// because they end first.
 struct HorovodActivity {
   std::string tensor;
   std::string
@@ -32,13 +32,13 @@ struct HorovodHeader {
 
 struct TakeHorovod {
   std::function<void(const HorovodActivity&)> activity;
-  /// A rank was ready to reduce a tensor.
+  /// Called when a rank is ready to reduce a tensor.
   std::function<void(const std::string& tensor, std::int64_t rank, std::int64_t us)> ready;
   std::function<void(std::int64_t us)> cycle;  ///< HOROVOD_TIMELINE_MARK_CYCLES=1
 };
 
-/// Reads a timeline to its end, in memory for the activities that are open.
-/// ERRORS: unreadable; JSON that is damaged before its end; no activity of Horovod in it.
+/// Reads a timeline to its end; memory is proportional to the number of open activities.
+/// ERRORS: unreadable; JSON that is damaged before its end; no activity of Horovod.
 Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name,
                                               const TakeHorovod& take, RecordCounts& counts,
                                               const std::function<void(double)>& progress = {});

@@ -175,7 +175,7 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
     const std::size_t brace = line->find_first_not_of(" \t,");
     if (brace == std::string_view::npos) continue;
     if ((*line)[brace] != '{') {
-      counts.unknown("line that is no JSON");
+      counts.unknown("line that is not JSON");
       continue;
     }
     InspectorRecord record;
@@ -198,14 +198,14 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
     }
   }
   if (lines.error()) return tl::make_unexpected(*lines.error());
-  if (damaged) counts.incomplete("last line, which is cut off");
+  if (damaged) counts.incomplete("truncated last line");
   if (records == 0)
-    return damaged ? tl::make_unexpected(*damaged)
-                   : tl::make_unexpected(
-                         Error::request({ProblemCode::kMissing, "coll_perf"},
-                                        "this is no dump of the NCCL Inspector: no line in it has "
-                                        "a header and coll_perf or p2p_perf",
-                                        {name, 0, 0}));
+    return damaged
+               ? tl::make_unexpected(*damaged)
+               : tl::make_unexpected(Error::request({ProblemCode::kMissing, "coll_perf"},
+                                                    "this is not a dump of the NCCL Inspector: no "
+                                                    "line has a header and coll_perf or p2p_perf",
+                                                    {name, 0, 0}));
   return {};
 }
 

@@ -9,11 +9,12 @@
 
 namespace tutti::core {
 
-/// Dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2): one JSON object a line,
-/// for one finished collective or send of one rank. RCCL's profiler plugin writes the same fields.
+/// Reads dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2): one JSON object
+/// per line, for one finished collective or send of one rank. RCCL's profiler plugin writes the
+/// same fields.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).
 
-/// One record, valid until the next. Numbers are -1 where the record has none.
+/// One record, valid until the next one. Missing numbers are -1.
 struct InspectorRecord {
   int line = 0;
   std::string communicator;  ///< header.id, a hash
@@ -37,9 +38,9 @@ struct InspectorRecord {
   std::int64_t kernel_start_us = -1, kernel_stop_us = -1;
 };
 
-/// Reads a dump to its end. Lines that are no JSON are counted as unknown, as launchers mix them
-/// in; so are records of other kinds. ERRORS: unreadable; not one record in it; a record whose JSON
-/// is damaged, but for the last line (a killed job cuts it).
+/// Reads a dump to its end. Lines that are not JSON are counted as unknown, because launchers mix
+/// other output in; so are records of other kinds. ERRORS: unreadable; no record; a record with
+/// damaged JSON, except the last line (a killed job truncates it).
 Expected<void> read_inspector(ByteInput& input, const std::string& name,
                               const std::function<void(const InspectorRecord&)>& take,
                               RecordCounts& counts,

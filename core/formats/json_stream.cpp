@@ -1,5 +1,5 @@
-// A pull parser over one buffer. A token that the buffer's end cuts is put together in `scratch_`;
-// nothing else is kept.
+// A pull parser over one buffer. A token that crosses the buffer's end is assembled in `scratch_`;
+// nothing else is stored.
 
 #include "core/formats/json_stream.h"
 
@@ -90,7 +90,7 @@ void JsonStream::fail_at_end() {
   if (error_) return;
   cut_off_ = true;
   fail({ProblemCode::kSyntax},
-       "the file ends in the middle of a value; it was cut off, or is still being written");
+       "the file ends in the middle of a value; it is truncated, or still being written");
 }
 
 void JsonStream::skip_space() {
@@ -184,7 +184,7 @@ bool JsonStream::next_of(char close) {
 std::optional<std::string_view> JsonStream::next_key() {
   if (!next_of('}')) return std::nullopt;
   if (next_byte() != '"') {
-    fail({ProblemCode::kSyntax}, "expected a key in quotes here");
+    fail({ProblemCode::kSyntax}, "expected a quoted key");
     return std::nullopt;
   }
   // The key must outlast the colon, at which the buffer may be filled anew.
@@ -264,7 +264,7 @@ std::optional<unsigned> JsonStream::hex4() {
                       : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                              : -1;
     if (digit < 0) {
-      fail({ProblemCode::kSyntax}, "expected four hexadecimal digits here");
+      fail({ProblemCode::kSyntax}, "expected four hexadecimal digits");
       return std::nullopt;
     }
     value = value << 4 | static_cast<unsigned>(digit);
@@ -333,7 +333,7 @@ void JsonStream::skip_container() {
     } else if (c == '}' || c == ']') {
       if (open_.back() != (c == '}' ? '{' : '[')) {
         --at_;
-        return fail({ProblemCode::kSyntax}, "this bracket closes one of another kind");
+        return fail({ProblemCode::kSyntax}, "this bracket does not match the opening one");
       }
       open_.pop_back();
     }

@@ -11,57 +11,57 @@
 
 namespace tutti::core {
 
-/// Reads JSON of any length value by value, in memory for one string. For what programs write by
-/// the gigabyte; scenarios are read by parse_json(), which keeps the places of all values.
+/// Reads JSON of any length value by value; memory is proportional to one string. It is for traces
+/// of gigabytes; parse_json(), which keeps the locations of all values, reads scenarios.
 ///
-/// The caller asks for what it expects and leaves out the rest with skip(), which costs about a
-/// nanosecond a byte:
+/// The caller requests the values that it expects and leaves out the rest with skip(), which costs
+/// about a nanosecond per byte:
 ///
 ///     if (in.enter_object())
 ///       while (const auto key = in.next_key()) {
 ///         if (*key == "ts") ts = in.scalar(); else in.skip();
 ///       }
 ///
-/// After the first mistake every call returns nothing, and error() says what was wrong where.
-/// Accepted beyond JSON, because profilers write it: commas before a closing bracket, NaN and
+/// After the first error every call returns nothing, and error() describes it with its location.
+/// Extensions of JSON that profilers write are accepted: commas before a closing bracket, NaN and
 /// Infinity, and bytes in strings that are not UTF-8.
 class JsonStream {
  public:
   enum class Kind : std::uint8_t { kObject, kArray, kString, kNumber, kWord, kEnd };
 
-  /// `buffer`: bytes that are read at once; small for small texts.
+  /// `buffer` is the number of bytes per read; use a small one for small texts.
   JsonStream(ByteInput& input, std::string name, std::size_t buffer = std::size_t{1} << 18);
 
-  /// The kind of the value that comes next; kEnd if the text ends here, or after a mistake.
+  /// Returns the kind of the next value; kEnd at the end of the text, or after an error.
   Kind peek();
-  /// Enters the value that comes next if it is an object; otherwise skips it and returns false.
+  /// Enters the next value if it is an object; otherwise skips it and returns false.
   bool enter_object();
   bool enter_array();
-  /// The next key of the object that was entered last, valid until the next call; nothing behind
-  /// its last one, which leaves it.
+  /// Returns the next key of the innermost object, valid until the next call; nullopt after the
+  /// last key, which leaves the object.
   std::optional<std::string_view> next_key();
-  /// True if the array that was entered last has another item; otherwise leaves it.
+  /// True if the innermost array has another item; otherwise leaves the array.
   bool next_item();
-  /// The text of a string (without its escapes), number or word, valid until the next call; of an
-  /// object or array "", and it is skipped. Longer strings than 1 MiB are a mistake.
+  /// Returns the text of a string (unescaped), number or word, valid until the next call; an object
+  /// or array is skipped, and "" returned. A string longer than 1 MiB is an error.
   std::string_view scalar();
-  /// Skips the value that comes next.
+  /// Skips the next value.
   void skip();
 
-  /// True if nothing but white space is left.
+  /// True if only white space remains.
   bool at_end();
   [[nodiscard]] bool failed() const { return error_.has_value(); }
-  /// The text ended in the middle of a value; whatever was read before is whole.
+  /// True if the text ended in the middle of a value; values before it are complete.
   [[nodiscard]] bool cut_off() const { return cut_off_; }
   /// REQUIRES: failed().
   [[nodiscard]] const Error& error() const { return *error_; }
   /// The position of the next byte, from 0.
   [[nodiscard]] std::uint64_t offset() const { return before_buffer_ + at_; }
-  /// The line of the next byte, from 1. Counts the lines of at most one buffer.
+  /// The line of the next byte, from 1. Cost: it counts the lines of at most one buffer.
   [[nodiscard]] int line() const;
   /// The column of the next byte, in bytes, from 1.
   [[nodiscard]] int column() const;
-  /// Ends reading with a mistake here, of whoever knows what the values mean.
+  /// Ends reading with an error at this position; for callers that interpret the values.
   void fail(ProblemKind kind, const std::string& text);
   [[nodiscard]] double share() const { return input_.share(); }
 
@@ -92,7 +92,7 @@ class JsonStream {
       0;  ///< bytes of the line in which the buffer begins that stand before it
   bool ended_ = false;
   std::string scratch_;
-  /// Brackets that are open, innermost last; whether a value of the innermost has been read since
+  /// The open brackets, innermost last, and whether a value of the innermost has been read since
   /// its last comma.
   std::vector<char> open_;
   bool after_value_ = false;

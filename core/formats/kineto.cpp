@@ -1,5 +1,5 @@
-// Events are read field by field. Their arguments, most of the bytes, are read only where the
-// category, which Kineto writes before them, is one of those that are used.
+// Events are read field by field. Their arguments, which are most of the bytes, are read only if
+// the category, which Kineto writes before them, is used.
 
 #include "core/formats/kineto.h"
 
@@ -73,14 +73,14 @@ class KinetoReader {
       }
     } else if (!in_.failed()) {
       in_.fail({ProblemCode::kWrongType},
-               "a trace is a JSON object with traceEvents, or a list of events");
+               "expected a JSON object with traceEvents, or a list of events");
     }
     if (in_.failed()) return tl::make_unexpected(in_.error());
     if (!events)
       in_.fail({ProblemCode::kMissing, "traceEvents"},
-               "this JSON has no traceEvents; it is no trace");
+               "this JSON has no traceEvents, so it is not a trace");
     if (!in_.failed() && !in_.at_end())
-      in_.fail({ProblemCode::kSyntax}, "something stands behind the trace's end");
+      in_.fail({ProblemCode::kSyntax}, "unexpected text after the end of the trace");
     if (in_.failed()) return tl::make_unexpected(in_.error());
     return header_;
   }
@@ -117,7 +117,7 @@ class KinetoReader {
       whole_into(header_.base_ns);
       if (header_.base_ns < 0 || header_.base_ns > 3'000'000'000'000'000'000)
         in_.fail({ProblemCode::kTooLarge, "baseTimeNanoseconds"},
-                 "baseTimeNanoseconds is no time since 1970");
+                 "baseTimeNanoseconds is not a time since 1970");
     } else {
       header_.is_rocm = header_.is_rocm || key.starts_with("roctracer") || key.starts_with("hip_");
       in_.skip();
@@ -167,7 +167,7 @@ class KinetoReader {
   void read_event() {
     if (in_.peek() != JsonStream::Kind::kObject) {
       in_.skip();
-      counts_.unknown("an item that is no object");
+      counts_.unknown("an item that is not an object");
       return;
     }
     const auto at = in_.offset();
@@ -208,8 +208,7 @@ class KinetoReader {
     }
     if (!timed || event_.duration_ns < 0) {
       in_.fail({ProblemCode::kMissing, "ts"},
-               fmt::format("the event that begins at byte {} has no time, or ends before it begins",
-                           at));
+               fmt::format("the event at byte {} has no time, or ends before it begins", at));
       return;
     }
     event_.kind = *kind;
@@ -247,7 +246,7 @@ class KinetoReader {
     constexpr std::int64_t kEarliest = -1'000'000'000'000'000'000,
                            kLatest = 3'000'000'000'000'000'000, kLongest = 100'000'000'000'000'000;
     if (*read < kEarliest || *read > (std::string_view(field) == "dur" ? kLongest : kLatest)) {
-      in_.fail({ProblemCode::kTooLarge, field}, fmt::format("{} is no time of a trace", field));
+      in_.fail({ProblemCode::kTooLarge, field}, fmt::format("{} is not a valid time", field));
       return false;
     }
     ns = *read;

@@ -13,8 +13,8 @@ namespace tutti::core {
 
 /// Traces of the PyTorch profiler (Kineto): JSON in the form of Chrome's trace viewer, plain or
 /// gzip. SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h;
-/// names of fields changed between PyTorch 1.x and 2.9, so everything but a name, a phase and a
-/// time may be absent. docs/formats.md lists what is read.
+/// names of fields changed between PyTorch 1.x and 2.9, so only a name, a phase and a time are
+/// required. docs/traces.md lists the fields that are read.
 
 /// The kind of an event, by its category.
 enum class KinetoKind : std::uint8_t {
@@ -26,7 +26,7 @@ enum class KinetoKind : std::uint8_t {
   kCopy,           ///< gpu_memcpy, gpu_memset, Memcpy, Memset
 };
 
-/// One event, valid until the next. Texts are empty and numbers negative where the trace has none.
+/// One event, valid until the next one. Missing texts are empty and missing numbers negative.
 struct KinetoEvent {
   KinetoKind kind = KinetoKind::kCpuOperator;
   std::string name;
@@ -67,13 +67,13 @@ struct KinetoHeader {
   bool is_rocm = false;
 };
 
-/// Takes events in the order of the file, which is not the order of time.
+/// Called with the events in the order of the file, which is not chronological.
 using TakeKinetoEvent = std::function<void(const KinetoEvent&)>;
 
-/// Reads a trace to its end, in memory for one event. `counts` gets what was left out; whoever
-/// takes the events counts those that it uses. `progress` is called now and then with the share of
-/// the file that was read; it may be empty. ERRORS: no JSON, cut off, no traceEvents, times out of
-/// range.
+/// Reads a trace to its end; memory is proportional to one event. `counts` gets the ignored
+/// records; the callback counts the events that it uses. `progress` is called from time to time
+/// with the share of the file that was read; it may be empty. ERRORS: not JSON, truncated, no
+/// traceEvents, times out of range.
 Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name,
                                    const TakeKinetoEvent& take, RecordCounts& counts,
                                    const std::function<void(double)>& progress = {});

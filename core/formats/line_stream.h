@@ -10,14 +10,14 @@
 
 namespace tutti::core {
 
-/// Reads a text line by line, in memory for one line. Lines longer than 1 MiB are cut: no log has
-/// them, but a foreign file may.
+/// Reads a text line by line; memory is proportional to one line. Lines longer than 1 MiB are
+/// truncated: no log has them, but another kind of file may.
 class LineStream {
  public:
   LineStream(ByteInput& input, std::string name);
 
-  /// The next line without its end, valid until the next call; nothing at the end, or after an
-  /// error of the input.
+  /// Returns the next line without its end, valid until the next call; nullopt at the end, or after
+  /// an error of the input.
   std::optional<std::string_view> next();
   /// The number of the line that next() returned last, from 1.
   [[nodiscard]] int number() const { return number_; }

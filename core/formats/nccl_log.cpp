@@ -1,5 +1,5 @@
-// Each line is looked at by itself: its prefix says who wrote it, and the beginning of its text
-// what it is.
+// Each line is parsed by itself: its prefix identifies the writer, and the beginning of its text
+// the kind.
 
 #include "core/formats/nccl_log.h"
 
@@ -273,7 +273,7 @@ Expected<void> read_nccl_log(ByteInput& input, const std::string& name,
   if (!any)
     return tl::make_unexpected(
         Error::request({ProblemCode::kMissing, "NCCL_DEBUG"},
-                       "no line of NCCL in this log; run with NCCL_DEBUG=INFO "
+                       "this log has no line of NCCL; run with NCCL_DEBUG=INFO "
                        "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV",
                        {name, 0, 0}));
   return {};

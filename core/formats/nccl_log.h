@@ -9,12 +9,12 @@
 
 namespace tutti::core {
 
-/// The log that NCCL writes with NCCL_DEBUG=INFO and
-/// NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV: lines with "NCCL INFO", between whatever else
-/// a job prints, and behind the prefixes of launchers. SOURCE: format strings of NVIDIA/nccl,
-/// tags 2.7.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc, graph/, transport/).
+/// Reads the log that NCCL writes with NCCL_DEBUG=INFO and
+/// NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV: lines with "NCCL INFO", mixed with other
+/// output of a job, and after prefixes of launchers. SOURCE: format strings of NVIDIA/nccl, tags
+/// 2.7.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc, graph/, transport/).
 
-/// One line, valid until the next. Numbers are -1 where the line has none.
+/// One line, valid until the next one. Missing numbers are -1.
 struct NcclLogLine {
   enum class Kind : std::uint8_t {
     kVersion,       ///< text: "2.21.5"
@@ -41,7 +41,7 @@ struct NcclLogLine {
 };
 
 /// Reads a log to its end.
-/// ERRORS: unreadable; not one line of NCCL in it.
+/// ERRORS: unreadable; no line of NCCL.
 Expected<void> read_nccl_log(ByteInput& input, const std::string& name,
                              const std::function<void(const NcclLogLine&)>& take,
                              RecordCounts& counts,

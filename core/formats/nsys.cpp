@@ -1,5 +1,5 @@
-// Tables are read one after the other, each by one query. Which columns there are depends on the
-// release, so they are asked for first.
+// Tables are read one after the other, each by one query. The columns depend on the release, so
+// they are queried first.
 
 #include "core/formats/nsys.h"
 
@@ -388,7 +388,7 @@ class NsysReader {
   }
   void give_group(std::int64_t thread, const NcclRange& end,
                   const std::vector<const NcclRange*>& calls) {
-    if (calls.empty()) return counts_.ignore("group of no calls");
+    if (calls.empty()) return counts_.ignore("group without calls");
     std::int64_t sends = 0, receives = 0, bytes = 0;
     bool sized = true;
     for (const NcclRange* call : calls) {

@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// SQLite exports of Nsight Systems (nsys export --type sqlite), schema 2 and 3. Rows become the
-/// events that a trace of the PyTorch profiler would have: ranges of emit_nvtx() are operators,
-/// ranges called "step 5" or "iteration 5" are steps, and NCCL's own ranges are calls, with their
+/// Reads SQLite exports of Nsight Systems (nsys export --type sqlite), schemas 2 and 3. Rows become
+/// the events that a trace of the PyTorch profiler would have: ranges of emit_nvtx() are operators,
+/// ranges named "step 5" or "iteration 5" are steps, and NCCL's own ranges are calls, with their
 /// sizes if the export has blobs. SOURCE: docs.nvidia.com/nsight-systems; the tables of real
 /// exports; NVIDIA/nccl src/include/nvtx_payload_schemas.h.
 
@@ -35,11 +35,11 @@ struct NsysHeader {
 /// `process`: index of NsysHeader::processes.
 using TakeNsysEvent = std::function<void(std::size_t process, const KinetoEvent&)>;
 
-/// Reads an export. ERRORS: no database, damaged, without kernels (kMissing
+/// Reads an export. ERRORS: not a database, damaged, without kernels (kMissing
 /// "CUPTI_ACTIVITY_KIND_KERNEL").
 Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& take,
                                RecordCounts& counts);
-/// The same for the bytes of a database.
+/// Reads a database from memory.
 Expected<NsysHeader> read_nsys_bytes(std::string_view bytes, const std::string& name,
                                      const TakeNsysEvent& take, RecordCounts& counts);
 

@@ -1,5 +1,6 @@
-// A pickle is a program for a machine with a stack, a memo and some 60 instructions. The ones that
-// plain types need are carried out; those that would import names or call them are not.
+// A pickle is a program for a machine with a stack, a memo and some 60 instructions. The
+// instructions that plain types need are executed; those that would import names or call them are
+// not.
 
 #include "core/formats/plain_value.h"
 
@@ -26,7 +27,8 @@ class JsonDocument {
   Expected<void> read() {
     document_.root = value(0);
     if (in_.failed()) return tl::make_unexpected(in_.error());
-    if (!in_.at_end()) in_.fail({ProblemCode::kSyntax}, "something stands behind the end");
+    if (!in_.at_end())
+      in_.fail({ProblemCode::kSyntax}, "unexpected data after the end of the dump");
     if (in_.failed()) return tl::make_unexpected(in_.error());
     return {};
   }
@@ -115,7 +117,7 @@ class PickleMachine {
   std::string_view take(std::uint64_t count) {
     if (count > bytes_.size() - at_) {
       fail(ProblemCode::kSyntax,
-           "the file ends in the middle of a value; it was cut off, or is still being written");
+           "the file ends in the middle of a value; it is truncated, or still being written");
       return {};
     }
     const std::string_view taken = bytes_.substr(at_, count);
@@ -133,7 +135,7 @@ class PickleMachine {
     const std::size_t end = bytes_.find('\n', at_);
     if (end == std::string_view::npos) {
       fail(ProblemCode::kSyntax,
-           "the file ends in the middle of a value; it was cut off, or is still being written");
+           "the file ends in the middle of a value; it is truncated, or still being written");
       return {};
     }
     const std::string_view line = bytes_.substr(at_, end - at_);
@@ -153,7 +155,7 @@ class PickleMachine {
   void push_text(std::string_view text) { push(Kind::kText)->text = text; }
   PlainValue* pop() {
     if (stack_.empty() || (!marks_.empty() && stack_.size() <= marks_.back())) {
-      fail(ProblemCode::kSyntax, "this is no pickle: an instruction lacks its operand");
+      fail(ProblemCode::kSyntax, "this is not a valid pickle: an instruction has no operand");
       return push(Kind::kNone);
     }
     PlainValue* top = stack_.back();
@@ -163,7 +165,7 @@ class PickleMachine {
   /// What was pushed since the last mark.
   std::vector<PlainValue*> pop_to_mark() {
     if (marks_.empty()) {
-      fail(ProblemCode::kSyntax, "this is no pickle: an instruction lacks its mark");
+      fail(ProblemCode::kSyntax, "this is not a valid pickle: an instruction has no mark");
       return {};
     }
     const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
@@ -205,7 +207,8 @@ class PickleMachine {
   void recall(std::uint64_t where) {
     const auto known = memo_.find(where);
     if (known == memo_.end())
-      return fail(ProblemCode::kSyntax, "this is no pickle: it recalls what was not kept");
+      return fail(ProblemCode::kSyntax,
+                  "this is not a valid pickle: it reads a memo that was never written");
     if (stack_.size() >= kMaxValues)
       return fail(ProblemCode::kTooLarge, "this dump has too many values");
     stack_.push_back(known->second);
@@ -340,7 +343,7 @@ class PickleMachine {
       case 'b': pop(); return;    // BUILD
       default:
         fail(ProblemCode::kUnsupported,
-             "this pickle has an instruction that plain types do not need");
+             "this pickle has an instruction that creates objects; only plain types are read");
     }
   }
   void mark() {
@@ -393,8 +396,8 @@ Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string&
     if (*got == 0) break;
     bytes.append(piece, 0, *got);
     if (bytes.size() > kMaxBytes)
-      return tl::make_unexpected(Error::request({ProblemCode::kTooLarge},
-                                                "this dump is longer than 256 MiB", {name, 0, 0}));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge}, "this dump exceeds the limit of 256 MiB", {name, 0, 0}));
   }
   PlainDocument document;
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");

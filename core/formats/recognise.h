@@ -19,17 +19,17 @@ enum class TraceFormat : std::uint8_t {
   kNsys
 };
 
-/// "kineto": as the command names it.
+/// Returns the name of the format on the command line: "kineto".
 std::string_view to_string(TraceFormat format);
 std::optional<TraceFormat> parse_trace_format(std::string_view name);
 std::vector<std::string> trace_format_names();
-/// "a trace of the PyTorch profiler": in sentences.
+/// Returns the format's description in sentences: "a trace of the PyTorch profiler".
 std::string_view described(TraceFormat format);
 
-/// How many bytes of a file recognise() wants to see.
+/// The number of bytes of a file that recognise() needs.
 inline constexpr std::size_t kBytesToRecognise = std::size_t{64} << 10;
 
-/// The format of a file that begins so, by its content alone; nothing if it is none of them.
+/// Returns the format of a file by its first bytes; nullopt if it is unknown.
 std::optional<TraceFormat> recognise(std::string_view first_bytes);
 
 }  // namespace tutti::core

@@ -7,18 +7,18 @@
 
 namespace tutti::core {
 
-/// How many records of a file were used, and which were not: by name, so that a reader can see what
-/// is missing.
+/// The numbers of used and unused records of a file, by name, so that a user can see what is
+/// missing.
 class RecordCounts {
  public:
   using ByName = std::map<std::string, std::int64_t, std::less<>>;
 
   void use(std::string_view name, std::int64_t records = 1) { add(used_, name, records); }
-  /// Records whose kind is known, and that say nothing that is imported.
+  /// Counts records of a known kind that contain nothing to import.
   void ignore(std::string_view name, std::int64_t records = 1) { add(ignored_, name, records); }
-  /// Records of kinds that the reader does not know.
+  /// Counts records of a kind that the reader does not know.
   void unknown(std::string_view name, std::int64_t records = 1) { add(unknown_, name, records); }
-  /// Records that would be used, but lack something: `why` says what.
+  /// Counts records that lack something; `why` states what.
   void incomplete(std::string_view why, std::int64_t records = 1) {
     add(incomplete_, why, records);
   }
@@ -34,7 +34,7 @@ class RecordCounts {
   }
 
  private:
-  /// A file may have any number of names; those beyond this are counted together.
+  /// The maximum number of names; further ones are counted together.
   static constexpr std::size_t kMaxNames = 200;
   static constexpr std::size_t kLongestName = 80;
 

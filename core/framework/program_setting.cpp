@@ -7,8 +7,8 @@
 namespace tutti::core {
 
 const char* const kOtherPackingRule =
-    "closes packs by a rule of its own, so its packs differ from what was simulated by up to a "
-    "gradient each";
+    "closes packs by its own rule, so each pack differs from the simulated one by up to one "
+    "gradient";
 
 std::optional<std::int64_t> pack_bytes(const Planned& planned) {
   if (!planned.strategy.bytes_per_pack) return std::nullopt;

@@ -69,7 +69,7 @@ StepGraph make_step_graph(const Program& program, const TaskTimes& times,
 std::string to_svg(const StepGraph& graph);
 /// The colour that boxes are filled with.
 const char* fill_of(StepGraph::Look look);
-/// The same graph in Graphviz' language.
+/// Writes the same graph in Graphviz' language.
 std::string to_dot(const StepGraph& graph);
 
 }  // namespace tutti::core

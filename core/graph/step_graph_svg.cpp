@@ -259,7 +259,8 @@ class StepPicture {
     if (path) arrow("path", palette::kVermilion, "2.4", "", "critical path");
     arrow("dependency", kEdge, "1.1", "", "starts after");
     if (has(StepGraph::Arrow::Kind::kInTurn))
-      arrow("dependency", kEdge, "1.1", " marker-start=\"url(#dependency)\"", "one by one in turn");
+      arrow("dependency", kEdge, "1.1", " marker-start=\"url(#dependency)\"",
+            "one at a time, in order");
     if (has(StepGraph::Arrow::Kind::kStream))
       arrow("stream", kStreamEdge, "1.1", " stroke-dasharray=\"4 3\"", "order of the stream");
     if (!graph_.frames.empty()) {

@@ -152,10 +152,10 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
   std::vector<bool> ran;
   for (const Task& task : program.tasks) ran.push_back(task.kind != Task::Kind::kMark);
   set_reached(program, ran, host.times);
-  host.times.source = "from the durations that are known; nothing was simulated";
+  host.times.source = "from given durations; nothing was simulated";
   if (is_limited)
     host.times.source +=
-        fmt::format(", and only {} iterations of a block are counted", kMaxIterations);
+        fmt::format(", and at most {} iterations of a block are included", kMaxIterations);
   return std::move(host.times);
 }
 

@@ -26,9 +26,9 @@ struct TaskTimes {
   std::string source;  ///< "simulated, step 2 on w0/gpu0": where the times come from, in words
 };
 
-/// What times of tasks can be taken from if nothing is simulated: collectives start when they may,
-/// and any number of them runs at the same time. The critical path is the longest path over the
-/// durations that are known. `duration`: of a communicate task; zero if it is not known.
+/// The task times if nothing is simulated: collectives start as early as possible, and any number
+/// of them runs at the same time. The critical path is the longest path over the durations that are
+/// known. `duration`: of a communicate task; zero if it is not known.
 TaskTimes times_by_durations(const Program& program, const Durations& durations,
                              const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);

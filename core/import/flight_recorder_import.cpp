@@ -62,7 +62,7 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
       ++timed;
     }
     if (c.bytes < 0 && c.kind != MeasuredKind::kBarrier && c.kind != MeasuredKind::kOther)
-      run.counts.incomplete("entry whose size is not known");
+      run.counts.incomplete("entry of unknown size");
     else
       run.counts.use(fmt::format("{} entry", e.state.empty() ? "stateless" : e.state));
     rank.collectives.push_back(std::move(c));
@@ -73,17 +73,17 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
   run.framework = "PyTorch";
   run.files.push_back(name);
   if (first_record > 0)
-    run.notes.push_back(
-        fmt::format("{}: {} earlier entries were overwritten in the ring (TORCH_FR_BUFFER_SIZE)",
-                    name, first_record));
+    run.notes.push_back(fmt::format(
+        "{}: {} earlier entries were overwritten in the ring buffer (TORCH_FR_BUFFER_SIZE)", name,
+        first_record));
   if (timed == 0)
     run.notes.push_back(fmt::format(
-        "{}: no entry says how long it took; record with TORCH_NCCL_ENABLE_TIMING=1 for times",
-        name));
+        "{}: no entry has a duration; record with TORCH_NCCL_ENABLE_TIMING=1 for times", name));
   else
-    run.notes.push_back(fmt::format(
-        "{}: collectives are shown from when the host issued them, for as long as they took",
-        name));
+    run.notes.push_back(
+        fmt::format("{}: each collective is shown from the time when the host issued it, with its "
+                    "measured duration",
+                    name));
   run.ranks.push_back(std::move(rank));
   return {};
 }

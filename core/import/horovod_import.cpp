@@ -1,5 +1,5 @@
-// The timeline is a list of activities by tensor. Occurrences are counted for each tensor, which
-// gives the steps; what is known of a step is put together at the end.
+// The timeline is a list of activities by tensor. The k-th occurrence of each tensor belongs to
+// step k; the facts about a step are combined at the end.
 
 #include <algorithm>
 #include <map>
@@ -63,7 +63,8 @@ class HorovodImport {
     run_.world_size = std::max(run_.world_size, most_rank_ + 1);
     start_ns_ = header->start_us * 1000;
     if (header->cut_off)
-      run_.notes.push_back(fmt::format("{}: the file is cut off, as of a killed job", name_));
+      run_.notes.push_back(
+          fmt::format("{}: the file is truncated, as if its job was killed", name_));
     make_rank();
     return {};
   }
@@ -156,15 +157,14 @@ class HorovodImport {
     }
     if (other > 0)
       run_.notes.push_back(fmt::format(
-          "{}: {} collectives of tensors that are not reduced in every step are left out", name_,
+          "{}: {} collectives of tensors that are not reduced in every step are ignored", name_,
           other));
     std::sort(rank.collectives.begin(), rank.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     run_.ranks.push_back(std::move(rank));
     run_.notes.push_back(
-        fmt::format("{}: a timeline of Horovod does not show computation; the forward pass of a "
-                    "step is all the time until its "
-                    "first gradient",
+        fmt::format("{}: a Horovod timeline does not show computation; the forward pass is assumed "
+                    "to last until the first gradient of the step",
                     name_));
     if (cycles_.size() > 1) {
       std::vector<std::int64_t> lengths;

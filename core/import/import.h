@@ -10,14 +10,14 @@
 namespace tutti::core {
 
 /// Reads one more file of a run. `progress` is called with the share of the file that was read.
-/// ERRORS: those of the format's reader, with their place.
+/// ERRORS: those of the format's reader, with their location.
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress = {});
-/// The same for bytes in memory. `name` is how errors call them.
+/// Reads one more file of a run from memory. Errors use `name`.
 Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name,
                             MeasuredRun& run);
 
-/// Once all files are read: sorts ranks, and aligns their clocks.
+/// Call it after all files are read: it sorts ranks and aligns their clocks.
 void finish_import(MeasuredRun& run);
 
 }  // namespace tutti::core

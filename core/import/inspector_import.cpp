@@ -77,7 +77,7 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
   }
   if (timed == 0 && untimed > 0)
     run.notes.push_back(
-        fmt::format("{}: no record says when it began, so there is no timeline; dump with "
+        fmt::format("{}: the records have no start times, so no timeline can be written; dump with "
                     "NCCL_INSPECTOR_DUMP_VERBOSE=1",
                     name));
   return {};

@@ -9,11 +9,11 @@ struct Interval {
   std::int64_t start = 0, end = 0;
 };
 
-/// The union of intervals: sorted, disjoint, and none empty.
+/// Returns the union of intervals: sorted, disjoint, and without empty ones.
 std::vector<Interval> united(std::vector<Interval> all);
-/// The length of what `intervals` cover between `from` and `to`, without what `without` covers too
-/// (null: all of it). Both as united() makes them. Takes the time of a search, and of the intervals
-/// in between.
+/// Returns how much of the time from `from` to `to` is covered by `intervals` but not by `without`
+/// (null: no exclusions). Both lists must have the form that united() returns. Cost: a binary
+/// search plus the intervals in the range.
 std::int64_t covered(const std::vector<Interval>& intervals, const std::vector<Interval>* without,
                      std::int64_t from, std::int64_t to);
 

@@ -1,6 +1,6 @@
-// One trace is read in two passes over different things: events become compact lists as they are
-// read, in any order; then the lists are sorted by time and joined. A kernel belongs to the step,
-// and the pass, in which the host launched it (correlation).
+// One trace is processed in two passes: events become compact lists while they are read, in any
+// order; then the lists are sorted by time and joined. A kernel belongs to the step, and the pass,
+// in which the host launched it (correlation).
 
 #include "core/import/kineto_import.h"
 
@@ -171,7 +171,7 @@ class RankTrace::Events {
       case KinetoKind::kLaunch:
         if (e.name.find("aunch") == std::string::npos &&
             e.name.find("emcpy") == std::string::npos && e.name.find("emset") == std::string::npos)
-          return counts.ignore("runtime call that launches nothing");
+          return counts.ignore("runtime call without a launch");
         if (e.correlation < 0) return counts.incomplete("launch without a correlation");
         if (full(launches_)) return;
         launches_.push_back({e.correlation, e.start_ns, thread_of(e)});
@@ -309,7 +309,7 @@ class RankTrace::Events {
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     if (rank_.compute.empty() && rank_.collectives.empty())
       run_.notes.push_back(fmt::format(
-          "{}: no kernel of a GPU in this trace; profile with ProfilerActivity.CUDA", name_));
+          "{}: this trace has no GPU kernel; profile with ProfilerActivity.CUDA", name_));
     run_.ranks.push_back(std::move(rank_));
     return {};
   }
@@ -319,13 +319,13 @@ class RankTrace::Events {
     if (rank_.rank < 0 && run_.ranks.empty()) rank_.rank = 0;
     if (rank_.rank < 0) {
       rank_.rank = run_.ranks.back().rank + 1;
-      run_.notes.push_back(
-          fmt::format("{}: no rank in this trace; it is taken as rank {}", name_, rank_.rank));
+      run_.notes.push_back(fmt::format("{}: this trace does not state its rank; assumed: rank {}",
+                                       name_, rank_.rank));
     }
     for (const MeasuredRank& other : run_.ranks) {
       if (other.rank == rank_.rank)
-        rank_problem_ = fmt::format(
-            "this is rank {}, as another file; give one trace for each rank", rank_.rank);
+        rank_problem_ =
+            fmt::format("this is rank {}, like another file; give one trace per rank", rank_.rank);
     }
     run_.world_size = std::max(run_.world_size, header_.world_size);
     run_.is_rocm = run_.is_rocm || header_.is_rocm;
@@ -391,7 +391,7 @@ class RankTrace::Events {
       k.thread = launch->thread;
     }
     if (without > 0)
-      run_.counts.incomplete("kernel or copy that was launched before the trace began", without);
+      run_.counts.incomplete("kernel or copy launched before the trace began", without);
     std::vector<Launch>().swap(launches_);
   }
 
@@ -439,14 +439,14 @@ class RankTrace::Events {
         }
       }
       if (call == nullptr) {
-        if (c.bytes < 0) run_.counts.incomplete("kernel of NCCL without its size");
+        if (c.bytes < 0) run_.counts.incomplete("NCCL kernel without a size");
         continue;
       }
       if (c.kind == MeasuredKind::kOther) c.kind = call->what.kind;
       if (c.bytes < 0) c.bytes = call->what.bytes, c.type = call->what.type;
       if (c.group < 0) c.group = call->what.group;
       if (c.sequence < 0) c.sequence = call->what.sequence;
-      if (c.bytes < 0) run_.counts.incomplete("kernel of NCCL without its size");
+      if (c.bytes < 0) run_.counts.incomplete("NCCL kernel without a size");
     }
   }
 
@@ -465,7 +465,7 @@ class RankTrace::Events {
     if (steps_.empty() && first < last) {
       steps_.push_back({0, first, last});
       run_.notes.push_back(fmt::format(
-          "{}: no step is marked in this trace, so it is one step; mark them by {}", name_,
+          "{}: this trace marks no steps, so it is read as one step; mark steps with {}", name_,
           run_.format == "Nsight Systems" ? "NVTX ranges \"step 0\", \"step 1\", …"
                                           : "prof.step()"));
     }
@@ -511,8 +511,8 @@ class RankTrace::Events {
     }
     if (ahead)
       run_.notes.push_back(
-          fmt::format("{}: the host runs ahead of the GPU; steps end with their last kernel, not "
-                      "with ProfilerStep",
+          fmt::format("{}: the host runs ahead of the GPU, so a step ends with its last kernel "
+                      "instead of with ProfilerStep",
                       name_));
   }
 

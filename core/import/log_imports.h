@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-/// Adds a dump of the NCCL Inspector to `run`: all collectives of a process. Its rank is that in
-/// its largest communicator. Times on an axis are known from verbose dumps alone. ERRORS: those of
+/// Adds a dump of the NCCL Inspector to `run`: all collectives of a process. The rank is that in
+/// the process's largest communicator. Only verbose dumps have start times. ERRORS: those of
 /// read_inspector.
 Expected<void> import_inspector(ByteInput& input, const std::string& name, MeasuredRun& run,
                                 const std::function<void(double)>& progress = {});

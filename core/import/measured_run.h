@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// What profilers and logs say about a run, in one form: every importer makes one, and timelines,
-/// scenarios and measurements are made of it. Times are nanoseconds on one clock of the run; -1
-/// where a time, a number or a size is not known.
+/// The content of profiles and logs in a common form: every importer produces it, and timelines,
+/// scenarios and measurements are produced from it. Times are nanoseconds on the run's clock;
+/// unknown times, numbers and sizes are -1.
 
 enum class MeasuredKind : std::uint8_t {
   kAllReduce,
@@ -29,13 +29,13 @@ enum class MeasuredKind : std::uint8_t {
   kBarrier,
   kOther
 };
-/// "all_reduce": as nccl-tests' programs are called; "other".
+/// Returns the name as in the programs of nccl-tests ("all_reduce"), or "other".
 std::string_view to_string(MeasuredKind kind);
-/// By any name that PyTorch, NCCL or Horovod use: "allreduce", "_allgather_base", "ReduceScatter",
-/// "ncclDevKernel_AllGather_RING_LL".
+/// Returns the kind for any name that PyTorch, NCCL or Horovod use: "allreduce", "_allgather_base",
+/// "ReduceScatter", "ncclDevKernel_AllGather_RING_LL".
 MeasuredKind measured_kind_of(std::string_view name);
 
-/// A type of elements by its name in ATen ("BFloat16"), C++ ("c10::BFloat16"), NCCL
+/// A type of elements, by its name in ATen ("BFloat16"), C++ ("c10::BFloat16"), NCCL
 /// ("ncclFloat16"), NumPy or Python ("torch.float16").
 struct ElementType {
   std::string name;        ///< "bfloat16"; empty: not known
@@ -55,7 +55,7 @@ struct MeasuredCollective {
   std::int32_t group = -1;     ///< index into MeasuredRun::groups
   std::int64_t sequence = -1;  ///< counted by kind and group, if the trace counts
   std::int32_t step = -1;      ///< index into MeasuredRank::steps
-  /// The position among the step's all-reduces of gradients; -1: it is none of these.
+  /// The position among the step's all-reduces of gradients; -1 for other collectives.
   std::int32_t pack = -1;
   std::int64_t issued_ns = -1;
   std::int64_t start_ns = -1;
@@ -70,7 +70,7 @@ struct MeasuredCollective {
 
 enum class MeasuredPhase : std::uint8_t { kForward, kBackward, kUpdate };
 
-/// A kernel, or a stretch of computation.
+/// A kernel, or an interval of computation.
 struct MeasuredCompute {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -79,7 +79,7 @@ struct MeasuredCompute {
   MeasuredPhase phase = MeasuredPhase::kForward;
 };
 
-/// A gradient of a step, in the order in which they became ready.
+/// A gradient of a step; gradients are listed in the order in which they became ready.
 struct MeasuredGradient {
   std::string name;  ///< empty: the trace has none
   std::int64_t ready_ns = -1;
@@ -112,7 +112,7 @@ struct MeasuredRank {
   std::vector<MeasuredCollective> collectives;
 };
 
-/// What NCCL chose for collectives of one kind and size, as its log says.
+/// NCCL's choice for collectives of one kind and size, from its log.
 struct MeasuredChoice {
   MeasuredKind kind = MeasuredKind::kOther;
   std::int64_t bytes = -1;  ///< as nccl-tests counts
@@ -144,17 +144,17 @@ struct MeasuredRun {
   std::vector<std::string> notes;
 };
 
-/// The rank of that host, process and number, which is added if it is new.
+/// Returns the rank with this host, process and number, which is added if it is new.
 MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
                       std::int64_t rank);
-/// NCCL counts one rank's argument; nccl-tests, and Tutti, the larger of what a rank gives and
-/// gets. -1 if `ranks` is needed and not known.
+/// Returns the size as Tutti and nccl-tests count it, the larger of a rank's input and output, from
+/// NCCL's argument, which counts one rank. -1 if `ranks` is needed and unknown.
 std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
-/// The index of the group, which is added if it is new; -1 beyond 4096 groups. Groups differ in
-/// name, size or ranks.
+/// Returns the index of the group, which is added if it is new; -1 beyond 4096 groups. Groups are
+/// different if their name, size or ranks are.
 std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group);
-/// "[0,1,2]" as numbers; nothing if it is shortened or no list.
+/// Parses "[0,1,2]"; empty if the list is abbreviated or invalid.
 std::vector<std::int64_t> rank_list(std::string_view text);
 
 }  // namespace tutti::core

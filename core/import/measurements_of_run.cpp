@@ -87,9 +87,9 @@ Expected<std::string> measurements_of_run(const MeasuredRun& run) {
   if (tables.empty())
     return tl::make_unexpected(Error::request(
         {ProblemCode::kMissing},
-        "no collective in these files has a size, a duration and its number of ranks"));
+        "no collective in these files has a size, a duration and a number of ranks"));
   std::string text = fmt::format(
-      "# Written by tutti import from {}: medians of what collectives took.\n", run.format);
+      "# Written by tutti import from {}: median durations of collectives.\n", run.format);
   for (auto& [table, rows] : tables) {
     const auto [kind, ranks] = table;
     text += "# nThread 1 nGpus 1\n# Using devices\n";

@@ -7,11 +7,11 @@
 
 namespace tutti::core {
 
-/// What collectives took, as a log in the form of nccl-tests, which `tutti calibrate`, `perf` and
-/// `validate` read: a table for each kind and number of ranks, a row for each size and type. A
-/// collective's time is the least over the ranks of the trace, as all others include waiting for
-/// late ranks; a row has the median over all times that it happened, and how often is a remark
-/// above it. ERRORS: no collective has both a size and a duration (kMissing).
+/// Returns the times of collectives as a log in the format of nccl-tests, which `tutti calibrate`,
+/// `perf` and `validate` read: a table for each kind and number of ranks, a row for each size and
+/// type. The time of a collective is its minimum over the ranks of the trace, because all other
+/// ranks include waiting for late ones; a row has the median over all occurrences, and a comment
+/// above it their number. ERRORS: no collective has both a size and a duration (kMissing).
 Expected<std::string> measurements_of_run(const MeasuredRun& run);
 
 }  // namespace tutti::core

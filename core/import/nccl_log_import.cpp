@@ -42,12 +42,12 @@ class NcclLogImport {
     for (auto& [key, choice] : choices_) run_.choices.push_back(choice);
     if (choices_.empty())
       run_.notes.push_back(
-          fmt::format("{}: no choice of NCCL in this log; it writes them since 2.21, with "
+          fmt::format("{}: this log has no choices of NCCL; NCCL logs them since 2.21, with "
                       "NCCL_DEBUG_SUBSYS=TUNING",
                       name_));
     if (calls_ == 0)
       run_.notes.push_back(fmt::format(
-          "{}: no calls of collectives in this log; NCCL writes them with NCCL_DEBUG_SUBSYS=COLL",
+          "{}: this log has no calls of collectives; NCCL logs them with NCCL_DEBUG_SUBSYS=COLL",
           name_));
     return {};
   }
@@ -118,7 +118,7 @@ class NcclLogImport {
       rank = known->second.second;
     if (c.type.bytes > 0) c.bytes = size_of_argument(c.kind, line.elements * c.type.bytes, ranks);
     if (c.bytes < 0)
-      run_.counts.incomplete("call whose size is not known");
+      run_.counts.incomplete("call of unknown size");
     else
       run_.counts.use("call of a collective");
     if (collectives_ >= kMaxRecords) return;

@@ -1,5 +1,5 @@
-// A scenario is written as text, with remarks that say where its figures come from, so that its
-// user can go on with it.
+// A scenario is written as text, with comments that state the source of its parameters, so that the
+// user can edit it.
 
 #include "core/import/scenario_of_run.h"
 
@@ -39,7 +39,7 @@ std::string schema_type(const std::string& name) {
 /// Why a model is not the one whose gradients were measured; empty if it is.
 std::string misfit(const CandidateModel& model, const StepModel& step) {
   if (model.gradients.size() != step.gradients.size())
-    return fmt::format("it has {} variables, and a step of the trace {} gradients",
+    return fmt::format("it has {} variables, but a step of the trace has {} gradients",
                        model.gradients.size(), step.gradients.size());
   // Where all gradients belong to a pack, its bytes must be those of the model's gradients, last
   // created first.
@@ -50,7 +50,7 @@ std::string misfit(const CandidateModel& model, const StepModel& step) {
     for (std::size_t i = 0; i < pack.gradients.size() && g > 0; ++i)
       elements += model.gradients[--g].elements;
     if (pack.bytes >= 0 && pack.type.bytes > 0 && elements * pack.type.bytes != pack.bytes)
-      return fmt::format("its gradients would make pack {} of {} bytes, and the trace has {}", p,
+      return fmt::format("its gradients would make pack {} {} bytes large, but the trace has {}", p,
                          elements * pack.type.bytes, pack.bytes);
   }
   return "";
@@ -114,11 +114,11 @@ class ScenarioWriter {
 
   Expected<ScenarioOfRun> write(const std::string& name) {
     if (model_.steps == 0)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing}, fmt::format("{} has no training steps to make a scenario of; "
-                                               "write measurements (-o NAME.log) or a timeline "
-                                               "(-o NAME.tutti)",
-                                               run_.format)));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kMissing},
+                         fmt::format("{} has no training steps, which a scenario needs; write "
+                                     "measurements (-o NAME.log) or a timeline (-o NAME.tutti)",
+                                     run_.format)));
     const std::string cluster = cluster_text();
     if (!problems_.empty()) return problems_.take();
     std::string text = fmt::format(
@@ -126,15 +126,13 @@ class ScenarioWriter {
         run_.files.empty() ? "a trace" : fmt::format("{}", fmt::join(first_files(), ", ")),
         model_.steps, run_.ranks.size());
     text += fmt::format(
-        "# Measured: {} ms a step; its forward pass {}, its backward pass {} until the last "
-        "gradient.\n",
+        "# Measured step time: {} ms; forward pass {}, backward pass {} until the last gradient.\n",
         ms(model_.step_ns), ms(model_.forward_ns), ms(model_.backward_ns));
     text += fmt::format("name: {}\n\n", quoted(name));
     text += cluster + '\n' + workload_text() + '\n' + strategy_text();
     text +=
-        "\nrun {\n  steps: 3\n  # The measured times of layers are those beside communication: "
-        "nothing is added for "
-        "it.\n"
+        "\nrun {\n  steps: 3\n  # The measured layer times include the slowdown by communication; "
+        "the simulation adds none.\n"
         "  interference: OFF\n}\n";
     text += communicators_text();
     made_.text = std::move(text);
@@ -167,38 +165,36 @@ class ScenarioWriter {
     if (machine.empty()) {
       machine = machine_with_gpu(run_.gpu, per_host);
       if (!machine.empty())
-        made_.notes.push_back(fmt::format(
-            "the machine is assumed to be {}, which has such GPUs ({}); --machine names "
-            "another one",
-            machine, run_.gpu));
+        made_.notes.push_back(
+            fmt::format("the machine is assumed to be {}, which has such GPUs ({}); use --machine "
+                        "for another one",
+                        machine, run_.gpu));
     }
     if (machine.empty())
-      problems_.add({ProblemCode::kMissing, "--machine"}, {},
-                    "--machine: the trace {}{}; name a shipped machine that is near by (tutti init "
-                    "--list) or a file "
-                    "that describes yours (docs/formats.md)",
-                    run_.gpu.empty() ? "does not name its GPUs"
-                                     : "has GPUs of which no shipped machine is made: ",
-                    run_.gpu);
+      problems_.add(
+          {ProblemCode::kMissing, "--machine"}, {},
+          "--machine: the trace {}{}; name a similar shipped machine (tutti init --list), or a "
+          "file that describes yours (docs/formats.md)",
+          run_.gpu.empty() ? "does not name its GPUs" : "has GPUs that no shipped machine has: ",
+          run_.gpu);
     std::int64_t nodes = facts_.nodes.value_or(0);
     if (nodes == 0 && per_host > 0)
       nodes = per_host >= world ? 1 : (per_host > 1 ? (world + per_host - 1) / per_host : 0);
     if (nodes == 0 && world == 1) nodes = 1;
     if (nodes == 0) {
       problems_.add({ProblemCode::kMissing, "--nodes"}, {},
-                    "--nodes: the trace has {} ranks and does not say on how many machines", world);
+                    "--nodes: the trace has {} ranks but not the number of machines", world);
       return "";
     }
     if (world % nodes != 0) {
       problems_.add({ProblemCode::kConflict, "--nodes"}, {},
-                    "--nodes {}: {} ranks do not spread evenly over them", nodes, world);
+                    "--nodes {}: {} ranks cannot be divided evenly among them", nodes, world);
       return "";
     }
     if (nodes > 1 && facts_.link.empty())
       problems_.add({ProblemCode::kMissing, "--link"}, {},
-                    "--link: the {} machines are joined by a network that no trace describes; name "
-                    "the kind of its "
-                    "links (tutti init --list), such as ndr",
+                    "--link: the trace does not describe the network between the {} machines; name "
+                    "its kind of link (tutti init --list), such as ndr",
                     nodes);
     std::string text = "cluster {\n";
     text += fmt::format("  workers {{ machine: {} count: {} replicas: {} }}\n", quoted(machine),
@@ -215,7 +211,8 @@ class ScenarioWriter {
     std::string text = "workload {\n";
     if (model_.gradients.empty()) {
       made_.notes.emplace_back(
-          "no gradients were found; the scenario computes the measured times and reduces nothing");
+          "no gradients were found; the scenario computes for the measured times and reduces "
+          "nothing");
       text += "  # No gradients in the trace: a single variable stands for the model.\n";
       text +=
           fmt::format("  variable {{ name: \"model\" shape: 1 forward_ms: {} backward_ms: {} }}\n",
@@ -225,11 +222,9 @@ class ScenarioWriter {
     std::int64_t backward = 0;
     for (const StepModel::Layer& layer : model_.layers) backward += layer.backward_ns;
     text +=
-        "  # Variables in the reverse of the order in which their gradients became ready; "
-        "backward_ms is the time "
-        "from\n"
-        "  # the gradients before. The forward pass was measured as a whole, and is spread "
-        "likewise.\n";
+        "  # Variables in reverse order of their gradients; backward_ms is the time from\n"
+        "  # the gradients before. The forward pass was measured as a whole and is divided in the "
+        "same ratio.\n";
     std::map<std::string, std::int64_t> other_types;
     std::vector<std::string> lines;
     std::int32_t before = -1;
@@ -259,13 +254,15 @@ class ScenarioWriter {
     for (const auto& [type, number] : other_types)
       made_.notes.push_back(
           type.empty()
-              ? fmt::format("{} gradients have no type in the trace and are taken as float32",
-                            number)
-              : fmt::format("{} gradients of type {} are written as float16 of as many bytes",
-                            number, type));
+              ? fmt::format("{} gradients have no type in the trace; assumed: float32", number)
+              : fmt::format(
+                    "{} gradients of type {} are written as float16 with the same number of bytes",
+                    number, type));
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) text += *line;
-    return text + fmt::format("  # Of the optimizer, from the last pack on.\n  update_ms: {}\n}}\n",
-                              ms(model_.update_ns));
+    return text +
+           fmt::format(
+               "  # Measured time of the optimizer after the last pack.\n  update_ms: {}\n}}\n",
+               ms(model_.update_ns));
   }
 
   // ----------------------------------------------------------------------------------------
@@ -279,9 +276,9 @@ class ScenarioWriter {
       text += packs_text();
     if (!run_.nccl_version.empty()) {
       if (run_.is_rocm) {
-        made_.notes.push_back(
-            fmt::format("the trace is of RCCL, which calls itself NCCL {}; it is modelled as NCCL",
-                        run_.nccl_version));
+        made_.notes.push_back(fmt::format(
+            "the trace is from RCCL, which reports itself as NCCL {}; it is modelled as NCCL",
+            run_.nccl_version));
       } else {
         text += fmt::format("  nccl {{ version: {} }}\n", quoted(run_.nccl_version));
       }
@@ -292,7 +289,8 @@ class ScenarioWriter {
   /// Horovod decides what it fuses by time; only its cycle is seen in the timeline.
   [[nodiscard]] std::string horovod_text() const {
     std::string text = fmt::format(
-        "  # Measured: {} packs a step. Horovod fuses what is ready at each cycle.\n  horovod {{",
+        "  # Measured: {} packs a step. Horovod fuses the gradients that are ready in each "
+        "cycle.\n  horovod {{",
         model_.packs.size());
     if (run_.cycle_us > 0)
       text += fmt::format(" cycle_time_ms: {:.3f}", static_cast<double>(run_.cycle_us) / 1e3);
@@ -313,20 +311,20 @@ class ScenarioWriter {
     }
     const std::size_t unpacked = model_.gradients.size() - static_cast<std::size_t>(next);
     if (unpacked > 0)
-      made_.notes.push_back(fmt::format(
-          "{} of {} gradients are in no all-reduce of the trace; the scenario packs them "
-          "with the others",
-          unpacked, model_.gradients.size()));
+      made_.notes.push_back(
+          fmt::format("{} of {} gradients are not in any all-reduce of the trace; the scenario "
+                      "packs them with the others",
+                      unpacked, model_.gradients.size()));
     const std::optional<BucketLimits> known = bucket_limits(bytes, buckets);
     const BucketLimits limits = known.value_or(BucketLimits());
     std::string text = fmt::format("  # Measured: {} packs a step.\n", model_.packs.size());
     if (!known || !in_order) {
       made_.notes.emplace_back(
-          "no limits of PyTorch DDP make exactly these packs; the scenario has DDP's defaults, "
-          "whose packs differ");
+          "no bucket sizes of PyTorch DDP produce exactly these packs; the scenario uses DDP's "
+          "defaults, whose packs differ");
       return text + "  pytorch_ddp { gradient_as_bucket_view: true }\n";
     }
-    text += "  # Copies into and out of buckets are in the measured times.\n  pytorch_ddp { ";
+    text += "  # The measured times include copies into and out of buckets.\n  pytorch_ddp { ";
     const bool usual = limits.bytes == 25 * kMiB && limits.first_bytes == kMiB;
     if (!usual)
       text += fmt::format(
@@ -415,8 +413,8 @@ class ScenarioWriter {
     }
     if (left_out > 0)
       made_.notes.push_back(
-          fmt::format("{} kinds of collectives are in the trace and not in the scenario: sends and "
-                      "receives, and groups that are no even cut of the ranks",
+          fmt::format("{} kinds of collectives of the trace are not in the scenario: sends and "
+                      "receives, and groups that do not divide the ranks evenly",
                       left_out));
     return text;
   }
@@ -454,21 +452,19 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
       problems.add({ProblemCode::kConflict, "--model"}, {}, "--model {}: {}", candidate.name, why);
     if (!why.empty() || (!facts.model_asked && !known_packs)) continue;
     take_gradients(candidate, model);
-    return std::vector{fmt::format("gradients have the names and sizes of {}, which fit all packs",
-                                   candidate.name)};
+    return std::vector{fmt::format(
+        "gradients have the names and sizes of {}, which matches all packs", candidate.name)};
   }
   if (!problems.empty()) return problems.take();
   const std::size_t number = model.gradients.size();
   if (packs_as_gradients(model))
-    return std::vector{
-        fmt::format("the trace has no sizes of its {} gradients, so each of the {} packs is one "
-                    "variable; profile with "
-                    "record_shapes=True, or name the model (--model)",
-                    number, model.packs.size())};
+    return std::vector{fmt::format(
+        "the trace does not have the sizes of its {} gradients, so each of the {} packs becomes "
+        "one variable; profile with record_shapes=True, or name the model (--model)",
+        number, model.packs.size())};
   problems.add({ProblemCode::kMissing, "--model"}, {},
-               "--model: the trace has no sizes of its {} gradients; name the model (tutti init "
-               "--list, or a file), or "
-               "profile with record_shapes=True",
+               "--model: the trace does not have the sizes of its {} gradients; name the model "
+               "(tutti init --list, or a file), or profile with record_shapes=True",
                number);
   return problems.take();
 }

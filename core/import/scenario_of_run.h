@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// The gradients of a model, by name, in creation order: what names and sizes may be taken from.
+/// The gradients of a model, by name, in creation order, from which names and sizes may be taken.
 struct CandidateModel {
   struct Gradient {
     std::string name;
@@ -23,14 +23,14 @@ struct CandidateModel {
   std::vector<Gradient> gradients;
 };
 
-/// What a trace does not say, and its user may.
+/// Facts that a trace may lack and that the user can supply.
 struct ScenarioFacts {
   std::string machine;  ///< a shipped machine or a file; empty: by the GPU's name, if there is such
                         ///< a machine
   std::optional<std::int64_t> nodes;  ///< default: as many as the GPUs of the trace's hosts make
   std::string link;                   ///< between nodes
-  /// Looked through for one whose gradients have the sizes of the packs, where the trace has no
-  /// sizes of gradients. If it is only one, `model_asked`, it must fit.
+  /// If the trace has no sizes of gradients, a model is searched here whose gradients have the
+  /// sizes of the packs. If there is only one, `model_asked`, it must match.
   std::vector<CandidateModel> models;
   bool model_asked = false;
 };
@@ -41,32 +41,34 @@ struct ScenarioOfRun {
       notes;  ///< what was assumed, and what is in the trace but not in the scenario
 };
 
-/// Gives the gradients of `model` the names and sizes that the trace lacks, by one of the models of
-/// `facts`; where only packs have sizes and no model fits, each pack becomes one gradient. Returns
-/// notes on what was assumed. ERRORS: nothing gives sizes (kMissing "--model"); a model that was
-/// asked for does not fit (kConflict "--model"). `model` is then as it was.
+/// Sets the names and sizes of gradients that the trace lacks, from one of the models of `facts`;
+/// if only packs have sizes and no model matches, each pack becomes one gradient. Returns notes on
+/// the assumptions. ERRORS: there is no source of sizes (kMissing "--model"); a requested model
+/// does not match (kConflict "--model"). After an error `model` is unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
-/// The scenario (docs/scenarios.md) of a measured run: its cluster as far as known, the measured
-/// times of layers, gradients in the order in which they became ready, packs as recognised, and
-/// other collectives as exchanges of communicators. `model`: of the run, with all gradients' sizes.
-/// ERRORS: what is not known and has to be given, each by the option that gives it (kMissing
-/// "--machine", "--nodes", "--link").
+/// Returns the scenario (docs/scenarios.md) of a measured run: its cluster as far as it is known,
+/// the measured times of layers, gradients in the order in which they became ready, packs as
+/// recognised, and other collectives as exchanges of communicators. `model` is the model of the
+/// run, with the sizes of all gradients.
+/// ERRORS: missing facts, each with the option that supplies it (kMissing "--machine", "--nodes",
+/// "--link").
 Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel& model,
                                         const std::string& name, const ScenarioFacts& facts);
 
-/// The limits by which PyTorch DDP makes these buckets of gradients: a bucket is closed once it
-/// holds as much as the limit.
+/// The limits with which PyTorch DDP makes given buckets of gradients: a bucket is closed when its
+/// size reaches the limit.
 struct BucketLimits {
   std::int64_t first_bytes = 0;
   std::int64_t bytes = 0;
 };
-/// Of gradients in the order in which they become ready, and how many are in each bucket. The
-/// limits that PyTorch has by default (1 MiB and 25 MiB) if they do; nothing if none do.
+/// The gradients are in the order in which they become ready; `counts` has the number in each
+/// bucket. Returns PyTorch's defaults (1 MiB and 25 MiB) if they produce these buckets; nullopt if
+/// no limits do.
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets);
 
-/// The shipped machine with such GPUs; empty if there is none.
+/// Returns the shipped machine with such GPUs; empty if there is none.
 std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host);
 
 }  // namespace tutti::core

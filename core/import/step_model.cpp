@@ -263,8 +263,8 @@ void align_clocks(MeasuredRun& run) {
   }
   if (moved > 0)
     run.notes.push_back(
-        fmt::format("the clocks of {} ranks were moved by up to {:.3f} ms, so that collectives end "
-                    "at the same time",
+        fmt::format("the clocks of {} ranks were shifted by up to {:.3f} ms, so that collectives "
+                    "end at the same time",
                     moved, static_cast<double>(farthest) / 1e6));
 }
 

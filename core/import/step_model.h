@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// What the steps of a run have in common: medians over the steps that have the same gradients and
-/// packs, and over all ranks.
+/// The common structure of a run's steps: medians over all steps with the same gradients and packs,
+/// and over all ranks.
 struct StepModel {
   struct Layer {
     std::string name;
@@ -31,7 +31,7 @@ struct StepModel {
     std::string algorithm, protocol;
     std::int32_t channels = -1;
   };
-  /// Collectives beside the gradients: of one kind, size and group.
+  /// Collectives other than those of gradients: of one kind, size and group.
   struct Exchange {
     MeasuredKind kind = MeasuredKind::kOther;
     std::int32_t group = -1;
@@ -46,8 +46,8 @@ struct StepModel {
   std::vector<Pack> packs;          ///< in the order in which they are issued
   std::vector<Exchange> exchanges;
   std::int64_t step_ns = 0;
-  /// From the step's beginning to that of the backward pass. This, and layers' times, are without
-  /// the time in which exchanges were in flight and nothing was computed.
+  /// The time from the start of the step to the start of the backward pass. This time and those of
+  /// layers exclude intervals in which exchanges were in flight and nothing was computed.
   std::int64_t forward_ns = 0;
   std::int64_t backward_ns = 0;
   std::int64_t update_ns =
@@ -59,8 +59,8 @@ struct StepModel {
 /// REQUIRES: ranks. Without steps the model is empty.
 StepModel step_model(const MeasuredRun& run);
 
-/// Moves the clocks of ranks so that collectives end at the same time on all: hosts' clocks differ
-/// by milliseconds. Adds a note for what it moved.
+/// Shifts the clocks of ranks so that collectives end at the same time on all of them: clocks of
+/// hosts differ by milliseconds. Adds a note if it shifts any.
 void align_clocks(MeasuredRun& run);
 
 }  // namespace tutti::core

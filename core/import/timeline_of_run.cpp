@@ -1,5 +1,5 @@
-// Nanoseconds on the run's clock become picoseconds since its first moment. One row of computation
-// and as many rows of collectives in flight as overlap are made of each rank.
+// Nanoseconds on the run's clock become picoseconds since its first moment. Each rank becomes one
+// row of computation and as many rows of collectives as overlap.
 
 #include "core/import/timeline_of_run.h"
 
@@ -76,16 +76,14 @@ class TimelineOfRun {
         if (c.start_ns >= 0 && c.end_ns >= c.start_ns) see(c.start_ns, c.end_ns);
     }
     if (first > last)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kMissing},
-                         "nothing in these files says when it happened, so there is no timeline to "
-                         "write; a scenario or measurements "
-                         "(-o NAME.textproto, -o NAME.log) need no times"));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing},
+          "these files have no start times, so no timeline can be written; a scenario or "
+          "measurements (-o NAME.textproto, -o NAME.log) do not need them"));
     constexpr std::int64_t kLongest = std::int64_t{50} * 86'400 * 1'000'000'000;
     if (last - first > kLongest)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kTooLarge},
-                         "these records are more than 50 days apart; give files of one run"));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge}, "the records span more than 50 days; give files of one run"));
     origin_ = first;
     last_ = last;
     return {};

@@ -50,15 +50,14 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   const CheckpointRules& rules = strategy.checkpoint;
   if (rules.refused && !workload.on_read.empty()) return rules.refused;
   if (strategy.servers && !workload.on_read.empty())
-    return StrategyProblem{"", fmt::format("{} keeps one copy of a variable, on its server, so "
-                                           "that none is brought together when it is "
-                                           "saved; leave on_read out of the workload",
-                                           strategy.distribution_name)};
+    return StrategyProblem{
+        "", fmt::format("{} keeps a single copy of a variable, on its server, so a checkpoint "
+                        "aggregates none; remove on_read from the workload",
+                        strategy.distribution_name)};
   if (plan.partition && !workload.on_read.empty())
     return StrategyProblem{"",
-                           "on_read variables of replicas that are in groups (splits_model, "
-                           "INDEPENDENT) are not modelled; "
-                           "leave on_read out of the workload"};
+                           "on_read variables are not modelled for groups of replicas "
+                           "(splits_model, INDEPENDENT); remove on_read from the workload"};
   Strategy one = strategy;
   one.collective = CollectiveKind::kAllReduce;
   if (strategy.spec) one = for_entry(strategy, strategy.spec->entries.size() - 1);
@@ -92,13 +91,12 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   if (sent > 0) plan.checkpoint_every = workload.checkpoint_every;
   if (sent == 0) {
     plan.notes.add("checkpoint.empty",
-                   "a checkpoint brings nothing together: the workload has no on_read variable "
-                   "that several replicas reduce");
+                   "checkpoints aggregate nothing: the workload has no on_read variable that "
+                   "several replicas reduce");
   } else {
     plan.notes.add("checkpoint.saves",
-                   "every {} steps {} variables that replicas keep by themselves, {:.3g} MB, are "
-                   "brought together one "
-                   "by one to be saved; what writing takes is not counted",
+                   "every {} steps, {} per-replica variables, {:.3g} MB, are aggregated one by one "
+                   "for a checkpoint; the time of writing it is not modelled",
                    workload.checkpoint_every, sent, static_cast<double>(bytes) / 1e6);
   }
   return std::nullopt;

@@ -101,8 +101,8 @@ class Planner : private PackMaker {
                                workload.micro_batches));
     if (plan_.partition && !strategy.independent)
       plan_.notes.add("plan.groups",
-                      "gradients are reduced in {} groups of {} replicas, which hold the same part "
-                      "of the model",
+                      "gradients are reduced in {} groups of {} replicas; the replicas of a group "
+                      "hold the same part of the model",
                       plan_.partition->groups(), plan_.partition->group_size());
   }
 
@@ -120,9 +120,8 @@ class Planner : private PackMaker {
       if (traits(strategy_.algorithm).tf_implementation.empty() &&
           strategy_.merging == Merging::kConcat) {
         plan_.notes.add("plan.packs-like-tensorflow",
-                        "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by "
-                        "the same rule, with a copy into "
-                        "and out of every pack",
+                        "TensorFlow supports bytes_per_pack only for ring and nccl; here {} packs "
+                        "by the same rule, with a copy into and out of every pack",
                         to_string(strategy_.algorithm));
       }
       add_all(groups_by_bytes(workload_, *strategy_.bytes_per_pack));
@@ -161,10 +160,9 @@ class Planner : private PackMaker {
     for (const Variable& g : workload_.gradients) {
       if (g.type != type) {
         return StrategyProblem{
-            "num_packs",
-            fmt::format("concatenates all gradients, but \"{}\" is {} and \"{}\" is "
-                        "{}; say gradient_type in the workload, or take bytes_per_pack",
-                        gradient(0).name, to_string(type), g.name, to_string(g.type))};
+            "num_packs", fmt::format("concatenates all gradients, but \"{}\" is {} and \"{}\" is "
+                                     "{}; set gradient_type in the workload, or use bytes_per_pack",
+                                     gradient(0).name, to_string(type), g.name, to_string(g.type))};
       }
       total += g.elements;
     }
@@ -222,13 +220,12 @@ class Planner : private PackMaker {
       });
       if (other == scope.end()) continue;
       merging_ = Merging::kSeparate;
-      plan_.notes.add(
-          "plan.scoped-allocator-gives-up",
-          "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's ScopedAllocator then "
-          "merges nothing at "
-          "all (\"Group ops don't all have same type\"), and every gradient travels by itself",
-          gradient(scope.front()).name, to_string(gradient(scope.front()).type),
-          gradient(*other).name, to_string(gradient(*other).type));
+      plan_.notes.add("plan.scoped-allocator-gives-up",
+                      "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's "
+                      "ScopedAllocator then merges nothing (\"Group ops don't all have same "
+                      "type\"), and every gradient travels separately",
+                      gradient(scope.front()).name, to_string(gradient(scope.front()).type),
+                      gradient(*other).name, to_string(gradient(*other).type));
       return;
     }
   }
@@ -297,7 +294,7 @@ class Planner : private PackMaker {
     });
     if (!one_type && merging != Merging::kSeparate)
       plan_.notes.add("plan.types-differ",
-                      "gradients of different types cannot be merged; those of the packs concerned "
+                      "gradients of different types cannot be merged; those of the affected packs "
                       "travel one by one");
     if (variables.size() > 1 && (!one_type || merging == Merging::kSeparate)) {
       for (const int v : variables) add_merged({v}, merging);
@@ -344,8 +341,8 @@ class Planner : private PackMaker {
       if (!indivisible_) {
         indivisible_ = {
             "collective",
-            fmt::format("{} gives every replica an equal block, and pack {} has {} elements for "
-                        "{} replicas; take a workload whose packs divide by {}, or pad_packs: true",
+            fmt::format("{} gives every replica an equal block, but pack {} has {} elements for {} "
+                        "replicas; use a workload whose packs divide by {}, or pad_packs: true",
                         to_string(strategy_.collective), plan_.packs.size(), elements, replicas,
                         replicas)};
       }
@@ -370,15 +367,13 @@ class Planner : private PackMaker {
   void note_odd_device() {
     if (strategy_.hierarchical_copy.drops_odd) {
       plan_.notes.add("plan.odd-device-left-out",
-                      "the gradient of the last of {} devices is left out of every sum, as "
-                      "TensorFlow's hierarchical copy does "
-                      "without a word",
+                      "the gradient of the last of {} devices is missing from every sum, as in "
+                      "TensorFlow's hierarchical copy, which drops it silently",
                       cluster_.replicas());
     } else {
       plan_.notes.add("plan.odd-device-counts",
-                      "TensorFlow's hierarchical copy leaves the gradient of the last of {} "
-                      "devices out of the sum, without a "
-                      "word; here it counts (drop_odd_device)",
+                      "TensorFlow's hierarchical copy silently drops the gradient of the last of "
+                      "{} devices; here it is included (drop_odd_device)",
                       cluster_.replicas());
     }
   }
@@ -391,7 +386,7 @@ class Planner : private PackMaker {
     if (as_they_are == 0) return;
     plan_.notes.add(
         "plan.not-converted",
-        "compression: {} of {} gradients travel as they are: they are integers, or {} already",
+        "compression: {} of {} gradients are not compressed: they are integers, or {} already",
         as_they_are, own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
@@ -402,9 +397,8 @@ class Planner : private PackMaker {
     const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
     if (!nccl || !known || knows_rings(cluster_)) return;
     plan_.notes.add("plan.rings-unknown",
-                    "the rings that NCCL finds are known for workers that are all {} with all {} "
-                    "GPUs; here channels go round the "
-                    "GPUs in index order",
+                    "NCCL's rings are known only for workers that are all {} with all {} GPUs; "
+                    "here channels visit the GPUs in index order",
                     machine.name(), machine.gpus().size());
   }
 

@@ -37,19 +37,18 @@ class ServerPlanner {
     if (servers_.asynchronous &&
         plan_.partition->groups() > kMaxAtOnce / (2 * std::max(1, count()))) {
       return tl::make_unexpected(
-          StrategyProblem{"", fmt::format("{} workers that do not wait for each other, with {} "
-                                          "variables each, are more than can be followed; take "
-                                          "at most {} workers",
+          StrategyProblem{"", fmt::format("{} asynchronous workers with {} variables each are too "
+                                          "many to simulate; use at most {} workers",
                                           plan_.partition->groups(), count(),
                                           kMaxAtOnce / (2 * std::max(1, count())))});
     }
     if (has_slices(workload_) &&
         (!servers_.reads || !servers_.updates || !strategy_.sparse.on_servers))
-      return tl::make_unexpected(
-          StrategyProblem{"", fmt::format("sparse gradients (IndexedSlices) under {} are not "
-                                          "modelled: its benchmarks have no embeddings; leave "
-                                          "sparse_gradient out, or take parameter_server",
-                                          strategy_.distribution_name)});
+      return tl::make_unexpected(StrategyProblem{
+          "",
+          fmt::format("sparse gradients (IndexedSlices) under {} are not modelled: its benchmarks "
+                      "have no embeddings; remove sparse_gradient, or use parameter_server",
+                      strategy_.distribution_name)});
     const std::vector<int> places = places_of_variables();
     std::vector<std::int64_t> elements;
     for (const Variable& v : workload_.gradients) elements.push_back(v.elements);
@@ -87,10 +86,10 @@ class ServerPlanner {
       loads[static_cast<std::size_t>(places[static_cast<std::size_t>(v)])] +=
           variable(v).bytes().count();
     const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
-    plan_.notes.add("servers.variables-lie",
-                    "variables lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
-                    describe(servers_), static_cast<double>(*most) / 1e6,
-                    static_cast<double>(*least) / 1e6);
+    plan_.notes.add(
+        "servers.variables-lie",
+        "variables are placed {}: {:.1f} MB on the fullest server, {:.1f} MB on the emptiest",
+        describe(servers_), static_cast<double>(*most) / 1e6, static_cast<double>(*least) / 1e6);
   }
 
   // --- ranks ---

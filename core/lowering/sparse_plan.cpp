@@ -79,9 +79,8 @@ class SparsePlanner {
     plan_ = &plan;
     if (plan.partition)
       return wrong("",
-                   "sparse gradients of replicas that are in groups (splits_model, INDEPENDENT) "
-                   "are not modelled; leave "
-                   "sparse_gradient out");
+                   "sparse gradients are not modelled for groups of replicas (splits_model, "
+                   "INDEPENDENT); remove sparse_gradient");
     choose_gathering();
     // The last-created first, as their gradients become ready.
     for (int v = static_cast<int>(workload_.gradients.size()) - 1; v >= 0; --v) {
@@ -114,8 +113,7 @@ class SparsePlanner {
       if (!traits(strategy_.algorithm).chooses_device)
         plan_->notes.add("sparse.gathered-on-first-device",
                          "Efficient allreduce is not supported for {} IndexedSlices: each is "
-                         "gathered on the first device, and "
-                         "copied from there",
+                         "gathered on the first device, and copied from there",
                          std::count_if(workload_.gradients.begin(), workload_.gradients.end(),
                                        [](const Variable& g) { return g.slices.has_value(); }));
       return;
@@ -131,7 +129,7 @@ class SparsePlanner {
     const AlgorithmTraits& t = traits(strategy_.algorithm);
     if (t.supports(CollectiveKind::kAllGather, on_gpus)) return;
     plan_->notes.add("sparse.gathered-by-ring",
-                     "{} gathers nothing; sparse gradients are gathered by a ring", t.name);
+                     "{} has no all-gather; sparse gradients are gathered by a ring", t.name);
     take(BaseAlgorithm::kRing);
   }
 
@@ -186,7 +184,7 @@ class SparsePlanner {
   void add_whole(int v, const Variable& gradient, int before) {
     plan_->notes.add(
         "sparse.rows-differ",
-        "replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable",
+        "replicas have different numbers of rows of \"{}\", so {} reduces the whole variable",
         gradient.name, strategy_.sparse.whole_if_rows_differ);
     Pack pack = pack_of({{v, 0, gradient.elements, 0}},
                         make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0));

@@ -64,13 +64,11 @@ class SpecPlanner {
 
   [[nodiscard]] tl::unexpected<StrategyProblem> nobody_takes(std::size_t v) const {
     if (spec_.entries.empty())
-      return tl::make_unexpected(
-          about("it has no entry, so that TensorFlow's assertion fails at the first gradient; give "
-                "it one"));
+      return tl::make_unexpected(about(
+          "it has no entry, so TensorFlow's assertion fails at the first gradient; add an entry"));
     return tl::make_unexpected(
-        about("no entry takes \"{}\" of {} elements, and TensorFlow's assertion fails at what is "
-              "left; give the last "
-              "entry no limit",
+        about("no entry covers \"{}\" with {} elements, so TensorFlow's assertion fails; remove "
+              "the limit of the last entry",
               workload_.gradients[v].name, workload_.gradients[v].elements));
   }
 
@@ -85,7 +83,7 @@ class SpecPlanner {
     const SpecEntry& entry = spec_.entries[e];
     if (taken.empty()) {
       plan_.notes.add("spec.entry-without-gradients",
-                      "entry {} of all_reduce_spec, {}, gets no gradient", e + 1, entry.name);
+                      "entry {} of all_reduce_spec, {}, matches no gradient", e + 1, entry.name);
       return std::nullopt;
     }
     if (literal()) {
@@ -127,13 +125,12 @@ class SpecPlanner {
     if (known.in_one_process && cluster_.workers() > 1) {
       if (literal())
         return about(
-            "TensorFlow's nccl works inside one process, and there are {} workers; take "
-            "nccl/xring, or leave "
-            "validation out",
+            "TensorFlow's nccl works inside one process, but there are {} workers; use nccl/xring, "
+            "or remove validation",
             cluster_.workers());
       plan_.notes.add("spec.nccl-in-one-process",
-                      "TensorFlow's nccl works inside one process, and fails with {} workers; here "
-                      "NCCL spans them",
+                      "TensorFlow's nccl works inside one process and fails with {} workers; here "
+                      "NCCL spans all of them",
                       cluster_.workers());
     }
     if (!known.halves_evenly || cluster_.workers() == 1) return std::nullopt;
@@ -144,14 +141,12 @@ class SpecPlanner {
     if (first == part.packs.end()) return std::nullopt;
     if (literal())
       return about(
-          "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; take nccl/xring, or "
-          "leave validation "
-          "out",
+          "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; use nccl/xring, or "
+          "remove validation",
           part.collective(*first).elements, cluster_.workers());
     plan_.notes.add("spec.uneven-halves",
-                    "TensorFlow's nccl/rechd fails at {} of its {} packs, whose elements do not "
-                    "divide by {} workers; here halves "
-                    "differ by one element",
+                    "TensorFlow's nccl/rechd fails for {} of its {} packs, whose elements do not "
+                    "divide by {} workers; here halves may differ by one element",
                     std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(),
                     cluster_.workers());
     return std::nullopt;
@@ -175,11 +170,10 @@ class SpecPlanner {
         break;
       case Shards::kUsedByMultiWorkerAllReduce:
         if (is_contrib()) break;
-        plan_.notes.add(
-            "spec.shards-ignored",
-            "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's CPU; say api: "
-            "MULTI_WORKER_ALL_REDUCE for {} of them",
-            entry.shards, entry.name, entry.shards);
+        plan_.notes.add("spec.shards-ignored",
+                        "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's "
+                        "CPU; set api: MULTI_WORKER_ALL_REDUCE for {} shards",
+                        entry.shards, entry.name, entry.shards);
         break;
     }
   }
@@ -233,19 +227,17 @@ class SpecPlanner {
     for (std::size_t v = 0; v < otherwise.size(); ++v)
       moved += otherwise[v] != plan_.entry_of_gradient[v] ? 1 : 0;
     if (bytes) {
-      plan_.notes.add("spec.limits-in-bytes",
-                      "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares "
-                      "elements: {} of {} gradients would "
-                      "go by another entry; say limit_unit: ELEMENTS for that",
-                      is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
+      plan_.notes.add(
+          "spec.limits-in-bytes",
+          "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares elements: {} "
+          "of {} gradients would use another entry; set limit_unit: ELEMENTS to simulate that",
+          is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
     } else {
-      plan_.notes.add("spec.limits-in-elements",
-                      "limits of all_reduce_spec are in elements, as TensorFlow's code compares "
-                      "them{}: in bytes {} of {} "
-                      "gradients would go by another "
-                      "entry",
-                      is_contrib() ? ", whatever its documentation says" : "", moved,
-                      otherwise.size());
+      plan_.notes.add(
+          "spec.limits-in-elements",
+          "limits of all_reduce_spec are in elements, because TensorFlow's code compares "
+          "elements{}: with limits in bytes, {} of {} gradients would use another entry",
+          is_contrib() ? ", although its documentation says bytes" : "", moved, otherwise.size());
     }
   }
 
@@ -262,12 +254,11 @@ class SpecPlanner {
       return gradient(order[static_cast<std::size_t>(v)]);
     };
     if (spec_.result_order == ResultOrder::kRestored) {
-      plan_.notes.add("spec.results-restored",
-                      "TensorFlow returns results entry by entry: {} of {} variables would get "
-                      "another one's gradient, {} that of "
-                      "{}; here each gets its own (result_order)",
-                      others.size(), order.size(), gradient(others.front()).name,
-                      given(others.front()).name);
+      plan_.notes.add(
+          "spec.results-restored",
+          "TensorFlow returns results in the order of the entries: {} of {} variables would get "
+          "the gradient of another, {} that of {}; here each gets its own (result_order)",
+          others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
       return std::nullopt;
     }
     for (const int v : others) {
@@ -275,14 +266,13 @@ class SpecPlanner {
         continue;
       return about(
           "result_order: BY_ENTRY gives variable \"{}\" the gradient of \"{}\", which has another "
-          "shape, as TensorFlow "
-          "would, whose optimizer refuses it; leave result_order out",
+          "shape, so TensorFlow's optimizer would fail; remove result_order",
           gradient(v).name, given(v).name);
     }
     plan_.notes.add("spec.results-by-entry",
-                    "results come entry by entry, as in TensorFlow: {} of {} variables are updated "
-                    "with another one's gradient, {} "
-                    "with that of {}; times are the same, as their shapes are",
+                    "results are in the order of the entries, as in TensorFlow: {} of {} variables "
+                    "are updated with the gradient of another, {} with that of {}; the times are "
+                    "the same, because the shapes are",
                     others.size(), order.size(), gradient(others.front()).name,
                     given(others.front()).name);
     return std::nullopt;

@@ -36,13 +36,11 @@ double AsyncServersList::steps_per_second() const {
 std::string AsyncServersList::describe(const UpdatesBehind& behind, bool until_steady) const {
   const auto [least, fastest] = std::minmax_element(steps_.begin(), steps_.end());
   return fmt::format(
-      "workers do not wait for each other: {:.3g} steps/s of {} workers together until {} (they "
-      "end "
-      "{} to {} steps each by then); {:.2f} updates of others lie between what a gradient is "
-      "computed from and its "
-      "own, on average, and {} at most",
+      "asynchronous workers: {:.3g} steps/s of {} workers together until {} (they end {} to {} "
+      "steps each by then); {:.2f} updates by other workers occur between computing a gradient and "
+      "applying it on average, and {} at most",
       steps_per_second(), steps_.size(),
-      until_steady ? "the steady state is known" : "the first is through", *least, *fastest,
+      until_steady ? "the steady state is known" : "the first worker ends", *least, *fastest,
       behind.mean(), behind.most);
 }
 

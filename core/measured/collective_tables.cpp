@@ -108,7 +108,8 @@ TableFacts facts_of(Record record) {
   facts.nics_per_node = inter.count("nics_per_node");
   facts.nic_gbps = inter.number("nic_gbps");
   facts.nic_type = inter.text("nic_type");
-  record.expect("env", Value::Kind::kMessage, "an object of variables and their values");
+  record.expect("env", Value::Kind::kMessage,
+                "expected a JSON object of variables and their values");
   record.expect("outlier_sizes", Value::Kind::kList, "a list of sizes");
   for (const Value::Field& variable : record.inside("env").value().fields)
     facts.env.emplace_back(variable.name, variable.value.text);
@@ -133,7 +134,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
   const Document document = parse_json(*meta_text, meta, problems);
   if (problems.empty() && document.root.kind != Value::Kind::kList)
     problems.add({ProblemCode::kWrongType}, {meta, 1, 1},
-                 "expected a list of records, one for each table");
+                 "expected a list of records, one per table");
   if (!problems.empty()) return problems.take();
   std::vector<CollectiveTable> all;
   std::map<std::string, std::size_t> index;
@@ -143,11 +144,10 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     if (!of_record.empty()) all.back().problems = of_record.take().value().problems();
     const std::string& name = all.back().facts.table_id;
     if (name.empty()) {
-      all.back().problems =
-          Error::request({ProblemCode::kMissing, "table_id"},
-                         "a record without a table_id, which its rows are found by",
-                         {meta, record.at.line, record.at.column})
-              .problems();
+      all.back().problems = Error::request({ProblemCode::kMissing, "table_id"},
+                                           "a record has no table_id, which identifies its rows",
+                                           {meta, record.at.line, record.at.column})
+                                .problems();
     } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
       // Nobody knows which of them holds.
       all[first->second].problems =
@@ -172,7 +172,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
           Error::request(
               {name.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName, "table_id"},
               name.empty() ? "rows without a table_id"
-                           : fmt::format("{} has no record of it", meta))
+                           : fmt::format("{} has no record for it", meta))
               .problems();
     }
     return all[known->second];

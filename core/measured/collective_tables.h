@@ -13,7 +13,7 @@
 
 namespace tutti::core {
 
-/// What is known of the machines that a table was measured on.
+/// The known facts about the machines on which a table was measured.
 struct TableFacts {
   std::string table_id;
   std::string config;  ///< the same for repeats of one experiment
@@ -53,18 +53,18 @@ struct CollectiveTable {
                                      ///< cells than the header; one each
 };
 
-/// Published tables of nccl-tests: `tables` is CSV (table_id, size_bytes, time_us, …), `meta` JSON,
-/// a list with a record per table. Tables in the order of `meta`, then those that it has no record
-/// of; rows as they stand, repeated sizes too. What is wrong with one table or one of its rows
-/// stands there: also that there are two records of it, or that a record has no name. A row whose
-/// table's name cannot be read is one of a table without a name. ERRORS: files; columns that are
-/// missing.
+/// Loads published tables of nccl-tests: `tables` is CSV (table_id, size_bytes, time_us, …), `meta`
+/// is a JSON list with a record per table. Tables are in the order of `meta`, followed by those
+/// without a record; rows keep their order, including repeated sizes. Problems of a table or a row
+/// are stored in it, including a duplicate record or a record without a name. A row whose table
+/// name cannot be read belongs to a table without a name. ERRORS: unreadable files; missing
+/// columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 
-/// How far repeats of one experiment lie apart: the median of their coefficients of variation by
-/// config. SOURCE: a CSV with columns config, size_bytes, cv; other columns are passed over. The
-/// config may go on with version and environment behind "||".
+/// Loads the repeatability of experiments: the median coefficient of variation by config. SOURCE: a
+/// CSV with columns config, size_bytes, cv; other columns are ignored. The config may be followed
+/// by "||", version and environment.
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 
 }  // namespace tutti::core

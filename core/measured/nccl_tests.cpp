@@ -296,7 +296,7 @@ class TextReader {
     if (last >= words.size()) {
       problems_.add({ProblemCode::kMissing, half.in_place ? "in-place time" : "out-of-place time"},
                     {file_, line_, words.back().column},
-                    "the row ends before its {}; was the log cut off? take a whole one",
+                    "the row ends before its {}; if the log is truncated, use a complete one",
                     half_name(half));
       return std::nullopt;
     }
@@ -326,7 +326,7 @@ class TextReader {
         std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
     if (status == std::errc() && value <= kMaxLogBytes) return value;
     problems_.add({ProblemCode::kTooLarge, what}, at(word),
-                  "{}: {} is more than any message is long", what, word.text);
+                  "{}: {} exceeds the longest possible message", what, word.text);
     return std::nullopt;
   }
 
@@ -405,14 +405,14 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
     if (!timing) continue;
     if (!(timing->us > 0)) {
       problems.add({ProblemCode::kTooSmall, "time"}, row.where,
-                   "{} bytes took no time; times must be above 0", row.bytes);
+                   "{} bytes took no time; times must be positive", row.bytes);
       return;
     }
     // Two decimals of a bandwidth say something from 0.5 GB/s on.
     const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
     if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
       problems.add({ProblemCode::kConflict, "algbw"}, row.where,
-                   "{} bytes in {} us are {} GB/s, but algbw says {}; are columns missing?",
+                   "{} bytes in {} us are {} GB/s, but algbw is {}; are columns missing?",
                    row.bytes, timing->us, printed(algbw), timing->algbw_gb_per_s);
       return;
     }
@@ -429,10 +429,10 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
       json ? parse_nccl_tests_json(text, file, problems) : TextReader(text, file, problems).read();
   std::erase_if(tables, [](const NcclTestsTable& table) { return table.rows.empty(); });
   if (tables.empty() && problems.empty()) {
-    problems.add({ProblemCode::kMissing}, {file, 0, 0},
-                 "there is no table of nccl-tests in this file; expected column titles (# size "
-                 "count type … time algbw "
-                 "busbw) and rows below them, as all_reduce_perf and tutti perf print them");
+    problems.add(
+        {ProblemCode::kMissing}, {file, 0, 0},
+        "this file has no table of nccl-tests; expected column titles (# size count type … time "
+        "algbw busbw) and rows below them, as all_reduce_perf and tutti perf print them");
   }
   if (!problems.empty()) return problems.take();
   return tables;
@@ -464,19 +464,19 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
   const CollectiveKind kind = named.value_or(CollectiveKind::kAllReduce);
   if (table.ranks && *table.ranks != ranks) {
     return wrong({ProblemCode::kConflict, "ranks"}, table.where,
-                 fmt::format("this table is of {} ranks; the scenario's cluster has {}",
+                 fmt::format("this table is of {} ranks, but the scenario's cluster has {}",
                              *table.ranks, ranks));
   }
   const double expected = busbw_factor(kind, ranks);
   for (const NcclTestsRow& row : table.rows) {
     if (row.redop.empty() && reduces(kind)) {
       return wrong({ProblemCode::kConflict, "redop"}, row.where,
-                   fmt::format("this row has no operation (redop), so it is not of {}; expected {}",
+                   fmt::format("this row has no operation (redop), so it is not {}; expected {}",
                                named ? table.collective : "an all-reduce", to_string(kind)));
     }
     if (row.root < 0 || row.root >= ranks)
       return wrong({ProblemCode::kTooLarge, "root"}, row.where,
-                   fmt::format("root {}: there are {} ranks", row.root, ranks));
+                   fmt::format("root {} is out of range: there are {} ranks", row.root, ranks));
     for (const auto& timing : {row.out_of_place, row.in_place}) {
       if (!timing || timing->algbw_gb_per_s < 0.5) continue;
       const double factor = timing->busbw_gb_per_s / timing->algbw_gb_per_s;
@@ -484,12 +484,11 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
       if (std::abs(factor - expected) <= rounding) continue;
       return wrong(
           {ProblemCode::kConflict, "busbw"}, row.where,
-          fmt::format(
-              "busbw is {} times algbw here; over the {} ranks of the scenario's cluster {} "
-              "has {}: this is another collective or another number of ranks",
-              printed(factor), ranks,
-              kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),
-              printed(expected)));
+          fmt::format("busbw is {} times algbw here, but for {} ranks (the scenario's cluster) {} "
+                      "has {}; this is another collective or another number of ranks",
+                      printed(factor), ranks,
+                      kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),
+                      printed(expected)));
     }
   }
   return kind;

@@ -14,7 +14,7 @@
 
 namespace tutti::core {
 
-/// What nccl-tests measured for one size, out of place or in place.
+/// The result of nccl-tests for one size, out of place or in place.
 struct NcclTestsTiming {
   double us = 0;
   double algbw_gb_per_s = 0;  ///< as printed: few digits where it is small
@@ -34,8 +34,8 @@ struct NcclTestsRow {
   std::optional<NcclTestsTiming> in_place;
 };
 
-/// What the head of a log says about its run. Everything is optional: old releases and shortened
-/// logs lack parts of it.
+/// The head of a log, which describes its run. All fields are optional: old releases and
+/// abbreviated logs lack some.
 struct NcclTestsRun {
   std::optional<std::int64_t> threads;         ///< "nThread" of each process
   std::optional<std::int64_t> gpus_of_thread;  ///< "nGpus"
@@ -44,16 +44,15 @@ struct NcclTestsRun {
   std::int64_t processes = 0;                  ///< pids of those ranks, host by host
   std::string device;                          ///< name of the first rank's GPU
   std::string nccl_version;                    ///< "2.18.3+cuda12.2" or NCCL's number, 21803
-  /// NCCL's variables, as NCCL_DEBUG=INFO and the JSON report them.
+  /// NCCL's variables, as reported by NCCL_DEBUG=INFO and in the JSON.
   std::vector<std::pair<std::string, std::string>> environment;
 
-  /// Who called NCCL for the GPUs of a host. Nothing if the head does not say, or if each host has
-  /// one GPU.
+  /// Returns which processes and threads call NCCL for the GPUs of a host. Returns nullopt if the
+  /// head does not state it, or if each host has one GPU.
   [[nodiscard]] std::optional<nccl::Driving> driving() const;
 };
 
-/// One run of an nccl-tests program, or of `tutti perf`. A file may hold several, one behind the
-/// other.
+/// One run of an nccl-tests program, or of `tutti perf`. A file may contain several.
 struct NcclTestsTable {
   Location where;                     ///< of the column titles
   std::string collective;             ///< "all_reduce", …; empty where the log does not say
@@ -62,29 +61,29 @@ struct NcclTestsTable {
   NcclTestsRun run = {};
 };
 
-/// The tables of a log: the text that nccl-tests 2.0 to 2.19 and `tutti perf` print, with whatever
-/// stands between their lines (NCCL's own messages, prefixes of mpirun and srun), or the JSON that
-/// they write. ERRORS: no table in it; a row that is cut off, whose numbers are none, or whose
-/// bandwidth is not bytes over time. Takes time in proportion to the text.
+/// Parses the tables of a log: the text that nccl-tests 2.0 to 2.19 and `tutti perf` print, with
+/// other output between their lines (NCCL's own messages, prefixes of mpirun and srun), or the JSON
+/// that they write. ERRORS: the log has no table; a row is truncated, has invalid numbers, or a
+/// bandwidth that is not bytes divided by time. Cost: proportional to the text.
 Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
                                                        const std::string& file);
-/// The same for a file of at most 64 MiB.
+/// Reads a file of at most 64 MiB.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
-/// Which collective the table is of, over `ranks` ranks: the one that it names, else an all-reduce.
-/// So far as it lets one see it must be that: by its ranks, its operation, its bytes per element,
-/// and busbw over algbw wherever enough digits are printed. ERRORS: what it is instead, at its
-/// place.
+/// Returns the collective of the table, over `ranks` ranks: the one that it names, otherwise
+/// all-reduce. The table's ranks, operation, bytes per element, and ratio of busbw to algbw (where
+/// enough digits are printed) must match it. ERRORS: a mismatch, with its location.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks);
 
-/// busbw over algbw: what a link carries if every rank moves `algbw` and nothing is moved that need
-/// not be. SOURCE: NVIDIA/nccl-tests doc/PERFORMANCE.md; for gather and scatter src/gather.cu and
-/// src/scatter.cu.
+/// Returns busbw divided by algbw: busbw is the rate of a link if every rank moves `algbw` with the
+/// minimum of transfers. SOURCE: NVIDIA/nccl-tests doc/PERFORMANCE.md; for gather and scatter
+/// src/gather.cu and src/scatter.cu.
 double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 
-/// The type that nccl-tests calls so. Nothing for those that Tutti does not reduce (int8, fp8, …).
+/// Returns the type with this name in nccl-tests. nullopt for types that Tutti does not reduce
+/// (int8, fp8, …).
 std::optional<DataType> data_type_of_nccl_name(std::string_view name);
-/// How nccl-tests calls a type.
+/// Returns the name of a type in nccl-tests.
 std::string_view nccl_name(DataType type);
 
 }  // namespace tutti::core

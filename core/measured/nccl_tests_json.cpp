@@ -107,7 +107,7 @@ class JsonReader {
     const auto bytes = required(result, "bytes");
     const auto elements = required(result, "count");
     const auto type = parse_data_type(text(root, "type"));
-    if (!type) problems_.add(at(root), "type is missing or no type that tutti perf writes");
+    if (!type) problems_.add(at(root), "type is missing, or not a type that tutti perf writes");
     if (!bytes || !elements || !type) return;
     row.bytes = *bytes;
     row.elements = *elements;

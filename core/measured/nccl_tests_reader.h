@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the readers of the two notations and what they share; nobody else includes it.
+// Shared by the readers of the two formats; no other code includes it.
 
 #include <functional>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace tutti::core {
 
-/// What a number in a log may be; far beyond any measurement.
+/// The maximum of a number in a log, far above any measurement.
 inline constexpr double kMaxLogUs = 1e12;
 inline constexpr double kMaxLogGbPerS = 1e9;
 inline constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 50;
@@ -21,10 +21,10 @@ inline constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 50;
 /// "/opt/nccl-tests/build/all_reduce_perf" → "all_reduce".
 std::string collective_of_program(std::string_view program);
 
-/// The rank that is written there; 0 where none is ("-1").
+/// Returns the rank; 0 for no rank ("-1").
 std::int64_t root_of(std::string_view written);
 
-/// Collects the ranks that a log lists into what they say about the run.
+/// Derives facts about the run from the ranks that a log lists.
 class RankList {
  public:
   void add(std::string_view host, std::string_view pid, std::string_view device);
@@ -36,10 +36,10 @@ class RankList {
   std::string device_;
 };
 
-/// Adds the variable if it is one of NCCL's, once.
+/// Adds an NCCL variable unless it is already there.
 void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value);
 
-/// Adds `row` to `table` unless it is of 0 bytes; problems where its numbers contradict each other.
+/// Adds `row` to `table` unless it has 0 bytes; contradicting numbers are problems.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
 std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,

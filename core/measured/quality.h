@@ -7,8 +7,7 @@
 
 namespace tutti::core::nccl {
 
-/// How far predictions lie from measurements. Errors are |predicted - measured| / measured, as
-/// fractions.
+/// The errors of predictions. Errors are |predicted - measured| / measured, as fractions.
 struct Quality {
   std::size_t rows = 0;
   double median = 0;
@@ -17,27 +16,27 @@ struct Quality {
   double bias = 0;  ///< mean of (predicted - measured) / measured
 };
 
-/// How well the bands around predictions hold what was measured. Coverage means little without
-/// width: a band that is wide enough holds everything. The interval score weighs both, and is best
-/// for the true quantiles.
+/// The quality of error bands around predictions. Coverage has little meaning without width: a wide
+/// enough band covers everything. The interval score combines both, and has its optimum at the true
+/// quantiles.
 struct BandQuality {
   double coverage =
       0;  ///< the share of measurements that lie in the bands of their predictions, ends included
   double width = 0;  ///< the median of the upper over the lower ends of the bands; 1 for bands that
                      ///< are one time
-  /// The mean over all measurements of log(high / low), and beyond an end ten times the logarithm
-  /// of by how much.
+  /// The mean over all measurements of log(high / low), plus ten times the logarithmic distance of
+  /// a measurement outside the band.
   double score = 0;
 };
 
-/// What a band is charged for a measurement. The less, the better; what a band that is right pays
-/// on the average is the least. SOURCE: Winkler 1972; Gneiting and Raftery, "Strictly proper
-/// scoring rules", 2007, equation 43; of logarithms of times, and for bands that are meant to hold
-/// eight of ten. REQUIRES: times above 0.
+/// Returns the interval score of a band for one measurement. Lower is better, and the true
+/// quantiles have the lowest mean. SOURCE: Winkler 1972; Gneiting and Raftery, "Strictly proper
+/// scoring rules", 2007, equation 43; for logarithms of times, and 80 % bands. REQUIRES: times
+/// above 0.
 double interval_score(double measured_us, double low_us, double high_us);
 
-/// Collects errors with their weights. Quantiles are those of the weights: of the smallest errors
-/// that together weigh so much, the largest.
+/// Collects errors with their weights. Quantiles are weighted: a quantile is the largest of the
+/// smallest errors whose weights add up to that share.
 class Errors {
  public:
   /// `signed_error`: (predicted - measured) / measured. REQUIRES: weight above 0.
@@ -58,7 +57,7 @@ class Bands {
  public:
   /// REQUIRES: weight above 0.
   void add(double measured_us, double predicted_us, const ErrorBand& band, double weight);
-  /// Zeros where nothing was added.
+  /// All values are 0 if nothing was added.
   [[nodiscard]] BandQuality quality() const;
 
  private:

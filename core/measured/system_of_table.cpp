@@ -82,14 +82,14 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   const nccl::KnownGpu* gpu = nccl::find_gpu(facts.gpu_model);
   if (has(facts.gpu_model, "MI3") || has(facts.version, "RCCL"))
     return cannot({ProblemCode::kUnsupported, "gpu_model"},
-                  "AMD GPUs: RCCL is another library with choices of its own");
+                  "AMD GPUs use RCCL, a different library with its own choices");
   if (gpu == nullptr)
     return cannot({ProblemCode::kUnknownName, "gpu_model"},
-                  fmt::format("no figures for the GPU {}", facts.gpu_model));
+                  fmt::format("no model parameters for the GPU {}", facts.gpu_model));
   if (facts.nodes < 1 || facts.gpus_per_node < 1 || facts.ranks < 2 || facts.nodes > 1'000'000 ||
       facts.gpus_per_node > 1'000)
     return cannot({ProblemCode::kMissing, "n_ranks"},
-                  "the number of ranks, nodes or GPUs of a node is not stated or none");
+                  "the number of ranks, nodes or GPUs of a node is missing or 0");
   if (facts.ranks != facts.nodes * facts.gpus_per_node)
     return cannot({ProblemCode::kConflict, "n_ranks"},
                   fmt::format("{} ranks are not {} nodes of {} GPUs", facts.ranks, facts.nodes,
@@ -117,12 +117,12 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   s.inside = *inside;
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
   if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s))
-    return cannot({ProblemCode::kMissing, "links_per_gpu"}, "the NVLinks of a GPU are not stated");
+    return cannot({ProblemCode::kMissing, "links_per_gpu"}, "the NVLinks of a GPU are missing");
   if (nvlink && (!is_rate(*facts.link_gb_per_s) || *facts.links_per_gpu < 1 ||
                  *facts.links_per_gpu > kMaxParts))
     return cannot({ProblemCode::kInvalid,
                    is_rate(*facts.link_gb_per_s) ? "links_per_gpu" : "link_gbytes_dir"},
-                  fmt::format("{} NVLinks of {} GB/s are not those of a GPU", *facts.links_per_gpu,
+                  fmt::format("{} NVLinks of {} GB/s do not match any GPU", *facts.links_per_gpu,
                               *facts.link_gb_per_s));
   s.nvlinks = nvlink ? static_cast<int>(*facts.links_per_gpu) : 0;
   s.nvlink_gb_per_s = nvlink ? *facts.link_gb_per_s : 0;
@@ -143,10 +143,10 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
                     fmt::format("no model of a network called \"{}\"", facts.nic_type));
     if (facts.nics_per_node < 1 || !facts.nic_gbps)
       return cannot({ProblemCode::kMissing, "nics_per_node"},
-                    "the network cards of a node or their rate are not stated");
+                    "the network cards of a node or their rate are missing");
     if (!is_rate(*facts.nic_gbps) || s.nics < 1)
       return cannot({ProblemCode::kInvalid, s.nics < 1 ? "nics_per_node" : "nic_gbps"},
-                    fmt::format("{} network cards of {} Gb/s are not those of a node",
+                    fmt::format("{} network cards of {} Gb/s do not match any node",
                                 facts.nics_per_node, *facts.nic_gbps));
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);

@@ -9,8 +9,7 @@
 
 namespace tutti::core {
 
-/// The machines that a table's facts describe, as NCCL sees them, and which release it was with
-/// which settings.
+/// The machines described by a table's facts, in NCCL's terms, with the release and its settings.
 struct TableSystem {
   nccl::System system;
   nccl::Version version;
@@ -18,8 +17,8 @@ struct TableSystem {
   std::vector<std::string> assumed;  ///< what the facts do not say, and what was taken for it
 };
 
-/// ERRORS: why this cannot be modelled: GPUs, links or networks that there is no model of, releases
-/// before the cost model.
+/// ERRORS: the reason why this cannot be modelled: unknown GPUs, links or networks, or a release
+/// older than the cost model.
 Expected<TableSystem> system_of(const TableFacts& facts);
 
 }  // namespace tutti::core

@@ -10,21 +10,21 @@
 
 namespace tutti::core::nccl {
 
-/// A table with all that its prediction takes but the time model's figures: NCCL's choices, row by
-/// row.
+/// A table with everything that its prediction needs except the parameters of the time model:
+/// NCCL's choices, row by row.
 class TableModel {
  public:
-  /// ERRORS: why the table cannot be modelled.
+  /// ERRORS: the reason why the table cannot be modelled.
   static Expected<TableModel> of(const CollectiveTable& table);
 
   [[nodiscard]] const CollectiveTable& table() const { return *table_; }
   [[nodiscard]] const TableSystem& system() const { return system_; }
   [[nodiscard]] CollectiveKind kind() const { return kind_; }
   [[nodiscard]] const Communicator& communicator() const { return communicator_; }
-  /// What NCCL chooses for the row; nothing of sends and receives.
+  /// Returns NCCL's choice for the row; nullopt for sends and receives.
   [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }
   [[nodiscard]] Prediction predict(std::size_t row, const Parameters& parameters) const;
-  /// The row as calibrations see it; `time`: its prediction.
+  /// Returns the row as a point for calibration; `time` is its prediction.
   [[nodiscard]] TimedPoint point(std::size_t row, const Prediction& time) const;
 
  private:

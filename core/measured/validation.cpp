@@ -86,8 +86,8 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     double us = time.us();
     if (!std::isfinite(us) || us <= 0) {
       made.rows.clear();
-      made.reason =
-          fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
+      made.reason = fmt::format("the model cannot predict {} bytes with the settings of its record",
+                                row.bytes);
       made.about = {ProblemCode::kUnsupported, "size_bytes"};
       return made;
     }
@@ -106,12 +106,11 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   made.bands = sums.bands.quality();
   if (!table.facts.healthy) {
     made.reason =
-        "predicted, but not counted in the whole: its record does not say that the table is "
-        "healthy";
+        "predicted, but excluded from the totals: its record does not mark the table as healthy";
     made.about = {ProblemCode::kUnused, "healthy"};
   }
   if (calibrations && !process) {
-    made.reason = "predicted, but not counted in the whole: no table of its system calibrates it";
+    made.reason = "predicted, but excluded from the totals: no table of its system calibrates it";
     made.about = {ProblemCode::kUnused, "system"};
   }
   if (table.rows.empty()) {
@@ -127,7 +126,7 @@ void add_unread(ValidatedTable& made) {
   if (unread.empty()) return;
   const std::size_t n = unread.size();
   const std::string rows =
-      n == 1 ? "a row that is no measurement" : fmt::format("{} rows that are none", n);
+      n == 1 ? "a row is not a measurement" : fmt::format("{} rows are not measurements", n);
   if (!made.about) made.about = unread.front().kind;
   if (!made.reason.empty()) made.reason += "; ";
   made.reason += fmt::format("{}: {}", rows, to_string(unread.front()));
@@ -179,7 +178,7 @@ Validation validate_all(const std::vector<CollectiveTable>& tables, const Parame
     ValidatedTable& validated = made.tables.back();
     validated.given = std::find(given.begin(), given.end(), table.facts.table_id) != given.end();
     if (validated.given) {
-      validated.reason = "not counted in the whole: predictions are calibrated with it";
+      validated.reason = "excluded from the totals: predictions are calibrated with it";
       validated.about = {ProblemCode::kUnused, "table_id"};
     }
     add_unread(validated);
@@ -229,7 +228,7 @@ Expected<Validation> validate(const std::vector<CollectiveTable>& tables,
     if (found == tables.end())
       return tl::make_unexpected(
           Error::request({ProblemCode::kUnknownName, "--calibrate-on"},
-                         fmt::format("--calibrate-on {}: there is no table of that name", id)));
+                         fmt::format("--calibrate-on {}: no table has this name", id)));
     if (const auto added = calibrations.give(*found, parameters); !added)
       return tl::make_unexpected(
           Error::request({ProblemCode::kUnsupported, "--calibrate-on"},

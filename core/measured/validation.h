@@ -36,7 +36,7 @@ struct ValidatedTable {
   BandQuality bands;
 };
 
-/// Part of the whole.
+/// The statistics of a part of the tables.
 struct ValidatedPart {
   std::string by;    ///< "size", "collective", "GPU", "nodes"
   std::string name;  ///< "64 KiB to 1 MiB", …
@@ -53,25 +53,25 @@ struct Validation {
                                ///< they count for nothing
   Quality overall;             ///< of those of them that are modelled; every config weighs the same
   BandQuality overall_bands;
-  /// With a calibration: of the same rows without it.
+  /// With a calibration: the statistics of the same rows without it.
   Quality overall_before;
   BandQuality overall_bands_before;
   std::vector<ValidatedPart> parts;
 };
 
-/// Tables that predictions are calibrated with: those of the same `system` are corrected by them,
-/// and they alone count.
+/// The tables with which predictions are calibrated: the predictions of other tables of the same
+/// `system` are corrected, and only those count.
 struct CalibrateOn {
   std::vector<std::string> tables;  ///< ids
   Spread spread;
 };
 
-/// Predicts every row of every table from the table's facts alone, and the band in which `bands`
-/// have its measurement. REQUIRES: the tables outlive the answer.
+/// Predicts every row of every table from the table's facts alone, with its error band from
+/// `bands`. REQUIRES: the tables outlive the result.
 Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
                     const ErrorBands& bands);
-/// The same with a calibration for each system that has tables in `given`. ERRORS: a name that no
-/// table has; a table that cannot be modelled.
+/// Does the same with a calibration for each system that has tables in `given`. ERRORS: a name
+/// without a table; a table that cannot be modelled.
 Expected<Validation> validate(const std::vector<CollectiveTable>& tables,
                               const Parameters& parameters, const ErrorBands& bands,
                               const CalibrateOn& given);

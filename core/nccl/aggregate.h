@@ -16,14 +16,14 @@ struct Task {
   Reduction reduction = Reduction::kSum;
 };
 
-/// Tasks that NCCL chooses for together, as if they were one.
+/// Tasks for which NCCL makes one choice, as if they were a single one.
 struct Aggregate {
   std::vector<std::size_t> tasks;  ///< of the group, in the order in which they run
   Operation operation;             ///< of all of them
 };
 
-/// REQUIRES: 2.22 or later. How these take a group together: tasks of one function, type and
-/// reduction, ascending, up to four times the smallest one's traffic. SOURCE: NVIDIA/nccl
+/// REQUIRES: 2.22 or later. Returns NCCL's aggregation of a group: tasks of one function, type and
+/// reduction, in ascending order, up to four times the traffic of the smallest. SOURCE: NVIDIA/nccl
 /// src/enqueue.cc, ncclPrepareTasks.
 std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communicator& communicator);
 

@@ -158,7 +158,7 @@ std::string Writer::link(const TopologyLink& link) {
       source = "NVLink-C2C";
       break;
     case Wire::kSys: kind = "SOCKET"; break;
-    case Wire::kLoc: source = "a link between PCIe switches, which NCCL takes for unlimited"; break;
+    case Wire::kLoc: source = "a link between PCIe switches, whose rate NCCL ignores"; break;
     case Wire::kPci:
     case Wire::kNet: break;
   }
@@ -173,8 +173,7 @@ std::string Writer::link(const TopologyLink& link) {
 std::string Writer::hosts_joined() {
   if (topology_.hosts < 2) return "";
   std::string text =
-      "  # The hosts' CPUs reach each other by a network of their own, of which NCCL knows "
-      "nothing.\n"
+      "  # The hosts' CPUs have a separate network, which NCCL does not use.\n"
       "  switch { name: \"frontend\" kind: PCIE_SWITCH source: \"assumed\" }\n";
   return text + fmt::format(
                     "  link {{ from: \"{}\" to: \"frontend\" kind: SOCKET bandwidth_gb_per_s: 48 "
@@ -189,9 +188,8 @@ std::string Writer::parts() {
   const auto& cards = topology_.all(NodeKind::kNet);
   if (std::any_of(cards.begin(), cards.end(), infiniband))
     text +=
-        "  # Cards called mlx5 are taken for InfiniBand's. Those of RoCE are called so, too: then "
-        "say transport: "
-        "ROCE.\n";
+        "  # Cards named mlx5 are assumed to be InfiniBand. RoCE cards have the same name; for "
+        "them set transport: ROCE.\n";
   for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
     const int index = static_cast<int>(i);
     if (name(index).empty()) continue;
@@ -255,7 +253,7 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
   if (like.gpus().empty() || like.cpus().empty()) {
     return tl::unexpected(Error::request(
         {ProblemCode::kMissing, "Machine.device"},
-        fmt::format("machine \"{}\" has no {}: expected one to take the figures of devices from",
+        fmt::format("machine \"{}\" has no {}, whose parameters are needed for the devices",
                     like.name(), like.gpus().empty() ? "GPU" : "CPU")));
   }
   const auto part = [&like](int index) -> const Part& {
@@ -265,7 +263,7 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
   std::string text =
       fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus, topology.min_sm() / 10,
                   topology.min_sm() % 10, quoted(words.file));
-  text += fmt::format("# The file says nothing of memory and arithmetic: these are {}'s.\n",
+  text += fmt::format("# The file has no rates of memory and arithmetic: these are those of {}.\n",
                       words.devices);
   text += fmt::format("workers {{ machine: {} count: {} }}\n", quoted(words.machine), words.nodes);
   if (words.nodes > 1) {
@@ -283,15 +281,15 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
       text += fmt::format(
           "network {{ kind: ONE_SWITCH latency_us: {:g}{} source: \"assumed 1.5 us{}\" }}\n",
           kCardToCardUs + plugin_us, transport,
-          plugin_us > 0 ? fmt::format(", and the {:g} us that the cards' plugin states", plugin_us)
+          plugin_us > 0 ? fmt::format(", plus the {:g} us that the cards' plugin states", plugin_us)
                         : "");
   }
-  text += fmt::format("machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),
-                      quoted(fmt::format("{}; link rates: what NCCL 2.28.9 plans with (NVIDIA/nccl "
-                                         "src/graph/topo.h, topo.cc); latencies: its "
-                                         "hop latencies for the LL protocol, half per link of a "
-                                         "two-link hop (src/graph/tuning.cc)",
-                                         words.file)));
+  text += fmt::format(
+      "machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),
+      quoted(fmt::format("{}; link rates: those in NCCL 2.28.9's tables (NVIDIA/nccl "
+                         "src/graph/topo.h, topo.cc); latencies: its hop latencies for the LL "
+                         "protocol, half per link of a two-link hop (src/graph/tuning.cc)",
+                         words.file)));
   text += device_text(range("gpu", gpus), "GPU", part(like.gpus().front()), words.devices);
   text += device_text(range("cpu", cpus), "CPU", part(like.cpus().front()), words.devices);
   text += Writer(topology).parts();
@@ -300,8 +298,8 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
     if (!inside) return tl::unexpected(inside.error());
     if (inside->nodes_per_topology > 1) {
       text += fmt::format(
-          "  # To NCCL these are {} nodes, whose cards are faster than what joins them inside; "
-          "rings as usual.\n",
+          "  # NCCL treats these as {} nodes, because their cards are faster than the links "
+          "between their GPUs; it uses the default rings.\n",
           inside->nodes_per_topology);
     } else {
       text += rings_text(inside->graphs.ring, "ONE_WORKER");

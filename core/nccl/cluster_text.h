@@ -10,7 +10,7 @@
 
 namespace tutti::core::nccl {
 
-/// What a topology does not say of a cluster.
+/// Facts about a cluster that a topology does not have.
 struct ClusterWords {
   std::string machine;     ///< what it is called
   std::string file;        ///< where the topology is from
@@ -19,14 +19,14 @@ struct ClusterWords {
   std::string devices;     ///< the machine that `like` is, for the text's sources
 };
 
-/// The shipped machine whose GPUs are of the same compute capability as the topology's; "" if none
-/// is.
+/// Returns the shipped machine whose GPUs have the same compute capability as the topology's; "" if
+/// there is none.
 std::string machine_with_such_gpus(const Topology& topology);
 
-/// A cluster file of machines like this: devices, switches, network cards and links as NCCL's
-/// search sees them, and the rings that it finds inside one machine and over several. What devices
-/// compute, and how fast their memory is, no topology says: it is that of `like`'s first GPU and
-/// CPU. Latencies are those of the shipped machines. ERRORS: `like` has no GPU or no CPU.
+/// Returns a cluster file for such machines: devices, switches, network cards and links as in
+/// NCCL's search, and the rings that it finds inside one machine and over several. A topology has
+/// no rates of computation and memory, so they are those of `like`'s first GPU and CPU. Latencies
+/// are those of the shipped machines. ERRORS: `like` has no GPU or no CPU.
 Expected<std::string> cluster_text(const Topology& topology, const ClusterWords& words,
                                    const Machine& like, const SearchSettings& settings);
 

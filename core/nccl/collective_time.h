@@ -19,10 +19,10 @@ namespace tutti::core::nccl {
 
 class Calibration;
 
-/// NCCL's type of our elements.
+/// Returns NCCL's type for Tutti's type of elements.
 ElementType element_type(DataType type);
 
-/// What NCCL makes of a collective, how long that takes alone, and what it is busy with meanwhile.
+/// NCCL's choice for a collective, its time if it runs alone, and the resources that it keeps busy.
 struct CollectiveTime {
   Version version;
   std::shared_ptr<const Communicator> communicator;
@@ -31,35 +31,35 @@ struct CollectiveTime {
   ErrorBand band;
   bool calibrated = false;  ///< time and band are those of a calibration
 
-  /// Whole picoseconds; together what Prediction::us() is.
+  /// Whole picoseconds; the sum of all parts equals Prediction::us().
   Time launch;  ///< until the kernel runs
   Time delay;   ///< hops and the pipeline's first filling: nothing is busy
   Time work;    ///< while data moves; a ring's hops are part of it
-  /// Of `work`, for how long the busiest GPU's links and the busiest card are.
+  /// The time within `work` for which the links of the busiest GPU, and the busiest card, are busy.
   Time links, cards;
   int channels = 1;  ///< thread blocks of a GPU
-  /// Read and written in each GPU's memory (docs/models.md, Interference).
+  /// The bytes read and written in each GPU's memory (docs/interference.md).
   Bytes memory;
-  /// The network whose figures were assumed ("tcp"), as no measurement was there to fit them to;
-  /// empty if they were fitted.
+  /// The network whose parameters were assumed ("tcp") because no measurement was available; empty
+  /// if they were fitted.
   std::string assumed_network;
 
   [[nodiscard]] Time whole() const { return launch + delay + work; }
 };
 
-/// Has the collective take at least `least` beside its launch, as `link` needs to carry its bytes.
-/// `known`: the time model has figures for that link, so that less was a mistake of its, which
-/// Prediction::capped_at then says; else the link is only narrower than those the model looks at.
-/// The lower end of the error band is at least that time, too.
+/// Raises the time, without the launch, to at least `least`, which `link` needs to carry its bytes.
+/// `known` is true if the time model has parameters for that link, so that a smaller time is an
+/// error of the model, which Prediction::capped_at then records; otherwise the link is only
+/// narrower than those in the model. The lower end of the error band is raised too.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
-/// "Ring LL128, 24 channels × 640 threads", or "sends and receives".
+/// Returns a description such as "Ring LL128, 24 channels × 640 threads", or "sends and receives".
 std::string describe(const CollectiveTime& time);
 
-/// NCCL on some GPUs: what it would make of any collective between all of them.
+/// Predicts NCCL's choice and time for any collective between all GPUs of a communicator.
 class Predictor {
  public:
-  /// `calibration`: what the cluster's own measurements say; null if there are none.
+  /// `calibration` has the cluster's own measurements; null if there are none.
   /// REQUIRES: at least two ranks; Calibration::why_not() is empty.
   Predictor(const System& system, const Communicator& communicator, const Settings& settings,
             const Parameters& parameters, const ErrorBands& bands,
@@ -72,10 +72,10 @@ class Predictor {
         calibration_(std::move(calibration)) {}
 
   [[nodiscard]] const Communicator& communicator() const { return *comm_; }
-  /// `bytes`: as nccl-tests counts them. ERRORS: the settings leave nothing to choose.
+  /// `bytes` are counted as in nccl-tests. ERRORS: the settings leave nothing to choose.
   [[nodiscard]] Expected<CollectiveTime> of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                             Reduction reduction) const;
-  /// All that it could choose, with NCCL's own estimates; none of sends and receives.
+  /// Returns all possible choices, with NCCL's own estimates; empty for sends and receives.
   [[nodiscard]] std::vector<Candidate> considered(CollectiveKind kind, std::int64_t bytes,
                                                   DataType type, Reduction reduction) const;
 

@@ -10,11 +10,11 @@ std::string why_no_sharp(const System& system) {
   constexpr double kHdr = 25;  // 200 Gb/s
   if (system.nodes < 2) return "there is one node";
   if (system.transport != Transport::kInfiniband)
-    return fmt::format("only InfiniBand reduces (SHARP), and the network is {}",
+    return fmt::format("only InfiniBand switches can reduce (SHARP), but the network is {}",
                        to_string(system.transport));
   if (system.nic_gb_per_s < kHdr)
     return fmt::format(
-        "SHARP's streaming aggregation begins with HDR, 25 GB/s, and cards have {:g} GB/s",
+        "SHARP's streaming aggregation needs HDR or faster (25 GB/s), but the cards have {:g} GB/s",
         system.nic_gb_per_s);
   return "";
 }

@@ -9,24 +9,24 @@
 
 namespace tutti::core::nccl {
 
-/// CPUs as far as NCCL tells them apart; kMixed: x86 of several makers.
+/// The kinds of CPUs that NCCL distinguishes; kMixed: x86 CPUs of several vendors.
 enum class HostCpu { kIntel, kAmd, kZhaoxin, kMixed, kArm, kPower };
 
 constexpr bool is_x86(HostCpu cpu) { return cpu != HostCpu::kArm && cpu != HostCpu::kPower; }
 
-/// Bytes of a connection's buffers, eight steps each, by protocol: LL, LL128, Simple. SOURCE:
+/// The bytes of a connection's buffers of eight steps, by protocol: LL, LL128, Simple. SOURCE:
 /// NVIDIA/nccl src/init.cc, computeBuffSizes.
 inline constexpr std::array<std::int64_t, 3> kOwnBuffers{524288, 4915200, 4194304};
 
-/// What sends and receives between two ranks go by.
+/// The transport of sends and receives between two ranks.
 struct PointToPoint {
   int channels = 1;  ///< in all: a power of two
   int per_peer = 1;  ///< of which so many go to one rank
-  /// No two GPUs of a node are as far from each other as PCIe.
+  /// True if all pairs of GPUs of a node are closer than PCIe.
   bool all_nvlink = false;
-  /// relays[g][p]: the GPU of g's node from whose side what g sends to GPU p of another node
-  /// leaves, beside the card on p's rail (PXN); g itself: its own card. Empty: everyone by its own
-  /// card.
+  /// relays[g][p] is the GPU of g's node at whose card a message of g to GPU p of another node
+  /// leaves, because the card is on p's rail (PXN); g itself: its own card. Empty: every GPU uses
+  /// its own card.
   std::vector<std::vector<int>> relays;
 
   [[nodiscard]] int relay(int from, int to) const {
@@ -35,13 +35,13 @@ struct PointToPoint {
   }
 };
 
-/// All that NCCL's tuning and its schedules know of the ranks that talk to each other.
+/// All facts about a communicator that NCCL's tuning and its schedules use.
 struct Communicator {
   Version version = kDefaultVersion;
   int ranks = 1;
-  /// NVLink or host domains: hosts, as a rule; a whole rack where NVLink joins it.
+  /// NVLink or host domains: normally hosts; a whole rack if NVLink connects it.
   int nodes = 1;
-  /// The least and the most of all GPUs: 70 Volta, 80 Ampere, 90 Hopper, 100 Blackwell.
+  /// The minimum and maximum over all GPUs: 70 Volta, 80 Ampere, 90 Hopper, 100 Blackwell.
   int compute_capability = 80;
   int most_compute_capability = 80;
   HostCpu cpu = HostCpu::kIntel;

@@ -5,7 +5,7 @@
 
 namespace tutti::core::nccl {
 
-/// Who calls NCCL for the GPUs of a node.
+/// The processes and threads that call NCCL for the GPUs of a node.
 enum class Driving {
   kProcessPerGpu,  ///< as frameworks and MPI do
   kThreadPerGpu,   ///< one process (nccl-tests -t)
@@ -22,7 +22,7 @@ inline std::string_view to_string(Driving driving) {
   return "one_thread";
 }
 
-/// Nothing if nothing is called so.
+/// Returns nullopt if no value has this name.
 inline std::optional<Driving> parse_driving(std::string_view name) {
   for (const Driving one : {Driving::kProcessPerGpu, Driving::kThreadPerGpu, Driving::kOneThread}) {
     if (name == to_string(one)) return one;

@@ -7,7 +7,7 @@
 
 namespace tutti::core::nccl {
 
-/// What follows from a GPU's model.
+/// Facts that follow from a GPU's model.
 struct KnownGpu {
   const char* name;  ///< part of what tables call it
   GpuModel model;
@@ -20,14 +20,14 @@ struct KnownGpu {
                            ///< machines were measured
 };
 
-/// Nothing if there are no figures for it.
+/// Returns null if the model is unknown.
 const KnownGpu* find_gpu(GpuModel model);
-/// The GPU that a measured table names ("A100-SXM4-40GB"), which has a column for it. Nothing if
-/// there are no figures for it.
+/// Returns the GPU that a measured table names ("A100-SXM4-40GB"), in its column for GPUs. Returns
+/// null if it is unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
-/// The network as machines with such GPUs have it: EFA reads and writes others' memory from P4d
-/// (A100) on; older instances copy. SOURCE: AWS, "Elastic Fabric Adapter", RDMA read support by
+/// Returns the network as machines with such GPUs use it: EFA reads and writes remote memory from
+/// P4d (A100) on; older instances copy. SOURCE: AWS, "Elastic Fabric Adapter", RDMA read support by
 /// instance type.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
   return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies

@@ -38,7 +38,8 @@ constexpr std::string_view to_string(Protocol protocol) {
   return kProtocolNames[static_cast<std::size_t>(protocol)];
 }
 
-/// Nothing for what NCCL makes of sends and receives: all-to-all, gather, scatter, send-receive.
+/// Returns nullopt for collectives that NCCL implements with sends and receives: all-to-all,
+/// gather, scatter, send-receive.
 constexpr std::optional<Function> function_of(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kBroadcast: return Function::kBroadcast;

@@ -8,15 +8,15 @@
 
 namespace tutti::core::nccl {
 
-/// Later releases are taken to do as the last one of this.
+/// Later releases are modelled as the last release of this version.
 inline constexpr int kNewestMajor = 2, kNewestMinor = 30;
 
-/// The release, with a word if it is newer than all that are known.
+/// Returns the release, with a remark if it is newer than the newest known one.
 inline std::string describe(Version version) {
   const bool known = version.major < kNewestMajor ||
                      (version.major == kNewestMajor && version.minor <= kNewestMinor);
   if (known) return to_string(version);
-  return fmt::format("{} (taken to do as {}.{}, the newest that is known)", to_string(version),
+  return fmt::format("{} (modelled as {}.{}, the newest known release)", to_string(version),
                      kNewestMajor, kNewestMinor);
 }
 

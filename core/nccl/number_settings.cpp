@@ -56,14 +56,14 @@ std::optional<std::int64_t> threads_as_taken(const std::string& name, const std:
                                              int least, int most, std::vector<std::string>& notes) {
   const auto whole = read(text);
   if (!whole) {
-    notes.push_back(fmt::format("{}={} is beyond 64 bits: NCCL takes its default", name, text));
+    notes.push_back(fmt::format("{}={} exceeds 64 bits, so NCCL uses its default", name, text));
     return std::nullopt;
   }
   const Read known = kept(*whole);
   const std::string what = written(name, text, known);
   const std::int64_t asked = known.value;
   if (asked <= 0) {
-    notes.push_back(fmt::format("{} is not above 0: NCCL takes its default", what));
+    notes.push_back(fmt::format("{} is not positive, so NCCL uses its default", what));
     return std::nullopt;
   }
   const auto instead = [&](const std::string& why, int taken) {
@@ -81,7 +81,8 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
                                             Version version, std::vector<std::string>& notes,
                                             Problems& problems) {
   if (is_of_ll(name) && version < Version{2, 7, 0}) {
-    notes.push_back(fmt::format("{}={}: NCCL {} does not know it", name, text, to_string(version)));
+    notes.push_back(
+        fmt::format("{}={}: NCCL {} does not have this variable", name, text, to_string(version)));
     return std::nullopt;
   }
   const auto known = read(text);
@@ -94,22 +95,22 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
     problems.add(
         {ProblemCode::kTooLarge, name}, {},
-        "{} does not fit into 32 bits, which NCCL does not check; expected at least {} bytes", what,
-        least);
+        "{} does not fit into 32 bits, and NCCL does not check this; expected at least {} bytes",
+        what, least);
     return std::nullopt;
   }
   if (known->value < least) {
     problems.add(
         {ProblemCode::kTooSmall, name}, {},
-        "{} is too small for eight slots, which NCCL does not check; expected at least {} bytes",
+        "{} is too small for eight slots, and NCCL does not check this; expected at least {} bytes",
         what, least);
     return std::nullopt;
   }
   const std::int64_t slot = known->value / kSlotsOfBuffer;
   if (known->value % (kSlotsOfBuffer * kMovedAtOnce) != 0) {
     notes.push_back(
-        fmt::format("{} makes slots of {} bytes, no whole {}: NCCL takes it all the same", what,
-                    slot, kMovedAtOnce));
+        fmt::format("{} makes slots of {} bytes, which is not a multiple of {}; NCCL accepts it",
+                    what, slot, kMovedAtOnce));
   } else if (!known->as_written) {
     notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, known->value));
   }

@@ -10,16 +10,16 @@
 
 namespace tutti::core::nccl {
 
-/// What NCCL makes of a number of threads that a user sets: whole warps from `least` to `most`;
-/// what is no number, or not above 0, is its default (nothing). Where it takes something else than
-/// what is written, a note says so. SOURCE: NVIDIA/nccl src/graph/tuning.cc, getNthreads;
+/// Returns the number of threads that NCCL uses for a user's setting: whole warps from `least` to
+/// `most`; invalid or non-positive values mean the default (nullopt). If NCCL uses another value
+/// than the given one, a note says so. SOURCE: NVIDIA/nccl src/graph/tuning.cc, getNthreads;
 /// src/misc/param.cc, ncclLoadParam.
 std::optional<std::int64_t> threads_as_taken(const std::string& name, const std::string& text,
                                              int least, int most, std::vector<std::string>& notes);
 
-/// The same of a buffer's bytes, of which NCCL checks nothing: of those that it could not work with
-/// (slots without content, more than 32 bits) `problems` tell. SOURCE: NVIDIA/nccl src/init.cc,
-/// computeBuffSizes; src/enqueue.cc, calcCollChunking.
+/// Returns the size of a buffer for a user's setting, which NCCL does not check; sizes that cannot
+/// work (empty slots, more than 32 bits) are reported in `problems`. SOURCE: NVIDIA/nccl
+/// src/init.cc, computeBuffSizes; src/enqueue.cc, calcCollChunking.
 std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::string& text,
                                             Version version, std::vector<std::string>& notes,
                                             Problems& problems);

@@ -64,14 +64,14 @@ void read_list(const std::string& name, std::string_view text,
       only = index_of(function, kFunctionNames);
       if (!only)
         return problems.add({ProblemCode::kUnknownName, name}, {},
-                            "{}={}: \"{}\" is no function of NCCL; expected one of {}", name, text,
-                            function, fmt::join(kFunctionNames, ", "));
+                            "{}={}: \"{}\" is not a function of NCCL; expected one of {}", name,
+                            text, function, fmt::join(kFunctionNames, ", "));
       list.remove_prefix(colon + 1);
     } else if (i > 0) {
       return problems.add(
           {ProblemCode::kSyntax, name}, {},
-          "{}={}: all lists but the first begin with a function, such as allreduce:{}", name, text,
-          list);
+          "{}={}: every list after the first begins with a function, such as allreduce:{}", name,
+          text, list);
     }
     const bool excludes = list.starts_with('^');
     if (excludes) list.remove_prefix(1);
@@ -85,7 +85,7 @@ void read_list(const std::string& name, std::string_view text,
       if (!which && !strict) continue;
       if (!which)
         return problems.add({ProblemCode::kUnknownName, name}, {},
-                            "{}={}: \"{}\" is not known; expected some of {}", name, text, word,
+                            "{}={}: \"{}\" is unknown; expected some of {}", name, text, word,
                             fmt::join(names, ", "));
       for (std::size_t f = 0; f < kFunctions; ++f) {
         if (!only || *only == f)
@@ -130,7 +130,7 @@ class SettingsReader {
     text.clear();
     if (text >> rest)
       problems_.add({ProblemCode::kSyntax, name}, {},
-                    "{}={}: expected up to six numbers with blanks between them: tree LL, LL128, "
+                    "{}={}: expected up to six numbers separated by blanks: tree LL, LL128, "
                     "Simple, ring LL, LL128, Simple",
                     name, value);
   }
@@ -223,15 +223,15 @@ class SettingsReader {
     if (!settings_.net_intra_disabled.value_or(false) || version_ >= kNetInPaths) return;
     if (version_ >= kNetDisableIntra) {
       settings_.notes.push_back(
-          fmt::format("{}={}: NCCL {} ignores it when it computes paths; only NCCL 2.14 and "
-                      "later compare the network with the links between the GPUs of a machine",
+          fmt::format("{}={}: NCCL {} ignores it for paths; only NCCL 2.14 and later compare the "
+                      "network with the links between a machine's GPUs",
                       name, value, to_string(version_)));
       return;
     }
     settings_.net_intra_disabled.reset();
-    settings_.notes.push_back(
-        fmt::format("{}={}: NCCL {} does not have it, since 2.12 does; nothing changes", name,
-                    value, to_string(version_)));
+    settings_.notes.push_back(fmt::format(
+        "{}={}: NCCL {} does not have this variable, which 2.12 introduced; it has no effect", name,
+        value, to_string(version_)));
   }
 
   Version version_;
@@ -264,7 +264,7 @@ Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::s
       unknown->push_back(name);
     } else {
       problems.add({ProblemCode::kUnknownName, name}, {},
-                   "{}={}: not a variable that changes what Tutti models of NCCL", name, value);
+                   "{}={}: this variable does not affect Tutti's model of NCCL", name, value);
     }
   }
   if (!problems.empty()) return problems.take();

@@ -14,15 +14,16 @@
 
 namespace tutti::core::nccl {
 
-/// What a user says of one of the choices.
+/// The user's preference for one of NCCL's features.
 enum class Preference { kNone, kYes, kNo };
 
-/// The first release with NCCL_NET_DISABLE_INTRA, and the first that weighs the network against
-/// what joins the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc, src/graph/paths.cc.
+/// The first release with NCCL_NET_DISABLE_INTRA, and the first that compares the network with the
+/// links between the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc,
+/// src/graph/paths.cc.
 inline constexpr Version kNetDisableIntra{2, 12, 7};
 inline constexpr Version kNetInPaths{2, 14, 3};
 
-/// NCCL's environment variables, as far as they change what it chooses. An unset one is empty.
+/// NCCL's environment variables that affect its choice. An unset variable is empty.
 struct Settings {
   std::array<std::array<Preference, kAlgorithms>, kFunctions> algorithms{};  ///< NCCL_ALGO
   std::array<std::array<Preference, kProtocols>, kFunctions> protocols{};    ///< NCCL_PROTO
@@ -52,16 +53,16 @@ struct Settings {
   std::optional<std::int64_t> sockets_per_thread;  ///< NCCL_NSOCKS_PERTHREAD
   std::optional<std::int64_t> cross_nic;           ///< NCCL_CROSS_NIC
   std::optional<std::string> gdr_level;            ///< NCCL_NET_GDR_LEVEL, as written
-  /// What NCCL makes of values that it does not take as they are written.
+  /// Notes on values that NCCL replaces by others.
   std::vector<std::string> notes;
 
-  /// The variables that change the graphs that the search finds, of those that were set.
+  /// Returns the set variables that change the graphs of the search.
   [[nodiscard]] std::vector<std::string> of_the_search() const;
 };
 
-/// Reads variables (name, value) as `version` would. Names that are none of the above are answered
-/// in `unknown`, where that is asked for; else they are an error. ERRORS: a value that NCCL would
-/// not take, with what it takes.
+/// Reads variables (name, value) as `version` does. Unknown names are returned in `unknown` if it
+/// is given; otherwise they are an error. ERRORS: a value that NCCL does not accept, with the
+/// accepted ones.
 Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables,
                                  Version version, std::vector<std::string>* unknown = nullptr);
 

@@ -11,7 +11,7 @@ namespace tutti::core::nccl {
 
 enum class GpuGeneration { kPascal, kVolta, kTuring, kAmpere, kAda, kHopper, kBlackwell };
 
-/// How GPUs of a machine reach each other.
+/// The connection between the GPUs of a machine.
 enum class Inside {
   kAlone,     ///< one GPU per machine
   kNvswitch,  ///< every GPU at all of its NVLinks through switches
@@ -22,14 +22,14 @@ enum class Inside {
 
 using core::Transport;
 
-/// Who finds the place that a message is for, on Slingshot.
+/// The component that matches messages with their receive buffers, on Slingshot.
 enum class Matching {
   kByCard,      ///< the network card
   kByCpu,       ///< libfabric, which then copies to the GPU's memory itself (GDRCopy)
   kByCpuSlowly  ///< … by way of the driver
 };
 
-/// What carries NCCL's messages over TCP (core/cluster/host_transport.h).
+/// The TCP transport of NCCL's messages (core/cluster/host_transport.h).
 struct Sockets {
   double thread_gb_per_s = 0;      ///< of one thread; 0: not TCP, or hosts take nothing
   double connection_gb_per_s = 0;  ///< of one socket; 0: no limit
@@ -41,7 +41,7 @@ struct Sockets {
   int pods = 1;           ///< nodes of a host, if every GPU is in a container of its own
 };
 
-/// Machines that are all alike, as a data sheet has them.
+/// Identical machines, with the facts of a data sheet.
 struct System {
   GpuGeneration generation = GpuGeneration::kAmpere;
   int compute_capability = 80;
@@ -68,11 +68,11 @@ struct System {
   int gpus_of_machine = 0;  ///< that share NVLinks as pairs; 0: as many as take part
 
   [[nodiscard]] int ranks() const { return nodes * gpus; }
-  /// GPUs that a GPU has links to.
+  /// The number of GPUs to which a GPU has links.
   [[nodiscard]] int pairs_of_machine() const {
     return (gpus_of_machine > 0 ? gpus_of_machine : gpus) - 1;
   }
-  /// Out of a GPU over all its NVLinks, GB/s by their data sheet.
+  /// The total rate of a GPU's NVLinks in one direction, in GB/s by the data sheet.
   [[nodiscard]] double nvlink_of_gpu() const { return nvlinks * nvlink_gb_per_s; }
 };
 

@@ -91,14 +91,13 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   const GpuModel model = part(machine, first).gpu_model;
   if (model == GpuModel::kNone)
     return wrong({ProblemCode::kMissing, "Device.gpu_model"},
-                 fmt::format("its GPU {} does not state its model; say device {{ gpu_model: … }} "
-                             "in the machine's file "
-                             "({}), or that of the nearest one",
+                 fmt::format("its GPU {} does not state its model; set device {{ gpu_model: … }} "
+                             "in the machine's file ({}), or that of the most similar GPU",
                              part(machine, first).name, gpu_model_names()));
   const KnownGpu* gpu = find_gpu(model);
   if (gpu == nullptr)
     return wrong({ProblemCode::kUnsupported, "Device.gpu_model"},
-                 fmt::format("NCCL's times have no figures for {}", to_string(model)));
+                 fmt::format("the NCCL time model has no parameters for {}", to_string(model)));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;
@@ -117,7 +116,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   if (nodes == 1) return s;
   if (machine.nics().empty())
     return wrong({ProblemCode::kMissing, "Machine.nic"},
-                 "it has no network card for several of it");
+                 "it has no network card for communication between workers");
   const Part& card = part(machine, machine.nics().front());
   const auto transport = network ? parse_transport(*network) : card.transport;
   if (!transport)
@@ -125,12 +124,10 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
         {ProblemCode::kUnknownName, option},
         fmt::format("{} {}: expected one of {}", option, *network, transport_names())));
   if (transport == Transport::kNone)
-    return wrong(
-        {ProblemCode::kMissing, "Nic.transport"},
-        fmt::format(
-            "its network card {} does not state its transport; say nic {{ transport: … }} in the "
-            "machine's file ({}), or {} ({})",
-            card.name, transport_names_in_files(), option, transport_names()));
+    return wrong({ProblemCode::kMissing, "Nic.transport"},
+                 fmt::format("its network card {} does not state its transport; set nic {{ "
+                             "transport: … }} in the machine's file ({}), or {} ({})",
+                             card.name, transport_names_in_files(), option, transport_names()));
   s.transport = at_gpus(*transport, s.generation);
   // Cards that are nearest to the GPUs that take part.
   std::set<int> cards;

@@ -11,25 +11,25 @@
 
 namespace tutti::core::nccl {
 
-/// What carries messages from a card, by what its driver calls it, as NCCL's topology files have
-/// it: mlx5_… is InfiniBand (RoCE's cards are called so, too), efa… and rdmap… EFA, cxi… Slingshot;
-/// all others are TCP.
+/// Returns the transport of a card by its driver's name in NCCL's topology files: mlx5_… is
+/// InfiniBand (RoCE cards have the same name), efa… and rdmap… EFA, cxi… Slingshot; all others are
+/// TCP.
 Transport transport_of_card(std::string_view device);
 
-/// `count` machines of a topology as the times of collectives see them. What carries messages
-/// between machines is `network`, or follows from what the first GPU's card is called. REQUIRES:
-/// found = search_graphs(topology, count, search). ERRORS: a network that is not known.
+/// Returns `count` machines of a topology for the time model. The transport between machines is
+/// `network`, or follows from the name of the first GPU's card. REQUIRES: found =
+/// search_graphs(topology, count, search). ERRORS: an unknown network.
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
                            const SearchSettings& search, const std::optional<std::string>& network);
 
-/// `whole` machines as NCCL takes them after that search: nodes are what GPUs reach without the
-/// network, and GPUs that have no peer access go by PCIe and the host's memory, whatever NVLinks
-/// they have. Cards that several nodes of a machine share count as a part for each, by their rate.
-/// `topology`: of one machine.
+/// Returns the system `whole` as NCCL treats it after that search: a node consists of GPUs that
+/// reach each other without the network, and GPUs without peer access communicate over PCIe and the
+/// host's memory even if they have NVLinks. Cards that several nodes of a machine share are divided
+/// among them by rate. `topology`: of one machine.
 System as_searched(System whole, const Topology& topology, const SearchResult& found,
                    const SearchSettings& search);
 
-/// Whether cards reach the memory of the GPUs near them. REQUIRES: found.over_nodes.
+/// True if cards access the memory of nearby GPUs directly. REQUIRES: found.over_nodes.
 bool gpudirect(const SearchResult& found, const SearchSettings& search);
 
 }  // namespace tutti::core::nccl

@@ -57,8 +57,8 @@ Expected<Version> parse_version(std::string_view written) {
   if (*version < kOldestVersion)
     return tl::make_unexpected(Error::request(
         {ProblemCode::kUnsupported},
-        fmt::format("NCCL version {}: older than {}, the first whose choice is modelled", written,
-                    to_string(kOldestVersion))));
+        fmt::format("NCCL version {}: older than {}, the oldest release whose choice is modelled",
+                    written, to_string(kOldestVersion))));
   return *version;
 }
 

@@ -17,13 +17,13 @@ struct Version {
   auto operator<=>(const Version&) const = default;
 };
 
-/// The release that is meant where nobody says.
+/// The default release.
 inline constexpr Version kDefaultVersion{2, 28, 9};
-/// The oldest whose choice is modelled: before it there was no cost model with today's parts.
+/// The oldest release whose choice is modelled: earlier ones have a different cost model.
 inline constexpr Version kOldestVersion{2, 6, 4};
 
-/// "2.18.3", "2.18" (its last release), NCCL's own number "22902" (2.29.2) and "2.8.3" likewise;
-/// what stands behind a "+" or "-" is passed over ("2.22.3+cuda12.6"). ERRORS: anything else, and
+/// Accepted are "2.18.3", "2.18" (its last release), NCCL's own number "22902" (2.29.2; "2803" is
+/// 2.8.3); text after a "+" or "-" is ignored ("2.22.3+cuda12.6"). ERRORS: anything else, and
 /// releases older than kOldestVersion.
 Expected<Version> parse_version(std::string_view written);
 

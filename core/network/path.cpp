@@ -357,7 +357,7 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
        ++p) {
     if (machine.parts()[static_cast<std::size_t>(p)].in_switch_reduction) adder = p;
   }
-  TUTTI_CHECK(adder >= 0, "machine {} has no switch that adds", machine.name());
+  TUTTI_CHECK(adder >= 0, "machine {} has no switch that can reduce", machine.name());
 
   const std::vector<Hop> down = local_route({to.worker, adder}, to.part);
   Path path;

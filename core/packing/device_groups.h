@@ -4,7 +4,7 @@
 
 namespace tutti::core {
 
-/// How `devices` helper devices are dealt into groups of `group_size`: there are ceil(devices /
+/// Divides `devices` helper devices into groups of `group_size`: there are ceil(devices /
 /// group_size) groups; slot i goes to group i mod groups and holds device i mod devices, so groups
 /// are strided and the first devices are used again if it does not divide. Pack t uses group t mod
 /// groups. REQUIRES: 1 ≤ group_size ≤ devices. SOURCE:

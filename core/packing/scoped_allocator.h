@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// Where the ScopedAllocator puts the tensors of a merged collective: side by side, each on a
-/// multiple of `alignment`. The gaps are part of what travels.
+/// Computes where the ScopedAllocator places the tensors of a merged collective: next to each
+/// other, each at a multiple of `alignment`. The gaps are part of what travels.
 struct ScopedLayout {
   std::vector<Bytes> offsets;
   Bytes total;

@@ -149,12 +149,11 @@ class CollectiveChecker {
       const auto first =
           std::find_if(all.begin(), all.end(), [](const Issued& one) { return !one.certain; });
       add(PlanProblemCode::kOrderUndetermined, r, first->task,
-          fmt::format(
-              "{} may issue {} before or after {} on communicator \"{}\", which does one "
-              "collective after the other: "
-              "ranks that differ in this wait for each other forever ({} of {} collectives)",
-              role_name(r), label(r, first->task), label(r, std::prev(first)->task), name(c), count,
-              all.size()));
+          fmt::format("{} may issue {} before or after {} on communicator \"{}\", which runs one "
+                      "collective at a time: ranks that issue them in different orders deadlock "
+                      "({} of {} collectives)",
+                      role_name(r), label(r, first->task), label(r, std::prev(first)->task),
+                      name(c), count, all.size()));
     }
   }
 
@@ -170,7 +169,7 @@ class CollectiveChecker {
       if ((*x).collective == (*y).collective && x.number() == y.number()) continue;
       if (!certain) return;  // said by look_at_certainty()
       return add(PlanProblemCode::kOrderDiffers, b, (*y).task,
-                 fmt::format("on communicator \"{}\", {} issues {} where {} issues {}", name(c),
+                 fmt::format("on communicator \"{}\", {} issues {}, but {} issues {}", name(c),
                              role_name(b), label(b, (*y).task), role_name(a), label(a, (*x).task)));
     }
   }
@@ -202,7 +201,7 @@ class CollectiveChecker {
         same = false;
         add(PlanProblemCode::kRankMissing, r, count.first,
             fmt::format(
-                "{} waits for {} in {} on communicator \"{}\", in which {} never takes part",
+                "{} waits for {} in {} on communicator \"{}\", but {} never takes part in it",
                 role_name(r), role_name(who), label(r, count.first), name(c), role_name(who)));
       }
     };
@@ -215,15 +214,14 @@ class CollectiveChecker {
       if (x.times != y.times) {
         same = false;
         add(PlanProblemCode::kCountsDiffer, b, y.first,
-            fmt::format("{} takes part in {} {} times on communicator \"{}\", and {} {} times",
-                        role_name(b), label(b, y.first), y.times, name(c), role_name(a), x.times));
+            fmt::format(
+                "{} takes part in {} {} times on communicator \"{}\", but {} takes part {} times",
+                role_name(b), label(b, y.first), y.times, name(c), role_name(a), x.times));
       } else if (x.by_every_steps != y.by_every_steps) {
         same = false;
         add(PlanProblemCode::kStepsDiffer, b, y.first,
-            fmt::format("{} takes part in {} every {} steps on communicator \"{}\", and {} every "
-                        "{}: one waits in "
-                        "steps that the "
-                        "other skips",
+            fmt::format("{} takes part in {} every {} steps on communicator \"{}\", but {} every "
+                        "{} steps: one waits in steps that the other skips",
                         role_name(b), label(b, y.first), task(b, y.first).every_steps, name(c),
                         role_name(a), task(a, x.first).every_steps));
       }
@@ -288,7 +286,7 @@ class CollectiveChecker {
       if (++named <= 6) text += fmt::format("{}{}", text.empty() ? "" : " waits for ", label(r, t));
     }
     add(PlanProblemCode::kDeadlock, role_of_first, task_of_first,
-        fmt::format("ranks wait for each other in a circle: {}{} waits for the first", text,
+        fmt::format("ranks wait for each other in a cycle: {}{} waits for the first", text,
                     named > 6 ? " …" : ""));
   }
 

@@ -45,7 +45,7 @@ class ColumnChecker {
     TaskId last = -1;
     for (const TaskId root : c_.roots) {
       if (root <= last || root >= c_.tasks)
-        return damaged(kNoTask, "roots are not ascending tasks");
+        return damaged(kNoTask, "the roots are not tasks in ascending order");
       last = root;
     }
     std::int64_t free = 0;
@@ -56,21 +56,21 @@ class ColumnChecker {
       if (block.tasks.first < free || block.tasks.count < 1 ||
           block.tasks.first + std::int64_t{block.tasks.count} > c_.tasks)
         return add(PlanProblemCode::kBlocksOverlap, kNoTask,
-                   "blocks are not ascending parts of the program");
+                   "the blocks are not ascending ranges of the program");
       if (block.entry != block.tasks.first || !holds(block.exit) ||
           block.exit != block.tasks.first + block.tasks.count - 1)
         return damaged(kNoTask, "a block does not begin with its entry and end with its exit");
       if (block.repeat < 1)
         return add(PlanProblemCode::kBlockNeverEnds, block.entry, "a block runs less than once");
       if (holds(c_.end()))
-        return add(PlanProblemCode::kNotAllowedInBlock, c_.end(), "the end is in a block");
+        return add(PlanProblemCode::kNotAllowedInBlock, c_.end(), "the end task is in a block");
       free = block.tasks.first + std::int64_t{block.tasks.count};
     }
     if (c_.hold_count < 0 || c_.share_whole < 1) return damaged(kNoTask, "a count is negative");
     // Sums of shares stay far below what an integer holds.
     for (const Share& share : c_.shares) {
       if (share.from < 0 || share.to < share.from || share.to > c_.share_whole)
-        return damaged(kNoTask, "a share is not a part");
+        return damaged(kNoTask, "a share is not between 0 and 1");
     }
   }
 
@@ -92,9 +92,10 @@ class ColumnChecker {
       look_at_task(t, own);
       if (root && own && t != own->entry)
         add(PlanProblemCode::kBlockEnteredBeside, t,
-            fmt::format("task {} is in a block and waits for nothing", t));
+            fmt::format("task {} is in a block but has no predecessor", t));
       const std::int64_t end = c_.edges_end[t];
-      if (end < edge || end > c_.edges) return damaged(t, "the edges of task {} are not there", t);
+      if (end < edge || end > c_.edges)
+        return damaged(t, "the edges of task {} are out of range", t);
       if (end == edge && t != c_.end())
         add(PlanProblemCode::kNotAwaited, t,
             fmt::format("the end of the step does not wait for task {}", t));
@@ -117,35 +118,37 @@ class ColumnChecker {
     const std::int32_t found = arrived ? *arrived : 0;
     if (arrived) arrived_.erase(t);
     if (found != c_.predecessors[t])
-      damaged(t, "task {} has {} predecessors, and not {}", t, found, c_.predecessors[t]);
-    if (root != (found == 0)) damaged(t, "task {} is a root and waits for others, or neither", t);
+      damaged(t, "task {} has {} predecessors instead of {}", t, found, c_.predecessors[t]);
+    if (root != (found == 0))
+      damaged(t, "task {} is a root with predecessors, or neither a root nor has predecessors", t);
   }
 
   void look_at_task(TaskId t, const Block* own) {
     const Task task = c_.task(t);
-    if (task.kind > Task::Kind::kMark) damaged(t, "task {} is of no kind", t);
+    if (task.kind > Task::Kind::kMark) damaged(t, "task {} has an unknown kind", t);
     if (task.kind == Task::Kind::kCompute) look_at_cost(t, task);
     const auto is_hold = [this](std::int32_t hold) { return hold >= -1 && hold < c_.hold_count; };
     if (!is_hold(task.hold) || !is_hold(task.opens))
-      return damaged(t, "task {} refers to a hold that is not there", t);
+      return damaged(t, "task {} refers to a hold that does not exist", t);
     if (own && (task.hold >= 0 || task.opens >= 0))
       add(PlanProblemCode::kNotAllowedInBlock, t,
-          fmt::format("task {} is in a block, where nothing is held", t));
+          fmt::format("task {} waits for a hold, but is in a block", t));
     if (task.hold >= 0 && !opened_[static_cast<std::size_t>(task.hold)])
       add(PlanProblemCode::kHoldNeverOpened, t,
           fmt::format("no task before task {} opens hold {}", t, task.hold));
     if (task.opens >= 0) {
       if (opened_[static_cast<std::size_t>(task.opens)])
         add(PlanProblemCode::kHoldOpenedTwice, t,
-            fmt::format("task {} opens hold {} again", t, task.opens));
+            fmt::format("task {} opens hold {} a second time", t, task.opens));
       opened_[static_cast<std::size_t>(task.opens)] = true;
     }
     if (task.every_steps < 1)
       add(PlanProblemCode::kNeverTakesPart, t,
-          fmt::format("task {} takes part every {} steps", t, task.every_steps));
+          fmt::format("task {} takes part every {} steps; expected at least 1", t,
+                      task.every_steps));
     if (task.number_stride != 0 && !own)
       add(PlanProblemCode::kNumberOutsideBlock, t,
-          fmt::format("task {} is numbered by iterations, but in no block", t));
+          fmt::format("task {} is numbered by iterations, but is not in a block", t));
   }
 
   void look_at_cost(TaskId t, const Task& task) {
@@ -156,7 +159,7 @@ class ColumnChecker {
         cost.value < 0 || cost.value > (has_row ? rows_ - 1 : kMaxValue) || cost.shares.first < 0 ||
         cost.shares.count < 0 || cost.shares.count > shares ||
         cost.shares.first > shares - cost.shares.count)
-      damaged(t, "task {} has a cost that is not there", t);
+      damaged(t, "task {} has a cost that does not exist", t);
   }
 
   void look_at_edge(TaskId t, const Block* own, TaskId to) {
@@ -164,11 +167,11 @@ class ColumnChecker {
     if (stays) return;
     if (own && t != own->exit)
       add(PlanProblemCode::kBlockLeftBeside, t,
-          fmt::format("task {} leaves a block beside its exit", t));
+          fmt::format("task {} leaves its block without passing the exit", t));
     if (const std::int32_t b = c_.block_of(to);
         b >= 0 && to != c_.blocks[static_cast<std::size_t>(b)].entry)
       add(PlanProblemCode::kBlockEnteredBeside, to,
-          fmt::format("task {} enters a block beside its entry", to));
+          fmt::format("task {} enters a block without passing the entry", to));
   }
 
   static constexpr TaskId kPassed = 1 << 18;

@@ -81,15 +81,17 @@ class ProgramChecker {
       damaged(kNoTask, "the edges of a task are not a range of all edges");
     for (const TaskId to : p.successors) {
       if (to >= 0 && to < p.size()) continue;
-      damaged(kNoTask, fmt::format("an edge leads to task {}, and there are {}", to, p.size()));
+      damaged(kNoTask,
+              fmt::format("an edge leads to task {}, but there are only {} tasks", to, p.size()));
       break;
     }
     for (TaskId t = 0; t < p.size(); ++t) {
       const Task& one = task(t);
       if (!is_index_or_none(one.hold, p.holds) || !is_index_or_none(one.opens, p.holds))
-        damaged(t, fmt::format("{} refers to a hold that is not there", name(t)));
+        damaged(t, fmt::format("{} refers to a hold that does not exist", name(t)));
       if (!is_index_or_none(p.join[slot(t)], std::ssize(p.predecessors)))
-        damaged(t, fmt::format("{} refers to a count of predecessors that is not there", name(t)));
+        damaged(t,
+                fmt::format("{} refers to a count of predecessors that does not exist", name(t)));
       if (one.kind == Task::Kind::kCompute) look_at_cost(t, one.cost);
     }
     for (const TaskId root : p.roots) {
@@ -104,12 +106,12 @@ class ProgramChecker {
       };
       if (!inside || !holds(block.entry) || !holds(block.exit))
         damaged(kNoTask,
-                fmt::format("a block of {} tasks from task {} on is not a part of the program",
+                fmt::format("a block of {} tasks starting at task {} is out of the program's range",
                             tasks.count, tasks.first));
       const IndexRange& joins = block.joins;
       if (joins.first < 0 || joins.count < 0 || joins.count > std::ssize(p.predecessors) ||
           joins.first > std::ssize(p.predecessors) - joins.count)
-        damaged(kNoTask, "a block refers to counts of predecessors that are not there");
+        damaged(kNoTask, "a block refers to counts of predecessors that do not exist");
     }
     return problems_.size() == before;
   }
@@ -120,7 +122,7 @@ class ProgramChecker {
                        cost.shares.count >= 0 && cost.shares.count <= shares &&
                        cost.shares.first <= shares - cost.shares.count;
     if (cost.value < 0 || (cost.kind == TaskCost::Kind::kShares && !whole))
-      add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that is not there", name(t)));
+      add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that does not exist", name(t)));
   }
 
   /// Counts that the builder makes of the edges.
@@ -131,7 +133,7 @@ class ProgramChecker {
     for (const TaskId root : program_.roots) {
       if (count[slot(root)] > 0 || is_root[slot(root)])
         add(PlanProblemCode::kDamaged, root,
-            fmt::format("{} is a root twice, or has predecessors", name(root)));
+            fmt::format("{} is listed as a root twice, or has predecessors", name(root)));
       is_root[slot(root)] = true;
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
@@ -140,8 +142,8 @@ class ProgramChecker {
           join < 0 ? std::min(count[slot(t)], 1) : program_.predecessors[slot(join)];
       if (stated != count[slot(t)] || (count[slot(t)] == 0 && !is_root[slot(t)]))
         add(PlanProblemCode::kDamaged, t,
-            fmt::format("{} has {} predecessors, which is not what it waits for", name(t),
-                        count[slot(t)]));
+            fmt::format("{} has {} predecessors, which does not match the edges that lead to it",
+                        name(t), count[slot(t)]));
     }
     for (const Block& block : program_.blocks) {
       std::int32_t joins = 0;
@@ -155,7 +157,7 @@ class ProgramChecker {
       if (!all_inside || joins != block.joins.count)
         add(PlanProblemCode::kDamaged, block.entry,
             fmt::format(
-                "the iterations of the block that begins with {} count other tasks than its own",
+                "the iterations of the block that begins with {} count tasks of other blocks",
                 name(block.entry)));
     }
   }
@@ -269,7 +271,7 @@ class ProgramChecker {
     }
     if (names > kNamedInCycle) circle += fmt::format(" after {} more", names - kNamedInCycle);
     add(PlanProblemCode::kCycle, t,
-        fmt::format("tasks wait for each other in a circle: {} after itself", circle));
+        fmt::format("tasks wait for each other in a cycle: {} waits for itself", circle));
   }
 
   // --- tasks and blocks ---
@@ -287,11 +289,11 @@ class ProgramChecker {
       const Task& one = task(t);
       if (one.every_steps < 1)
         add(PlanProblemCode::kNeverTakesPart, t,
-            fmt::format("{} takes part in every {} steps, which is never", name(t),
+            fmt::format("{} takes part every {} steps; expected at least 1", name(t),
                         one.every_steps));
       if (one.number_stride != 0 && !in_block[slot(t)])
         add(PlanProblemCode::kNumberOutsideBlock, t,
-            fmt::format("{} is numbered by the iterations of a block, but is in none", name(t)));
+            fmt::format("{} is numbered by iterations, but is not in a block", name(t)));
     }
   }
 
@@ -323,8 +325,9 @@ class ProgramChecker {
                         name(t)));
       if (task(t).hold >= 0 || task(t).opens >= 0 || t == program_.end)
         add(PlanProblemCode::kNotAllowedInBlock, t,
-            fmt::format("{} is in a block, where no task is held, opens a hold or ends the step",
-                        name(t)));
+            fmt::format(
+                "{} is in a block, and therefore cannot be held, open a hold or end the step",
+                name(t)));
       bool entered = false, left = false;
       each_before(t, [&](TaskId before) { entered |= !inside(before); });
       for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
@@ -333,10 +336,10 @@ class ProgramChecker {
                  first_before_[slot(t) + 1];  // a root would start in the first iteration alone
       if (entered && t != block.entry)
         add(PlanProblemCode::kBlockEnteredBeside, t,
-            fmt::format("{} enters a block beside its entry", name(t)));
+            fmt::format("{} enters a block without passing the entry", name(t)));
       if (left && t != block.exit)
         add(PlanProblemCode::kBlockLeftBeside, t,
-            fmt::format("{} leaves a block beside its exit", name(t)));
+            fmt::format("{} leaves a block without passing the exit", name(t)));
     }
     // The entry starts again without waiting for anything, so nothing in the block may lead back to
     // it: that is a cycle, found above.

@@ -25,7 +25,7 @@ void ColumnRunner::begin_step(std::int64_t pace_ppm, Host& host) {
 
 void ColumnRunner::done(TaskId id, Host& host) {
   TUTTI_CHECK(in_flight_ > 0 && id >= 0 && id < columns_.end(),
-              "task {} is complete before it was started", id);
+              "task {} completes before it was started", id);
   --in_flight_;
   const std::size_t base = frames_.size();
   complete(id);

@@ -108,11 +108,11 @@ tl::expected<void, std::string> ProgramFile::read_header() {
   for (const std::int64_t count :
        {header.tasks, header.edges, header.roots, header.blocks, header.shares, header.holds}) {
     if (count < 0 || count > kMaxEntries)
-      return tl::make_unexpected("a count of the header is damaged");
+      return tl::make_unexpected("a count in the header is damaged");
   }
   // A hold is opened by a task of its own.
   if (header.holds > header.tasks || header.holds > INT32_MAX)
-    return tl::make_unexpected("a count of the header is damaged");
+    return tl::make_unexpected("a count in the header is damaged");
   std::array<const void*, kFileColumns> at{};
   for (std::size_t c = 0; c < kFileColumns; ++c) {
     if (header.places[c] == 0 && is_rare(c)) continue;
@@ -120,7 +120,7 @@ tl::expected<void, std::string> ProgramFile::read_header() {
     if (place < static_cast<std::int64_t>(sizeof header) || place % 8 != 0 ||
         bytes > static_cast<std::int64_t>(size_) ||
         place > static_cast<std::int64_t>(size_) - bytes)
-      return tl::make_unexpected("this program file is cut off or damaged");
+      return tl::make_unexpected("this program file is truncated or damaged");
     at[c] = begin_ + place;
   }
   columns_.tasks = header.tasks;
@@ -263,7 +263,7 @@ void ProgramFileWriter::flush(Column& column) {
 }
 
 Expected<void> ProgramFileWriter::finish() {
-  TUTTI_CHECK(added_ == tasks_, "{} of {} tasks were added", added_, tasks_);
+  TUTTI_CHECK(added_ == tasks_, "only {} of {} tasks were added", added_, tasks_);
   for (Column& column : columns_) {
     if (!column.waiting.empty()) flush(column);
   }

@@ -29,7 +29,7 @@ void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
 
 void Runner::done(TaskId id, Host& host) {
   TUTTI_CHECK(asked_[static_cast<std::size_t>(id)],
-              "task {} is complete before it was started, or twice", id);
+              "task {} completes before it was started, or twice", id);
   asked_[static_cast<std::size_t>(id)] = false;
   const std::size_t base = frames_.size();
   complete(id);

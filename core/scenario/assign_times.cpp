@@ -40,9 +40,8 @@ class Nccl {
     if (all.empty()) {
       if (complaints_.has(kField))
         complaints_.complain_at(kField, ProblemCode::kUnused,
-                                "strategy: nccl does nothing: NCCL has no part in the collectives "
-                                "of this scenario; leave it out, or "
-                                "take algorithm: \"nccl\"");
+                                "strategy: nccl has no effect, because no collective of this "
+                                "scenario uses NCCL; remove it, or set algorithm: \"nccl\"");
       return;
     }
     scenario_.nccl_values = options().settings.notes;
@@ -103,7 +102,7 @@ class Nccl {
     const Cluster& cluster = *scenario_.cluster;
     for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
       if (cluster.groups()[g].machine->name() != cluster.groups().front().machine->name())
-        return "its GPUs are in machines of several kinds";
+        return "its GPUs are in different kinds of machines";
     }
     return "";
   }
@@ -230,7 +229,7 @@ class Nccl {
     const auto known = predictors_.find({nodes, one.gpus, channels});
     if (known != predictors_.end()) return &known->second;
     if (nodes > 1 && one.strategy->staging != Staging::kDirect)
-      return give_up("staging through hosts' memory is not in its times"), nullptr;
+      return give_up("its times do not include staging through host memory"), nullptr;
     auto system = system_of(nodes, one.gpus);
     if (!system) return give_up(text_of(system.error())), nullptr;
     nccl::Settings settings = options().settings;
@@ -244,8 +243,8 @@ class Nccl {
     if (nodes > 1 && !transport())
       note(
           fmt::format("neither the cluster's network nor its kind of link states a transport; "
-                      "NCCL's times take {}, as "
-                      "the network cards of {} state; network {{ transport: … }} says another ({})",
+                      "NCCL's times assume {}, as stated by the network cards of {}; set network "
+                      "{{ transport: … }} for another one ({})",
                       to_string(system->transport), scenario_.cluster->machine(0).name(),
                       transport_names_in_files()));
     const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system,

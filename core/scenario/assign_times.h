@@ -6,12 +6,12 @@
 
 namespace tutti::core {
 
-/// The third stage: gives every collective of the plan that NCCL carries out NCCL's choice, and
-/// what that takes: as a whole (algorithm nccl; packs and exchanges), or its parts inside workers
-/// (nccl/…). Where the time model does not know the machine, Scenario::why_rings says why, and they
-/// stay the rings that they are. Adds to `problems`: settings that leave NCCL nothing to choose,
-/// settings of NCCL where nothing is NCCL's, tables that cannot be read. REQUIRES: lower() has made
-/// the plan, and found no problem.
+/// The third stage: assigns every NCCL collective of the plan NCCL's choice and its predicted time,
+/// either for the whole collective (algorithm nccl; packs and exchanges) or for its parts inside
+/// workers (nccl/…). If the time model does not cover the machine, Scenario::why_rings states the
+/// reason, and collectives remain rings. Adds to `problems`: settings that leave NCCL nothing to
+/// choose, NCCL settings without an NCCL collective, tables that cannot be read. REQUIRES: lower()
+/// has made the plan without problems.
 void assign_times(const Library& library, Scenario& scenario, Complaints& complaints,
                   Problems& problems);
 

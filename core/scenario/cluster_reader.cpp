@@ -29,7 +29,7 @@ class ClusterReader {
     }
     if (message_.workers().empty())
       fields_.complain_at(message_, "workers", ProblemCode::kMissing,
-                          "the cluster has no workers; say workers {{ machine: … count: … }}");
+                          "the cluster has no workers; add workers {{ machine: … count: … }}");
 
     std::vector<WorkerGroup> groups;
     std::vector<int> replicas;
@@ -52,9 +52,9 @@ class ClusterReader {
         continue;
       }
       if (server_groups > 0) {
-        fields_.complain(
-            workers, ProblemCode::kConflict,
-            "workers with replicas come before those that are servers; change their order");
+        fields_.complain(workers, ProblemCode::kConflict,
+                         "workers with replicas must be listed before workers that are servers; "
+                         "change their order");
         usable = false;
       }
       replicas.push_back(replicas_of(workers, *machine));
@@ -63,22 +63,22 @@ class ClusterReader {
     if (server_groups > 0 && replicas.empty() && usable) {
       fields_.complain(
           message_, ProblemCode::kConflict,
-          "all workers are servers, and nobody computes; add workers without server: true");
+          "all workers are servers, so none computes; add workers without server: true");
       usable = false;
     }
     if (total > kMaxWorkers) {
-      fields_.complain(message_, ProblemCode::kTooLarge, "{} workers are more than {}", total,
+      fields_.complain(message_, ProblemCode::kTooLarge, "{} workers exceed the limit of {}", total,
                        kMaxWorkers);
       usable = false;
     }
     for (std::size_t i = 1; i < replicas.size(); ++i) {
       if (replicas[i] == replicas.front() || replicas[i] == 0 || replicas.front() == 0) continue;
-      fields_.complain_at(message_.workers(static_cast<int>(i)), "replicas", ProblemCode::kConflict,
-                          "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: "
-                          "collectives need the "
-                          "same number on every worker; say replicas: {} for both",
-                          groups[i].machine->name(), replicas[i], groups.front().machine->name(),
-                          replicas.front(), std::min(replicas[i], replicas.front()));
+      fields_.complain_at(
+          message_.workers(static_cast<int>(i)), "replicas", ProblemCode::kConflict,
+          "workers \"{}\" have {} devices with replicas, but workers \"{}\" have {}: collectives "
+          "need the same number on every worker; set replicas: {} for both",
+          groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),
+          std::min(replicas[i], replicas.front()));
       usable = false;
     }
     std::optional<Network> network;
@@ -88,7 +88,7 @@ class ClusterReader {
     if (total > 1 && !message_.has_network()) {
       fields_.complain_at(
           message_, "network", ProblemCode::kMissing,
-          "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
+          "{} workers need a network; set network {{ kind: ONE_SWITCH latency_us: … }}", total);
       usable = false;
     }
     if (total > 1 && network) usable = check_cards(groups, *network) && usable;
@@ -107,9 +107,8 @@ class ClusterReader {
       const proto::Workers& workers = message_.workers(static_cast<int>(g));
       if (machine.gpus().empty() != groups.front().machine->gpus().empty()) {
         fields_.complain_at(workers, "machine", ProblemCode::kConflict,
-                            "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are "
-                            "all of one kind; take "
-                            "machines of one kind",
+                            "workers \"{}\" {} GPUs, but workers \"{}\" {}: all devices of a "
+                            "collective must be of one kind; use machines of one kind",
                             machine.name(), machine.gpus().empty() ? "have no" : "have",
                             groups.front().machine->name(),
                             machine.gpus().empty() ? "have them" : "have none");
@@ -121,11 +120,11 @@ class ClusterReader {
         const Part& other =
             machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
         if (other.device == first.device) continue;
-        fields_.complain(workers, ProblemCode::kConflict,
-                         "workers \"{}\": \"{}\" and \"{}\" differ in their rates, but the "
-                         "replicas of one worker are "
-                         "taken to be alike; give them the same figures, or use fewer replicas",
-                         machine.name(), first.name, other.name);
+        fields_.complain(
+            workers, ProblemCode::kConflict,
+            "workers \"{}\": \"{}\" and \"{}\" have different rates, but the replicas of a worker "
+            "must be identical; give them the same rates, or use fewer replicas",
+            machine.name(), first.name, other.name);
         return false;
       }
     }
@@ -137,7 +136,7 @@ class ClusterReader {
     const std::string& name = workers.machine();
     if (name.empty()) {
       fields_.complain_at(workers, "machine", ProblemCode::kMissing,
-                          "workers: machine is missing; say which machine they are");
+                          "workers: machine is missing; set the machine of these workers");
       return nullptr;
     }
     if (const auto found = own.find(name); found != own.end()) return found->second;
@@ -174,9 +173,8 @@ class ClusterReader {
     if (workers.replicas() < 1 || workers.replicas() > most) {
       fields_.complain_at(workers, "replicas",
                           workers.replicas() < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
-                          "workers: replicas must be from 1 to {}, the {} of \"{}\" (got {}); a "
-                          "worker without devices "
-                          "cannot take part",
+                          "workers: replicas must be from 1 to {}, the number of {} of \"{}\" (got "
+                          "{}); a worker needs at least one device",
                           most, gpus > 0 ? "GPUs" : "CPUs", machine.name(), workers.replicas());
       return 0;
     }
@@ -186,12 +184,11 @@ class ClusterReader {
   bool check_server(const proto::Workers& workers, const Machine& machine) {
     if (workers.has_replicas())
       fields_.complain_at(workers, "replicas", ProblemCode::kUnused,
-                          "workers: a server holds no replica; leave replicas or server out");
+                          "workers: a server has no replicas; remove replicas or server");
     if (machine.cpus().empty())
       fields_.complain_at(workers, "server", ProblemCode::kConflict,
-                          "workers: variables lie on a server's CPU, and \"{}\" declares none; "
-                          "give it one (device {{ "
-                          "name: \"cpu0\" kind: CPU … }})",
+                          "workers: servers keep variables on a CPU, but \"{}\" has none; add one "
+                          "(device {{ name: \"cpu0\" kind: CPU … }})",
                           machine.name());
     return !workers.has_replicas() && !machine.cpus().empty();
   }
@@ -200,18 +197,16 @@ class ClusterReader {
     for (const WorkerGroup& group : groups) {
       if (group.machine->nics().empty()) {
         fields_.complain(message_, ProblemCode::kMissing,
-                         "machine \"{}\" has no network card, so its workers reach nobody; give it "
-                         "one (nic {{ … }} "
-                         "and a link to it)",
+                         "machine \"{}\" has no network card, so its workers cannot communicate; "
+                         "add one (nic {{ … }} and a link to it)",
                          group.machine->name());
         return false;
       }
       if (network.kind == Network::Kind::kRails &&
           group.machine->nics().size() != groups.front().machine->nics().size()) {
         fields_.complain(message_, ProblemCode::kConflict,
-                         "on rails every machine needs the same number of network cards (\"{}\" "
-                         "has {}, \"{}\" has "
-                         "{}); take ONE_SWITCH",
+                         "a network of rails needs the same number of network cards on every "
+                         "machine (\"{}\" has {}, \"{}\" has {}); use ONE_SWITCH",
                          groups.front().machine->name(), groups.front().machine->nics().size(),
                          group.machine->name(), group.machine->nics().size());
         return false;
@@ -242,9 +237,8 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   Problems& problems = fields.problems();
   const std::size_t before = problems.size();
   if (cluster.workers_size() > 0 || cluster.has_network() || cluster.machine_size() > 0) {
-    fields.complain_at(
-        cluster, "file", ProblemCode::kUnused,
-        "cluster: the file says everything about the cluster; leave out the rest here");
+    fields.complain_at(cluster, "file", ProblemCode::kUnused,
+                       "cluster: file describes the whole cluster; remove the other fields here");
     return std::nullopt;
   }
   const auto found = library.read(Library::Kind::kCluster, cluster.file(), from);
@@ -261,7 +255,7 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   if (file.message->has_file())
     problems.add({ProblemCode::kUnsupported, schema_name(*file.message, "file")},
                  file.sources.at(*file.message, "file"),
-                 "a cluster file cannot name another one; name that in the scenario");
+                 "a cluster file cannot include another one; name that file in the scenario");
   if (problems.size() != before) return std::nullopt;
   return file;
 }
@@ -285,7 +279,7 @@ void complain_unknown(Fields& fields, const google::protobuf::Message& message, 
   const std::string hint = did_you_mean(name, known);
   fields.complain_at(
       message, field, ProblemCode::kUnknownName, "there is no {} \"{}\"{}", what, name,
-      hint.empty() ? "; tutti init --list names those that are shipped, or give the path of a file"
+      hint.empty() ? "; tutti init --list prints the shipped ones, or give the path of a file"
                    : hint);
 }
 

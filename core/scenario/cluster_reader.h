@@ -19,8 +19,8 @@ class Cluster;
 
 namespace tutti::core {
 
-/// A cluster in a file of its own, as a scenario's `cluster { file: … }` names it; written by
-/// `tutti calibrate`.
+/// A cluster in a separate file, named by a scenario's `cluster { file: … }`; `tutti calibrate`
+/// writes such files.
 struct ClusterFile {
   std::string path;
   std::unique_ptr<proto::Cluster> message;
@@ -32,15 +32,16 @@ struct ClusterFile {
   ~ClusterFile();
 };
 
-/// The file that `cluster` names, relative to the folder of `from`; added to `files`. Nothing, and
-/// problems, if it cannot be read, holds mistakes, or if `cluster` says more than the file.
+/// Reads the file that `cluster` names, relative to the folder of `from`, and adds it to `files`.
+/// Returns null, and adds problems, if it cannot be read or is invalid, or if `cluster` has other
+/// fields too.
 std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fields& fields,
                                              const std::string& from, const Library& library,
                                              std::vector<Library::File>& files);
 
-/// The cluster that a message describes; null, and problems, if it makes no sense. `path` is where
-/// the message was written: the paths of machine files, which are added to `files`, start from
-/// there.
+/// Returns the cluster of a message; null, with problems, if it is invalid. `path` is the location
+/// of the message: relative paths of machine files start from there, and the files are added to
+/// `files`.
 std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields,
                                             const std::string& path, const Library& library,
                                             std::vector<Library::File>& files);
@@ -48,7 +49,7 @@ std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Field
 /// Adds a file that a scenario names, once.
 void remember(const Library::File& file, std::vector<Library::File>& files);
 
-/// Says that `field` names nothing that is there, and what it may have stood for.
+/// Reports that the value of `field` does not exist, with similar names as a suggestion.
 void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field,
                       const char* what, const std::string& name,
                       const std::vector<std::string>& known);

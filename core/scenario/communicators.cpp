@@ -58,11 +58,10 @@ class CommunicatorsLowering {
     const std::int64_t size = in_range("size", c.size, 2, std::max<std::int64_t>(2, replicas));
     Partition partition{replicas, size, in_range("stride", c.stride, 1, replicas)};
     if (replicas % partition.size != 0 || replicas / partition.size % partition.stride != 0) {
-      complaints_.complain_at(
-          path + ".size", ProblemCode::kConflict,
-          "{}: {} replicas cannot be cut into groups of {} with a stride of {}; take a size and "
-          "stride whose product divides {}",
-          what, replicas, partition.size, partition.stride, replicas);
+      complaints_.complain_at(path + ".size", ProblemCode::kConflict,
+                              "{}: {} replicas cannot be divided into groups of {} with a stride "
+                              "of {}; use a size and stride whose product divides {}",
+                              what, replicas, partition.size, partition.stride, replicas);
       return {};
     }
     return partition;
@@ -76,9 +75,8 @@ class CommunicatorsLowering {
     if (!algorithm || !traits(*algorithm).works_in_groups) {
       return complaints_.complain_at(
           path + ".algorithm", ProblemCode::kUnknownName,
-          "{}: algorithm \"{}\" is none of those that work among any group: {}; say one of "
-          "them",
-          what, c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm,
+          "{}: algorithm \"{}\" does not support arbitrary groups; use one of {}", what,
+          c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm,
           names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, ", "));
     }
     strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
@@ -91,7 +89,7 @@ class CommunicatorsLowering {
     if (c.channels) strategy.channels = c.channels;
     if (complaints_.has(path + ".channels") && !traits(*algorithm).channels)
       complaints_.complain_at(path + ".channels", ProblemCode::kUnused,
-                              "{}: only nccl has channels; leave them out", what);
+                              "{}: only nccl has channels; remove them", what);
     strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
     strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
   }
@@ -101,23 +99,21 @@ class CommunicatorsLowering {
     if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; "
-          "take {} as the "
-          "strategy's algorithm",
+          "communicator \"{}\": with it, gradients are reduced in groups, which \"{}\" does not "
+          "support; use {} as the strategy's algorithm",
           c.name, to_string(strategy_.algorithm),
           names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, " or "));
     }
     if (strategy_.collective != CollectiveKind::kAllReduce) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-          "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name);
+          "communicator \"{}\": only all-reduces of gradients can run in groups", c.name);
     }
     const std::int64_t group = c.size.value_or(0) > 0 ? cluster_.replicas() / *c.size : 1;
     if (traits(strategy_.algorithm).power_of_two && (group & (group - 1)) != 0) {
       complaints_.complain_at(fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-                              "communicator \"{}\": {} needs groups of a power of two of replicas, "
-                              "and {} hold the same part "
-                              "of the model; take ring",
+                              "communicator \"{}\": {} needs groups whose size is a power of two, "
+                              "but {} replicas hold the same part of the model; use ring",
                               c.name, to_string(strategy_.algorithm), group);
     }
   }

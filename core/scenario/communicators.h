@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-/// Communicators on this cluster, with the defaults that come from the strategy. ERRORS
-/// (complaints): groups that replicas cannot be cut into; algorithms that do not work in groups.
+/// Resolves communicators for this cluster, with the defaults of the strategy. ERRORS (complaints):
+/// replicas cannot be divided into such groups; algorithms that do not work in groups.
 std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written,
                                               const Strategy& strategy, const Cluster& cluster,
                                               Complaints& complaints);

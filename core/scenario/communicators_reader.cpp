@@ -40,8 +40,8 @@ class CommunicatorsReader {
       if (c.splits_model() && std::exchange(splits, true)) {
         fields_.complain_at(
             c, "splits_model", ProblemCode::kConflict,
-            "communicator \"{}\": another one splits the model already; describe both as one whose "
-            "size is the product, and give the other its exchanges alone",
+            "communicator \"{}\": another communicator already splits the model; describe both as "
+            "one whose size is the product, and give this one its exchanges only",
             c.name());
       }
       communicator.sound = fields_.problems().size() == before && fields_.sources().whole(c);
@@ -56,15 +56,15 @@ class CommunicatorsReader {
     communicator.name = c.name();
     if (c.name().empty()) {
       fields_.complain_at(c, "name", ProblemCode::kMissing,
-                          "a communicator needs a name, such as name: \"tensor\"");
+                          "a communicator has no name; set one, such as name: \"tensor\"");
     } else if (!names_.insert(c.name()).second) {
       fields_.complain_at(c, "name", ProblemCode::kDuplicate,
-                          "communicator \"{}\" is there twice; names must differ", c.name());
+                          "communicator \"{}\" is listed twice; names must differ", c.name());
     }
     const std::string what = fmt::format("communicator \"{}\"", c.name());
     if (!c.has_size())
       fields_.complain_at(c, "size", ProblemCode::kMissing,
-                          "{}: size is missing; say how many replicas a group has", what);
+                          "{}: size is missing; set the number of replicas per group", what);
     // How large they may be depends on the cluster.
     if (c.has_size()) communicator.size = c.size();
     if (c.has_stride()) communicator.stride = c.stride();
@@ -78,7 +78,7 @@ class CommunicatorsReader {
       communicator.exchanges.push_back(exchange(e, what));
     if (c.exchange().empty() && !c.splits_model())
       fields_.complain(c, ProblemCode::kUnused,
-                       "{} does nothing: give it an exchange {{ … }}, or say splits_model: true",
+                       "{} has no effect: add an exchange {{ … }}, or set splits_model: true",
                        what);
     return communicator;
   }
@@ -93,13 +93,13 @@ class CommunicatorsReader {
       exchange.type = static_cast<DataType>(e.type());
     if (!e.has_bytes())
       fields_.complain_at(e, "bytes", ProblemCode::kMissing,
-                          "{}: bytes is missing; say how much each collective is on", what);
+                          "{}: bytes is missing; set the size of each collective", what);
     const std::int64_t bytes =
         fields_.integer(e, "bytes", what, 1, std::int64_t{1} << 46).value_or(0);
     const std::int64_t item = size_of(exchange.type).count();
     if (bytes % item != 0) {
       fields_.complain_at(e, "bytes",
-                          "{}: {} bytes are no whole number of elements of {} bytes ({})", what,
+                          "{}: {} bytes are not a whole number of elements of {} bytes ({})", what,
                           bytes, item, to_string(exchange.type));
     }
     exchange.elements = bytes / item;
@@ -109,13 +109,14 @@ class CommunicatorsReader {
         fields_.integer(e, "per_backward", what, 0, kMaxExchanges).value_or(0));
     if (exchange.per_forward + exchange.per_backward == 0)
       fields_.complain(e, ProblemCode::kUnused,
-                       "{}: it never happens; say per_forward, per_backward or both", what);
+                       "{}: this exchange never happens; set per_forward, per_backward or both",
+                       what);
     exchange.overlaps = e.overlaps();
     if (e.has_least_filled()) {
       const auto share = fields_.number(e, "least_filled", what, {0, 1});
       if (exchange.collective != CollectiveKind::kAllToAll)
         fields_.complain_at(e, "least_filled", ProblemCode::kUnused,
-                            "{}: least_filled is of ALL_TO_ALL alone; leave it out", what);
+                            "{}: least_filled applies only to ALL_TO_ALL; remove it", what);
       if (share && *share < 1)
         exchange.sizes = VaryingSizes{static_cast<std::int64_t>(std::llround(*share * 1e6))};
     }

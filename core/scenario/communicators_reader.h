@@ -13,10 +13,10 @@ class Scenario;
 
 namespace tutti::core {
 
-/// Of a number of proto::Strategy::Collective.
+/// Returns the kind for a number of proto::Strategy::Collective.
 CollectiveKind collective_of(int collective);
 
-/// A communicator as it was written: what it is depends on the cluster and on the strategy
+/// A communicator as written in the scenario; the cluster and the strategy determine the rest
 /// (communicators.h).
 struct WrittenCommunicator {
   std::string name;
@@ -30,7 +30,7 @@ struct WrittenCommunicator {
   bool sound = true;  ///< everything that was written is here, and nothing was complained of
 };
 
-/// The communicators of a scenario. Mistakes go to the fields' problems.
+/// Reads the communicators of a scenario. Errors go to the fields' problems.
 std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message, Fields& fields);
 
 }  // namespace tutti::core

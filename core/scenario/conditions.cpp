@@ -57,7 +57,7 @@ std::string describe(const Noise& noise) {
       return fmt::format("{:g} % longer on average, Pareto with tail index {:g}", mean,
                          static_cast<double>(noise.tail_index_milli) / 1e3);
     case Noise::Kind::kBernoulli:
-      return fmt::format("{:g} % longer on average, all of it in {:g} % of the steps", mean,
+      return fmt::format("{:g} % longer on average, concentrated in {:g} % of the steps", mean,
                          static_cast<double>(noise.probability_ppm) / 1e4);
   }
   return "";
@@ -91,22 +91,21 @@ std::vector<std::string> describe(const Conditions& conditions,
   for (const GoneWorker& g : conditions.gone)
     texts.push_back(g.from == Time()
                         ? fmt::format("worker {} never comes", g.worker)
-                        : fmt::format("worker {} is gone from {} on", g.worker, show(g.from)));
+                        : fmt::format("worker {} is lost at {}", g.worker, show(g.from)));
   for (const LinkChange& change : conditions.links) {
-    texts.push_back(change.share_ppm == 0
-                        ? fmt::format("link {} is dead{}", cluster.link_name(change.link),
-                                      between(change.at, kNever))
-                        : fmt::format("link {} carries {:g} % of its bandwidth{}",
-                                      cluster.link_name(change.link),
-                                      static_cast<double>(change.share_ppm) / 1e4,
-                                      between(change.at, kNever)));
+    texts.push_back(
+        change.share_ppm == 0
+            ? fmt::format("link {} is dead{}", cluster.link_name(change.link),
+                          between(change.at, kNever))
+            : fmt::format("link {} has {:g} % of its bandwidth{}", cluster.link_name(change.link),
+                          static_cast<double>(change.share_ppm) / 1e4, between(change.at, kNever)));
   }
   for (const BackgroundLoad& load : conditions.background) {
-    texts.push_back(fmt::format("others send over {}: {:g} % of the bandwidth{}", load.where,
+    texts.push_back(fmt::format("background traffic on {}: {:g} % of the bandwidth{}", load.where,
                                 static_cast<double>(load.share_ppm) / 1e4,
                                 load.burst == Time()
                                     ? ""
-                                    : fmt::format(", in bursts of {} on average, {} apart",
+                                    : fmt::format(", in bursts of {} on average, with pauses of {}",
                                                   show(load.burst), show(load.pause))));
   }
   if (conditions.compute_noise.kind != Noise::Kind::kNone)

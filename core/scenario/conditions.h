@@ -9,7 +9,7 @@
 
 namespace tutti::core {
 
-/// Devices that take longer than their figures say, for a while.
+/// Devices that are slower than their stated rates during an interval.
 struct SlowDevices {
   std::int64_t worker = -1;  ///< -1: `random_workers` of them, chosen by the seed
   std::int32_t part = -1;    ///< a device of it; -1: all
@@ -19,14 +19,13 @@ struct SlowDevices {
   Time to = kNever;
 };
 
-/// A worker whose devices begin nothing any more from some moment on: it never comes, dies, or
-/// stalls for good.
+/// A worker whose devices begin nothing any more after some time: it never starts, dies, or hangs.
 struct GoneWorker {
   std::int64_t worker = 0;
   Time from;
 };
 
-/// A link that carries less from some moment on.
+/// A link with a reduced bandwidth after some time.
 struct LinkChange {
   LinkId link = 0;
   std::int64_t share_ppm =
@@ -34,7 +33,7 @@ struct LinkChange {
   Time at;
 };
 
-/// What others send over links, whatever we do: so much less is left for us.
+/// Background traffic on links, which does not yield: it reduces the bandwidth that is left.
 struct BackgroundLoad {
   std::vector<LinkId> links;  ///< directed; each has bursts of its own
   std::int64_t share_ppm =
@@ -45,7 +44,7 @@ struct BackgroundLoad {
   std::string where;       ///< in words
 };
 
-/// What is not as the cluster's figures say.
+/// Deviations from the cluster's stated parameters.
 struct Conditions {
   std::vector<SlowDevices> slow;
   std::vector<GoneWorker> gone;
@@ -59,17 +58,17 @@ struct Conditions {
   }
 };
 
-/// True if what one training step meets differs from what another one meets other than by chance: a
-/// device that is slow for a while, a link that changes during the run, a worker that leaves.
-/// Background traffic comes and goes, but always with the same means.
+/// True if the conditions of training steps differ other than by chance: a device that is slow for
+/// a while, a link that changes during the run, a worker that leaves. Background traffic is random,
+/// but its mean is constant.
 bool change_with_time(const Conditions& conditions);
 
-/// Slow devices with their workers named: those that were left to chance are chosen, each worker at
-/// most once per entry.
+/// Returns the slow devices with their workers; random ones are selected, each worker at most once
+/// per entry.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster);
 
-/// What is unusual, in words, one sentence each; `slow` as chosen.
+/// Returns descriptions of all conditions, one sentence each; `slow` has the selected workers.
 std::vector<std::string> describe(const Conditions& conditions,
                                   const std::vector<SlowDevices>& slow, const Cluster& cluster);
 

@@ -46,7 +46,7 @@ class ConditionsReader {
     slow.slowdown_ppm =
         ppm(fields_
                 .required(message, "slowdown", "slow", {1, kMaxSlowdown},
-                          "how many times as long everything takes there, such as 1.5")
+                          "set it to the factor by which times are longer, such as 1.5")
                 .value_or(1));
     slow.from = moment(message, "from_ms", "slow", Time());
     slow.to = moment(message, "to_ms", "slow", kNever);
@@ -57,15 +57,14 @@ class ConditionsReader {
     if (message.has_worker() == message.has_random_workers()) {
       return fields_.complain(
           message, ProblemCode::kConflict,
-          "slow: say either worker, which one, or random_workers, how many the seed chooses");
+          "slow: set either worker (its index) or random_workers (how many the seed selects)");
     }
     if (message.has_random_workers()) {
       slow.random_workers =
           fields_.integer(message, "random_workers", "slow", 1, cluster_.workers()).value_or(0);
       if (!message.device().empty()) {
-        fields_.complain_at(
-            message, "device", ProblemCode::kUnused,
-            "slow: workers that the seed chooses are slow as a whole; leave out device");
+        fields_.complain_at(message, "device", ProblemCode::kUnused,
+                            "slow: random_workers slows whole workers; remove device");
       }
     } else {
       slow.worker =
@@ -79,7 +78,7 @@ class ConditionsReader {
   void read_gone(const proto::GoneWorker& message) {
     if (!message.has_worker())
       return fields_.complain_at(message, "worker", ProblemCode::kMissing,
-                                 "gone: worker is missing; say which, from 0");
+                                 "gone: worker is missing; set its index, from 0");
     const auto worker = fields_.integer(message, "worker", "gone", 0, cluster_.workers() - 1);
     conditions_.gone.push_back({worker.value_or(0), moment(message, "from_ms", "gone", Time())});
   }
@@ -93,8 +92,8 @@ class ConditionsReader {
       if (part.is_device()) known += (known.empty() ? "" : ", ") + part.name;
     }
     fields_.complain_at(message, "device", ProblemCode::kUnknownName,
-                        "slow: worker {} (machine \"{}\") has no device \"{}\"; it has {}", worker,
-                        machine.name(), message.device(), known);
+                        "slow: worker {} (machine \"{}\") has no device \"{}\"; expected one of {}",
+                        worker, machine.name(), message.device(), known);
     return -1;
   }
 
@@ -102,10 +101,11 @@ class ConditionsReader {
 
   void read_change(const proto::LinkChange& message) {
     LinkChange change;
-    change.share_ppm = ppm(fields_
-                               .required(message, "bandwidth_share", "link", {0, 1},
-                                         "what is left of its bandwidth, from 0 (dead) to 1")
-                               .value_or(1));
+    change.share_ppm =
+        ppm(fields_
+                .required(message, "bandwidth_share", "link", {0, 1},
+                          "set it to the remaining share of the bandwidth, from 0 (dead) to 1")
+                .value_or(1));
     change.at = moment(message, "at_ms", "link", Time());
     const auto links = links_between(message);
     for (const LinkId link : links) {
@@ -143,7 +143,7 @@ class ConditionsReader {
     }
     if (found.empty()) {
       fields_.complain_at(message, "from", ProblemCode::kUnknownName,
-                          "link: nothing joins \"{}\" and \"{}\" directly{}", message.from(),
+                          "link: no link joins \"{}\" and \"{}\" directly{}", message.from(),
                           message.to(), worker < 0 ? "" : neighbours(message, worker));
     }
     return found;
@@ -157,7 +157,7 @@ class ConditionsReader {
   [[nodiscard]] std::string names_of_switches() const {
     if (!cluster_.network()) return "";
     const Fabric* const fabric = cluster_.fabric();
-    if (!fabric) return ", and the network is called network";
+    if (!fabric) return ", and the network is named network";
     return fmt::format(", switches of the network {} … {}", fabric->name(0),
                        fabric->name(fabric->switches() - 1));
   }
@@ -174,7 +174,7 @@ class ConditionsReader {
         return true;
     }
     fields_.complain_at(message, field, ProblemCode::kUnknownName,
-                        "link: there is no part \"{}\"; parts are called w0/gpu0, w1/nic0, …{}",
+                        "link: there is no part \"{}\"; parts are named w0/gpu0, w1/nic0, …{}",
                         name, names_of_switches());
     return false;
   }
@@ -187,7 +187,7 @@ class ConditionsReader {
       if (cluster_.part_name(hop.from) == message.from())
         text += (text.empty() ? "" : ", ") + cluster_.part_name(hop.to);
     }
-    return text.empty() ? "" : "; from there links lead to " + text;
+    return text.empty() ? "" : "; links lead from there to " + text;
   }
 
   /// The number in "w12/…".
@@ -205,11 +205,11 @@ class ConditionsReader {
     load.entry = static_cast<std::int32_t>(conditions_.background.size());
     load.share_ppm = ppm(fields_
                              .required(message, "share", "background", {0, 0.99},
-                                       "what they take of the bandwidth, such as 0.3")
+                                       "set it to the share of the bandwidth in use, such as 0.3")
                              .value_or(0));
     if (message.has_pause_ms() && !message.has_burst_ms())
       fields_.complain_at(message, "pause_ms", ProblemCode::kUnused,
-                          "background: pause_ms is between bursts; say burst_ms too");
+                          "background: pause_ms needs burst_ms; set that too");
     if (message.has_burst_ms()) {
       const auto ms = [&](const char* field, const char* remedy) {
         const Bounds bounds{kShortestBurstMs, kMaxMilliseconds};
@@ -217,7 +217,7 @@ class ConditionsReader {
             fields_.required(message, field, "background", bounds, remedy).value_or(1) * 1e3);
       };
       load.burst = ms("burst_ms", "");
-      load.pause = ms("pause_ms", "how long there is no burst, on average");
+      load.pause = ms("pause_ms", "set it to the mean pause between bursts");
     }
     load.links = links_loaded(message, load.where);
     conditions_.background.push_back(std::move(load));
@@ -229,22 +229,23 @@ class ConditionsReader {
       return links_between(message);
     }
     if (!message.from().empty() || !message.to().empty())
-      fields_.complain_at(message, "where", ProblemCode::kUnused,
-                          "background: from and to name one link; leave where out, or them");
+      fields_.complain_at(
+          message, "where", ProblemCode::kUnused,
+          "background: from and to select a single link; remove where, or from and to");
     std::vector<LinkId> found;
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";
       if (cluster_.switch_links() == 0)
         fields_.complain_at(
             message, "where", ProblemCode::kConflict,
-            "background: this network has no links between switches; take PORTS, or a FAT_TREE");
+            "background: this network has no links between switches; use PORTS, or a FAT_TREE");
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMaxLoaded + 1); ++id)
         found.push_back(id);
     } else {
       words = "all ports of network cards";
       if (!cluster_.network())
         fields_.complain_at(message, "where", ProblemCode::kUnknownName,
-                            "background: there is no network, so no ports");
+                            "background: the cluster has no network and therefore no ports");
       for (LinkId id = cluster_.switch_links(); id < cluster_.links() && found.size() <= kMaxLoaded;
            ++id) {
         if (cluster_.link(id).kind == LinkKind::kNetwork) found.push_back(id);
@@ -252,7 +253,8 @@ class ConditionsReader {
     }
     if (found.size() > kMaxLoaded)
       fields_.complain_at(message, "where", ProblemCode::kTooLarge,
-                          "background: these are more than {} links; name single ones", kMaxLoaded);
+                          "background: this selects more than {} links; select single ones",
+                          kMaxLoaded);
     return found;
   }
 
@@ -260,11 +262,12 @@ class ConditionsReader {
 
   void read_noise(const proto::Noise& message) {
     Noise& noise = conditions_.compute_noise;
-    noise.mean_ppm = ppm(fields_
-                             .required(message, "mean_percent", "compute_noise", {0, 1'000},
-                                       "by how much a step computes longer on average, in percent")
-                             .value_or(0) /
-                         100);
+    noise.mean_ppm =
+        ppm(fields_
+                .required(message, "mean_percent", "compute_noise", {0, 1'000},
+                          "set it to the mean slowdown of a step's computation, in percent")
+                .value_or(0) /
+            100);
     const auto needless = [&](const char* field, const char* kind) {
       if (fields_.has(message, field))
         fields_.complain_at(message, field, ProblemCode::kUnused,
@@ -273,16 +276,16 @@ class ConditionsReader {
     switch (message.distribution()) {
       case proto::Noise::PARETO: {
         noise.kind = Noise::Kind::kPareto;
-        const auto index =
-            fields_.required(message, "tail_index", "compute_noise", {1.01, 100},
-                             "above 1, such as 2; the smaller, the heavier the tail");
+        const auto index = fields_.required(
+            message, "tail_index", "compute_noise", {1.01, 100},
+            "set it to a value above 1, such as 2; a smaller one gives a heavier tail");
         noise.tail_index_milli = static_cast<std::int64_t>(index.value_or(2) * 1e3 + 0.5);
         return needless("probability_percent", "BERNOULLI");
       }
       case proto::Noise::BERNOULLI: {
         noise.kind = Noise::Kind::kBernoulli;
         const auto share = fields_.required(message, "probability_percent", "compute_noise",
-                                            {0.001, 100}, "how many steps in a hundred are hit");
+                                            {0.001, 100}, "set it to the percentage of slow steps");
         noise.probability_ppm = ppm(share.value_or(100) / 100);
         return needless("tail_index", "PARETO");
       }
@@ -290,7 +293,7 @@ class ConditionsReader {
       default:
         fields_.complain_at(
             message, "distribution", ProblemCode::kMissing,
-            "compute_noise: distribution is missing; say EXPONENTIAL, PARETO or BERNOULLI");
+            "compute_noise: distribution is missing; set it to EXPONENTIAL, PARETO or BERNOULLI");
     }
     needless("probability_percent", "BERNOULLI");
     needless("tail_index", "PARETO");

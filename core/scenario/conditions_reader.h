@@ -9,8 +9,7 @@ class Conditions;
 
 namespace tutti::core {
 
-/// The conditions that a scenario describes for `cluster`; what makes no sense is reported to
-/// `fields`.
+/// Reads the conditions that a scenario describes for `cluster`; errors are reported to `fields`.
 Conditions conditions_from(const proto::Conditions& message, Fields& fields,
                            const Cluster& cluster);
 

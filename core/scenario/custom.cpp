@@ -59,10 +59,10 @@ void take_collective(CollectiveKind kind, WrittenScenario& written) {
     strategy.out_of_place = true;
   if (!written.complaints.has("strategy.collective") && written.message->strategy().has_root() &&
       !has_root(kind)) {
-    written.fields.complain_at(
-        written.message->strategy(), "root", ProblemCode::kUnused,
-        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
-        to_string(kind));
+    written.fields.complain_at(written.message->strategy(), "root", ProblemCode::kUnused,
+                               "strategy: {} has no root; only broadcast, reduce, gather and "
+                               "scatter have one; remove root",
+                               to_string(kind));
   }
 }
 
@@ -81,7 +81,8 @@ bool read_custom(WrittenScenario& written, const Library& library) {
     } else {
       fields.complain_at(
           message, "set",
-          "custom: set: \"{}\" is no parameter with a whole number, such as \"slices=8\"", text);
+          "custom: set: \"{}\" does not set a parameter to a whole number, as \"slices=8\" does",
+          text);
       good = false;
     }
   }
@@ -148,10 +149,9 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
     if (steps > kMaxProvedSteps) {
       return tl::make_unexpected(
           Error::request({ProblemCode::kTooLarge, "Custom"},
-                         fmt::format("the algorithm has more than {} steps over its {} ranks, too "
-                                     "many to prove that it is right, and an "
-                                     "algorithm is run only once it is proved; take fewer workers "
-                                     "or chunks, or tutti simulate",
+                         fmt::format("the algorithm has more than {} steps on its {} ranks, too "
+                                     "many to prove it correct, and only proved algorithms can be "
+                                     "run; use fewer workers or chunks, or tutti simulate",
                                      kMaxProvedSteps, algorithm.shape().ranks),
                          {scenario.strategy.custom->path, 0, 0}));
     }
@@ -165,8 +165,7 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
     return tl::make_unexpected(
         Error::request({ProblemCode::kInvalid, "Custom"},
                        fmt::format("the algorithm is wrong for {} ranks: {}; tutti plan --check "
-                                   "tells more, tutti plan --schedule shows "
-                                   "its steps",
+                                   "explains it, tutti plan --schedule prints its steps",
                                    algorithm.shape().ranks, first.text),
                        place));
   }
@@ -174,12 +173,10 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
 }
 
 Error never_ends(const Scenario& scenario) {
-  return Error::request(
-      {ProblemCode::kInvalid, "Custom"},
-      fmt::format(
-          "the algorithm never ends: every rank waits for another one; tutti plan --check with "
-          "fewer workers shows where"),
-      {scenario.strategy.custom->path, 0, 0});
+  return Error::request({ProblemCode::kInvalid, "Custom"},
+                        fmt::format("the algorithm deadlocks: every rank waits for another; tutti "
+                                    "plan --check with fewer workers shows where"),
+                        {scenario.strategy.custom->path, 0, 0});
 }
 
 }  // namespace tutti::core

@@ -10,7 +10,8 @@
 
 namespace tutti::core {
 
-/// What to record of a run. Bounded by default; what was left out is said in the run's notes.
+/// The selection of what to record of a run. The number of spans is limited by default; the run's
+/// notes state what was left out.
 struct RecordOptions {
   RecordLevel level = RecordLevel::kPacks;
   std::int64_t first_worker = 0;
@@ -20,24 +21,23 @@ struct RecordOptions {
   std::int64_t most_spans = 2'000'000;
 };
 
-/// How a run is watched and stopped from outside.
+/// Progress and cancellation of a run.
 struct RunControl {
-  /// Set from anywhere (a signal handler too): the run stops soon and keeps what it has.
+  /// Set it from any thread or signal handler: the run stops soon and keeps what it has.
   const std::atomic<bool>* cancel = nullptr;
-  /// Called now and then with the share that is done, 0 … 1.
+  /// Called from time to time with the completed share, 0 … 1.
   std::function<void(double)> progress;
-  /// Of a simulation: soon after this virtual time it stops as if cancelled. Real runs have
-  /// `cancel`.
+  /// A simulation stops, as if cancelled, soon after this virtual time. Real runs have `cancel`.
   Time until = kNever;
 };
 
-/// Runs a scenario and writes down what happened. Implemented by the simulator and by the real run;
-/// commands and the window see nothing else of them.
+/// Runs a scenario and records it. The simulator and the real run implement it; commands and the
+/// window depend on nothing else of them.
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Feeds `sink` up to and including end(), also when cancelled (the notes say so).
-  /// ERRORS: the run failed (kRun), or cannot be done (kRequest).
+  /// Feeds `sink` up to and including end(), even if it is cancelled (a note says so).
+  /// ERRORS: the run failed (kRun), or is impossible (kRequest).
   virtual Expected<void> run(const Scenario& scenario, const RecordOptions& record,
                              const RunControl& control, TimelineSink& sink) = 0;
 };

@@ -5,9 +5,9 @@
 
 namespace tutti::core {
 
-/// Returns what moves the strategy's messages between hosts on a TCP network: NCCL its own, else
-/// the library that its framework uses. Strategies without a framework are TensorFlow's, whose
-/// messages travel over gRPC.
+/// Returns the library that moves the strategy's messages between hosts on a TCP network: NCCL for
+/// its own collectives, otherwise that of its framework. Without a framework it is TensorFlow's,
+/// gRPC.
 HostLibrary host_library_of(const Strategy& strategy);
 
 }  // namespace tutti::core

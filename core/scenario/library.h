@@ -9,8 +9,8 @@
 namespace tutti::core {
 
 /// The machines, models, layer times, kinds of network links and algorithms that scenarios name:
-/// files that come with Tutti in a folder, or in the user's own; or texts that were sent along with
-/// a scenario to where there are no files.
+/// files that Tutti ships in a folder, or the user's own; or texts that were sent with a scenario
+/// to a process without these files.
 class Library {
  public:
   enum class Kind {
@@ -32,18 +32,18 @@ class Library {
 
   /// `folder` holds machines/, models/, layer_times/, links/ and algorithms/.
   explicit Library(std::string folder) : folder_(std::move(folder)) {}
-  /// Has these texts and nothing else, and reads no file.
+  /// Creates a library that has only these texts, and reads no file.
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
 
-  /// The file that `name` means in a text at `from`: a path (it has a '/' or an ending), relative
-  /// to the folder of `from`; else the shipped file of that name, except of clusters, of which none
-  /// are shipped. Nothing if there is none.
+  /// Returns the file for `name` in a text at `from`: for a path (it has a '/' or an extension)
+  /// relative to the folder of `from`; otherwise the shipped file of that name (none for clusters).
+  /// Returns nullopt if there is none.
   [[nodiscard]] std::optional<std::string> find(Kind kind, const std::string& name,
                                                 const std::string& from) const;
-  /// The same, with its text. ERRORS: it is there and cannot be read.
+  /// Returns the file with its text. ERRORS: it exists but cannot be read.
   [[nodiscard]] Expected<std::optional<File>> read(Kind kind, const std::string& name,
                                                    const std::string& from) const;
-  /// The names of the shipped ones, sorted.
+  /// Returns the names of the shipped files, sorted.
   [[nodiscard]] std::vector<std::string> names(Kind kind) const;
   [[nodiscard]] const std::string& folder() const { return folder_; }
 

@@ -4,9 +4,9 @@
 
 namespace tutti::core {
 
-/// The folder with the shipped machines, models and layer times: $TUTTI_DATA if it is set; else
-/// share/tutti beside the program's own bin folder, where an installation has it; else the source
-/// tree that the program was built from.
+/// Returns the folder with the shipped machines, models and layer times: $TUTTI_DATA if it is set;
+/// otherwise share/tutti next to the program's bin folder, as installed; otherwise the source tree
+/// that the program was built from.
 std::string library_folder();
 
 }  // namespace tutti::core

@@ -31,7 +31,7 @@ class LinkChecks {
     const auto check = [&](const std::string& name, Bandwidth bandwidth) {
       if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
       problems_.add({ProblemCode::kTooSmall, "Cluster"}, place_,
-                    "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; "
+                    "{} at {:g} GB/s would need more than a day for the {} bytes of gradients; "
                     "check its bandwidth",
                     name, to_gb_per_s(bandwidth), bytes.count());
     };
@@ -92,14 +92,14 @@ class LinkChecks {
     const bool staged = from.worker != to.worker && staging != Staging::kDirect;
     const bool rails =
         from.worker != to.worker && cluster_.network()->kind == Network::Kind::kRails;
-    problems_.add({ProblemCode::kConflict, "Cluster"}, place_,
-                  "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and "
-                  "CPUs pass traffic "
-                  "on, GPUs and network cards do not; add the missing link",
-                  cluster_.part_name(from), cluster_.machine(from.worker).name(),
-                  cluster_.part_name(to), cluster_.machine(to.worker).name(),
-                  staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
-                  rails ? " on the sender's rail" : "");
+    problems_.add(
+        {ProblemCode::kConflict, "Cluster"}, place_,
+        "no path of links leads from {} (machine \"{}\") to {} (machine \"{}\"){}{}; only switches "
+        "and CPUs forward traffic, GPUs and network cards do not; add the missing link",
+        cluster_.part_name(from), cluster_.machine(from.worker).name(), cluster_.part_name(to),
+        cluster_.machine(to.worker).name(),
+        staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
+        rails ? " on the sender's rail" : "");
     return false;
   }
 

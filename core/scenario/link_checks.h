@@ -4,9 +4,9 @@
 
 namespace tutti::core {
 
-/// Checks that the links of the cluster carry what the strategy sends: everyone who sends reaches
-/// everyone else, and the gradients get over every link within a day (a unit that is a million
-/// times off is found here rather than after a run). Problems stand where the cluster is described.
+/// Checks that the cluster's links can carry the strategy's messages: every sender reaches every
+/// receiver, and every link carries the gradients within a day (this detects a unit that is wrong
+/// by a factor of a million before the run). Problems have the locations of the cluster's fields.
 void check_links(WrittenScenario& written);
 
 }  // namespace tutti::core

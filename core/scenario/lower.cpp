@@ -49,9 +49,8 @@ class ScenarioLowering {
       strategy.framework->lower({scenario_.workload, *scenario_.cluster}, strategy, complaints_);
     if (strategy.servers && strategy.servers->updates && complaints_.has("workload.update_ms")) {
       complaints_.complain_at("workload.update_ms", ProblemCode::kUnused,
-                              "workload: update_ms: the devices that hold the variables update "
-                              "them, in {} passes over their "
-                              "memory; leave it out",
+                              "workload: update_ms: the update time follows from {} passes over "
+                              "the memory of the devices that hold the variables; remove it",
                               kUpdatePasses);
     }
     if (problems_.empty()) choose_devices(strategy);
@@ -78,12 +77,12 @@ class ScenarioLowering {
     if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
       complaints_.complain_at(
           "strategy.drop_odd_device", ProblemCode::kUnused,
-          "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
+          "strategy: drop_odd_device applies only to hierarchical_copy; remove it");
     if (strategy.reduce_to_device.empty()) return;
     if (!traits(strategy.algorithm).chooses_device)
       return complaints_.complain_at(
           "strategy.reduce_to_device", ProblemCode::kUnused,
-          "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
+          "strategy: reduce_to_device applies only to reduction_to_one_device; remove it");
     const Cluster& cluster = *scenario_.cluster;
     std::vector<std::string> names;
     for (int r = 0; r < cluster.replicas_per_worker(); ++r) {
@@ -97,10 +96,10 @@ class ScenarioLowering {
       names.push_back(cluster.part(cluster.host(0)).name);
       if (names.back() == strategy.reduce_to_device) return strategy.reduce_to.reset();
     }
-    complaints_.complain_at(
-        "strategy.reduce_to_device", ProblemCode::kUnknownName,
-        "strategy: reduce_to_device: the first worker has no \"{}\" that takes part; there are {}",
-        strategy.reduce_to_device, fmt::join(names, ", "));
+    complaints_.complain_at("strategy.reduce_to_device", ProblemCode::kUnknownName,
+                            "strategy: reduce_to_device: the first worker has no participating "
+                            "device \"{}\"; expected one of {}",
+                            strategy.reduce_to_device, fmt::join(names, ", "));
   }
 
   void lower_communicators() {
@@ -109,10 +108,10 @@ class ScenarioLowering {
     const bool splits = std::any_of(scenario_.communicators.begin(), scenario_.communicators.end(),
                                     [](const Communicator& c) { return c.splits_model; });
     if (scenario_.strategy.spec && splits) {
-      complaints_.complain_at(path_of("all_reduce_spec"), ProblemCode::kConflict,
-                              "strategy: all_reduce_spec reduces over all replicas, which hold "
-                              "different parts of the model "
-                              "(splits_model); say algorithm: \"ring\" or \"nccl\" in its place");
+      complaints_.complain_at(
+          path_of("all_reduce_spec"), ProblemCode::kConflict,
+          "strategy: all_reduce_spec reduces over all replicas, but they hold different parts of "
+          "the model (splits_model); set algorithm: \"ring\" or \"nccl\" instead");
     }
   }
 

@@ -4,10 +4,9 @@
 
 namespace tutti::core {
 
-/// The second stage: values to a plan. What the strategy comes to on this cluster with these
-/// gradients, who communicates with whom, and the packs of a step. Does nothing if reading has left
-/// out the cluster or the strategy. What does not go together is a problem, at the field that says
-/// it.
+/// The second stage: lowers values to a plan. Computes the strategy's behaviour on this cluster
+/// with these gradients: who communicates with whom, and the packs of a step. Does nothing if
+/// reading found no valid cluster or strategy. Incompatible values are a problem, at their field.
 void lower(WrittenScenario& written);
 
 }  // namespace tutti::core

@@ -150,19 +150,16 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
                   [](const nccl::CollectiveTime* time) { return time->calibrated; });
   if (calibrated)
     return fmt::format(
-        "NCCL {} would take{} {}; its times are corrected by the cluster's own measurements "
-        "(nccl_calibration), and "
-        "eight "
-        "of ten are expected between {:.2f} and {:.2f} times the prediction",
+        "NCCL {} would choose{} {}; its times are corrected by measurements of this cluster "
+        "(nccl_calibration), and 80 % of times are expected between {:.2f} and {:.2f} times the "
+        "prediction",
         nccl::describe(times.front()->version), where, which, widest.low, widest.high);
   return fmt::format(
-      "NCCL {} would take{} {}; of its times eight of ten measurements lay between {:.2f} and "
-      "{:.2f} times the "
-      "prediction, on systems that the model was not fitted to{}",
+      "NCCL {} would choose{} {}; on systems that were not used for fitting, 80 % of measured "
+      "times were between {:.2f} and {:.2f} times the prediction{}",
       nccl::describe(times.front()->version), where, which, widest.low, widest.high,
-      by_network ? "; this one is taken to have a network that reduces (SHARP), whose figures are "
-                   "published ones and "
-                   "not measured"
+      by_network ? "; this network is assumed to reduce in its switches (SHARP), with published "
+                   "parameters that were not measured"
                  : "");
 }
 
@@ -173,12 +170,9 @@ std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times) {
   const auto first = std::find_if(times.begin(), times.end(),
                                   [](const auto* t) { return !t->time.capped_at.empty(); });
   return fmt::format(
-      "the time model has {} of {} collectives of NCCL's take less than {} needs for the bytes "
-      "that it carries; they "
-      "take that in its place (capped_at_bound). Please report this, with the scenario: it is a "
-      "mistake of the model, "
-      "or "
-      "a link that the machine's file has slower than it is",
+      "the time model predicted less time for {} of {} NCCL collectives than {} needs for their "
+      "bytes; their times were raised to that bound (capped_at_bound). Please report this, with "
+      "the scenario: the model is wrong, or the machine file states a link that is too slow",
       capped, times.size(), (*first)->time.capped_at);
 }
 
@@ -186,8 +180,8 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
   std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
     notes.push_back(
-        fmt::format("NCCL's own choice and times are not known here: {}; its collectives are "
-                    "simulated as rings over its channels",
+        fmt::format("NCCL's choice and times are unknown here: {}; its collectives are simulated "
+                    "as rings over its channels",
                     scenario.why_rings));
   }
   // What is fused, and what NCCL takes for that, is known when it is.

@@ -11,15 +11,16 @@
 
 namespace tutti::core {
 
-/// NCCL as a scenario has it (strategy.nccl).
+/// The NCCL options of a scenario (strategy.nccl).
 struct NcclOptions {
   nccl::Version version = nccl::kDefaultVersion;
   std::vector<std::pair<std::string, std::string>>
       variables;            ///< of its environment: names and values, in order
   nccl::Settings settings;  ///< what the release makes of them
-  /// What carries messages between machines (Transport's names); nothing: the cluster says it.
+  /// The transport between machines (a name of Transport); nullopt: the cluster states it.
   std::optional<std::string> transport;
-  /// The file of the cluster's own measurements, and where the scenario names it; empty: none.
+  /// The file of the cluster's own measurements, and the location of its name in the scenario;
+  /// empty: none.
   std::string calibration;
   Location calibration_at = {};
 };

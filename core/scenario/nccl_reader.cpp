@@ -25,7 +25,7 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields) {
     const auto equals = one.find('=');
     if (equals == std::string::npos || !one.starts_with("NCCL_")) {
       wrong("set", ProblemCode::kUnknownName,
-            fmt::format("set: \"{}\" is none of NCCL's variables, such as NCCL_ALGO=Ring", one));
+            fmt::format("set: \"{}\" is not an NCCL variable, such as NCCL_ALGO=Ring", one));
       return options;
     }
     options.variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
@@ -35,9 +35,9 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields) {
     if (options.settings.p2p_disabled.value_or(false) ||
         options.settings.shm_disabled.value_or(false))
       wrong("set", ProblemCode::kUnsupported,
-            "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that "
-            "packs share "
-            "here; leave them out (tutti perf --cluster has the times)");
+            "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE change the paths between GPUs, which the "
+            "simulation of packs does not model; remove them (tutti perf --cluster predicts their "
+            "times)");
   } else {
     wrong_in("set", settings.error());
   }
@@ -45,7 +45,8 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields) {
   options.transport = message.network();
   if (!parse_transport(message.network()))
     wrong("network", ProblemCode::kUnknownName,
-          fmt::format("network: \"{}\" is none of {}", message.network(), transport_names()));
+          fmt::format("network: \"{}\" is unknown; expected one of {}", message.network(),
+                      transport_names()));
   return options;
 }
 

@@ -9,8 +9,8 @@ class Nccl;
 
 namespace tutti::core {
 
-/// Reads strategy.nccl. ERRORS (problems of `fields`, each at its field): a release, variable,
-/// value or transport that is not known, and variables that scenarios cannot follow.
+/// Reads strategy.nccl. ERRORS (problems of `fields`, each at its field): an unknown release,
+/// variable, value or transport, or a variable that scenarios cannot model.
 NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields);
 
 }  // namespace tutti::core

@@ -13,23 +13,22 @@
 
 namespace tutti::core {
 
-/// The lower bounds that links set, by kind of collective and its root.
+/// The lower bounds from links, by kind of collective and its root.
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
-/// Where the data of what is inside a worker goes, by kind, root and channels. It is shared,
-/// because looking it up costs more than anything else of a small collective.
+/// The paths of data inside a worker, by kind, root and channels. They are cached, because
+/// computing them dominates the cost of a small collective.
 using NcclWays =
     std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
 
-/// Returns what NCCL takes for a collective of `strategy`: as a whole if it has no parts, else of
-/// the parts inside workers. ERRORS: the settings leave nothing to choose.
+/// Returns NCCL's times for a collective of `strategy`: of the whole collective if it has no parts,
+/// otherwise of the parts inside workers. ERRORS: the settings leave nothing to choose.
 Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
                                                const Strategy& strategy,
                                                const nccl::Predictor& predictor,
                                                const NcclBounds& bounds, NcclWays& ways);
 
-/// NCCL's times of a strategy's collectives, of whatever size. REQUIRES: all have parts, or none
-/// has.
+/// NCCL's times of a strategy's collectives, for any size. REQUIRES: all have parts, or none has.
 class NcclTimes final : public CollectiveTimes {
  public:
   NcclTimes(nccl::Predictor predictor, NcclBounds bounds, Strategy strategy,

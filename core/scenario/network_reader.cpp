@@ -67,7 +67,7 @@ class NetworkReader {
       default:
         fields_.complain_at(
             message_, "kind", ProblemCode::kMissing,
-            "network: kind is missing; say ONE_SWITCH, RAILS, FAT_TREE or DRAGONFLY");
+            "network: kind is missing; set it to ONE_SWITCH, RAILS, FAT_TREE or DRAGONFLY");
     }
   }
 
@@ -88,9 +88,9 @@ class NetworkReader {
   void read_figures() {
     network_.port_bandwidth = rate(message_, "bandwidth_gb_per_s", "network");
     if (!network_.port_bandwidth && link_) network_.port_bandwidth = link_->port;
-    network_.latency =
-        latency("latency_us", link_ ? std::optional(link_->latency) : std::nullopt,
-                "one way, from card to card; or name the kind of link, such as link: \"edr\"");
+    network_.latency = latency("latency_us", link_ ? std::optional(link_->latency) : std::nullopt,
+                               "set the latency from network card to network card, or the kind of "
+                               "link, such as link: \"edr\"");
     network_.connection = rate(message_, "connection_gb_per_s", "network");
     if (!network_.connection && link_) network_.connection = link_->connection;
     network_.source = message_.source().empty() && link_ ? link_->source : message_.source();
@@ -107,7 +107,7 @@ class NetworkReader {
     if (has_switches()) {
       switch_latency_ =
           latency("switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
-                  "what every switch beyond the first adds; or name the kind of link");
+                  "set the latency of each switch after the first, or the kind of link");
     }
   }
 
@@ -115,12 +115,12 @@ class NetworkReader {
     if (!message_.has_host_transport()) return;
     const proto::HostTransport& hosts = message_.host_transport();
     if (network_.transport != Transport::kTcp) {
-      return fields_.complain_at(
-          message_, "host_transport", ProblemCode::kUnused,
-          "network: host_transport is of TCP networks, and this one's transport is {}; leave it "
-          "out, or say transport: TCP",
-          network_.transport == Transport::kNone ? "not stated"
-                                                 : name_in_files(network_.transport));
+      return fields_.complain_at(message_, "host_transport", ProblemCode::kUnused,
+                                 "network: host_transport applies to TCP networks, but the "
+                                 "transport is {}; remove it, or set transport: TCP",
+                                 network_.transport == Transport::kNone
+                                     ? "not stated"
+                                     : name_in_files(network_.transport));
     }
     const char* const what = "host_transport";
     HostTransportSettings& settings = network_.host_settings;
@@ -141,14 +141,14 @@ class NetworkReader {
     if (settings.overlay == Overlay::kNone && settings.overlay_factor)
       fields_.complain_at(
           hosts, "overlay_factor", ProblemCode::kUnused,
-          "host_transport: overlay_factor is of an overlay; say which, such as overlay: IPIP");
+          "host_transport: overlay_factor needs an overlay; set one, such as overlay: IPIP");
   }
 
   void refuse_what_is_of_other_kinds() {
     const auto only = [this](bool said, const char* field, bool fits, const char* kinds) {
       if (said && !fits)
         fields_.complain_at(message_, field, ProblemCode::kUnused,
-                            "network: {} is of kind {}; leave it out", field, kinds);
+                            "network: {} applies only to kind {}; remove it", field, kinds);
     };
     const char* const both = "FAT_TREE or DRAGONFLY";
     only(message_.has_fat_tree(), "fat_tree", network_.kind == Network::Kind::kFatTree, "FAT_TREE");
@@ -201,7 +201,7 @@ class NetworkReader {
   void check_size(const google::protobuf::Message& message, const char* what, double links) {
     if (links <= static_cast<double>(kMaxSwitchLinks)) return;
     fields_.complain(message, ProblemCode::kTooLarge,
-                     "{}: that makes {:.3g} links between switches; at most {} can be simulated",
+                     "{}: this makes {:.3g} links between switches; at most {} can be simulated",
                      what, links, kMaxSwitchLinks);
   }
 
@@ -209,7 +209,7 @@ class NetworkReader {
     if (!message_.has_fat_tree()) {
       return fields_.complain_at(
           message_, "fat_tree", ProblemCode::kMissing,
-          "network: fat_tree is missing; say fat_tree {{ workers_per_leaf: … spines: … }}");
+          "network: fat_tree is missing; set fat_tree {{ workers_per_leaf: … spines: … }}");
     }
     const proto::FatTree& tree = message_.fat_tree();
     FatTreeShape& shape = network_.fat_tree;
@@ -224,9 +224,8 @@ class NetworkReader {
     const auto uplink = rate(tree, "uplink_gb_per_s", "fat_tree");
     if (tree.has_oversubscription() && tree.has_uplink_gb_per_s()) {
       fields_.complain_at(tree, "uplink_gb_per_s", ProblemCode::kConflict,
-                          "fat_tree: oversubscription and uplink_gb_per_s both say how wide the "
-                          "links to the spines "
-                          "are; keep one");
+                          "fat_tree: oversubscription and uplink_gb_per_s both set the bandwidth "
+                          "of the links to the spines; keep one");
     }
     if (fields_.problems().size() > problems) return;
     const double ports = static_cast<double>(shape.workers_per_leaf) *
@@ -244,12 +243,11 @@ class NetworkReader {
   void check_rails(const proto::FatTree& tree) {
     for (const WorkerGroup& group : groups_) {
       if (group.machine->nics().size() == groups_.front().machine->nics().size()) continue;
-      fields_.complain_at(
-          tree, "rails", ProblemCode::kUnused,
-          "fat_tree: on rails every machine needs the same number of network cards (\"{}\" has {}, "
-          "\"{}\" has {}); leave rails out",
-          groups_.front().machine->name(), groups_.front().machine->nics().size(),
-          group.machine->name(), group.machine->nics().size());
+      fields_.complain_at(tree, "rails", ProblemCode::kUnused,
+                          "fat_tree: rails need the same number of network cards on every machine "
+                          "(\"{}\" has {}, \"{}\" has {}); remove rails",
+                          groups_.front().machine->name(), groups_.front().machine->nics().size(),
+                          group.machine->name(), group.machine->nics().size());
     }
   }
 
@@ -257,7 +255,7 @@ class NetworkReader {
     if (!message_.has_dragonfly()) {
       return fields_.complain_at(
           message_, "dragonfly", ProblemCode::kMissing,
-          "network: dragonfly is missing; say dragonfly {{ workers_per_router: … "
+          "network: dragonfly is missing; set dragonfly {{ workers_per_router: … "
           "routers_per_group: … global_links_per_router: … }}");
     }
     const proto::Dragonfly& fly = message_.dragonfly();
@@ -279,12 +277,12 @@ class NetworkReader {
     const std::int64_t links =
         static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;
     if (links < groups - 1) {
-      fields_.complain_at(
-          fly, "global_links_per_router", ProblemCode::kTooSmall,
-          "dragonfly: {} workers make {} groups, so each needs at least {} links to others, one to "
-          "each; {} routers with {} have {}; take more links, or larger groups",
-          workers_, groups, groups - 1, shape.routers_per_group, shape.global_links_per_router,
-          links);
+      fields_.complain_at(fly, "global_links_per_router", ProblemCode::kTooSmall,
+                          "dragonfly: {} workers make {} groups, so each group needs at least {} "
+                          "links, one to every other group; {} routers with {} links each have {}; "
+                          "use more links, or larger groups",
+                          workers_, groups, groups - 1, shape.routers_per_group,
+                          shape.global_links_per_router, links);
     }
     check_size(fly, "dragonfly",
                static_cast<double>(groups) * shape.routers_per_group *
@@ -315,8 +313,8 @@ Expected<void> spell_out_link(proto::Network& message, const std::string& path,
   const auto file = library.read(Library::Kind::kLink, message.link(), path);
   if (!file) return tl::make_unexpected(file.error());
   if (!*file) {
-    return tl::make_unexpected(Error::request(
-        fmt::format("there is no kind of link \"{}\"", message.link()), {path, 0, 0}));
+    return tl::make_unexpected(
+        Error::request(fmt::format("there is no link kind \"{}\"", message.link()), {path, 0, 0}));
   }
   const Expected<NetworkLink> link = read_network_link((*file)->text, (*file)->path);
   if (!link) return tl::make_unexpected(link.error());

@@ -15,19 +15,18 @@ class Network;
 
 namespace tutti::core {
 
-/// Directed links between switches: each takes some memory in a simulation.
+/// The maximum number of directed links between switches; each needs memory in a simulation.
 inline constexpr std::int64_t kMaxSwitchLinks = 16'000'000;
 
-/// The network that a message describes for these workers; nothing, and problems, if it makes no
-/// sense. `path` is where the message was written: the path of a file that its `link` names, which
-/// is added to `files`, starts from there.
+/// Returns the network of a message for these workers; nullopt, with problems, if it is invalid.
+/// `path` is the location of the message: a relative path in its `link` starts from there, and the
+/// file is added to `files`.
 std::optional<Network> network_from(const proto::Network& message,
                                     const std::vector<WorkerGroup>& groups, Fields& fields,
                                     const std::string& path, const Library& library,
                                     std::vector<Library::File>& files);
 
-/// Replaces the kind of link that a network names by the figures that it stands for, so that they
-/// can be changed.
+/// Replaces the kind of link of a network by its parameters, so that they can be changed.
 Expected<void> spell_out_link(proto::Network& message, const std::string& path,
                               const Library& library);
 

@@ -15,46 +15,47 @@ namespace tutti::core {
 // Texts of that form are read for one release, and `tutti convert` rewrites them
 // (docs/scenarios.md, docs/decisions/0054).
 
-/// A field of a strategy that is elsewhere now.
+/// A field of the strategy that has moved.
 struct MovedField {
   std::string_view was;  ///< "mirrored"
   std::string_view now;  ///< "tensorflow.mirrored"; "": a value of 0 that says nothing is left out
-  /// The field moves only if the strategy has this one, after all moves of rows above; "": always.
+  /// The field moves only if the strategy has this one after the moves of all rows above; "":
+  /// always.
   std::string_view beside;
 };
 
-/// All of them. Of several rows for one field the first that applies holds.
+/// All of them. Among several rows for one field, the first that applies is used.
 std::span<const MovedField> moved_fields();
 
-/// A field that has to move next, and where to.
+/// Returns a field that has to move next, and its destination.
 struct NextMove {
   std::size_t strategy = 0;  ///< index among the document's fields
   std::size_t field = 0;     ///< index among the strategy's fields
   const MovedField* row = nullptr;
   bool dropped = false;  ///< it says nothing, and is left out
 };
-/// Nothing if the document is in today's form.
+/// Returns nullopt if the document has the current form.
 std::optional<NextMove> next_move(const Value& document);
 
-/// A field that was moved, where it was written.
+/// A field that was moved, with its original location.
 struct MovedValue {
   std::string was;  ///< "strategy.mirrored"
   std::string now;  ///< "strategy.tensorflow.mirrored"; "": left out
   Position at;
 };
-/// Brings a document into today's form. Every value keeps its place, so that errors point at what
-/// their reader wrote; a message that had to be added has the place of the first field in it. Cost:
-/// that of looking at the fields of the strategy.
+/// Converts a document to the current form. Every value keeps its location, so that errors point at
+/// the user's text; an added message has the location of its first field. Cost: one look at the
+/// fields of the strategy.
 std::vector<MovedValue> bring_up_to_date(Value& document);
 
 /// Returns the parts of a path: "tensorflow.mirrored" has two.
 std::vector<std::string> parts_of(std::string_view path);
-/// Returns the message that stands at `path` below `message`; null if there is none.
+/// Returns the message at `path` below `message`; null if there is none.
 const Value* message_at(const Value& message, std::string_view path);
-/// True if `written` is `name`, or `name` as JSON spells it.
+/// True if `written` is `name`, or its JSON spelling.
 bool is_field_name(std::string_view written, std::string_view name);
 
-/// parse_document(), and brings what it finds up to date.
+/// Parses a document with parse_document() and converts it to the current form.
 Document parse_scenario(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core

@@ -13,8 +13,7 @@ namespace {
 DataType index_type_of(const proto::SparseGradient& s, const std::string& what, Fields& fields) {
   if (!s.has_index_type() || s.index_type() == proto::INT64) return DataType::kInt64;
   if (s.index_type() != proto::INT32)
-    fields.complain_at(s, "index_type",
-                       "{}: index_type: indices are INT64 or INT32; take one of these", what);
+    fields.complain_at(s, "index_type", "{}: index_type must be INT64 or INT32", what);
   return DataType::kInt32;
 }
 
@@ -26,26 +25,26 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     const auto variable = std::find_if(model.variables.begin(), model.variables.end(),
                                        [&](const Variable& v) { return v.name == s.variable(); });
     if (variable == model.variables.end()) {
-      fields.complain_at(s, "variable", ProblemCode::kUnknownName,
-                         "sparse_gradient: variable: the model has no \"{}\"; say the name of one "
-                         "of its variables",
-                         s.variable());
+      fields.complain_at(
+          s, "variable", ProblemCode::kUnknownName,
+          "sparse_gradient: variable: the model has no variable \"{}\"; name one of its variables",
+          s.variable());
       continue;
     }
     const std::string what = fmt::format("sparse_gradient of \"{}\"", s.variable());
     if (variable->slices) {
-      fields.complain_at(s, "variable", ProblemCode::kDuplicate, "{} is said twice; keep one",
-                         what);
+      fields.complain_at(s, "variable", ProblemCode::kDuplicate, "{} is set twice; keep one", what);
       continue;
     }
     if (variable->shape.empty() || variable->elements == 0) {
       fields.complain_at(s, "variable", ProblemCode::kUnused,
-                         "{}: the variable has no rows; leave it out", what);
+                         "{}: the variable has no rows; remove it", what);
       continue;
     }
     if (!s.has_rows_per_step()) {
-      fields.complain_at(s, "rows_per_step", ProblemCode::kMissing,
-                         "{}: say rows_per_step, the rows that a replica's gradient has", what);
+      fields.complain_at(
+          s, "rows_per_step", ProblemCode::kMissing,
+          "{}: rows_per_step is missing; set the number of rows in a replica's gradient", what);
       continue;
     }
     Slices slices;
@@ -54,7 +53,7 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     if (most == 0) {
       fields.complain_at(
           s, "variable", ProblemCode::kUnused,
-          "{}: one row of each of {} replicas is more than can be gathered; leave it out", what,
+          "{}: gathering one row of each of {} replicas exceeds the limit; remove it", what,
           replicas);
       continue;
     }
@@ -103,12 +102,12 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
     const std::int64_t count = fields.integer(v, "count", what, 1, kMax).value_or(1);
     if (static_cast<std::int64_t>(variables.size()) + count > kMax) {
       fields.complain(v, ProblemCode::kTooLarge,
-                      "{}: more than {} on_read variables in all; take fewer", what, kMax);
+                      "{}: more than {} on_read variables in total; use fewer", what, kMax);
       break;
     }
     if (variable.elements > 0 && count > (kMaxElements - total) / variable.elements) {
       fields.complain(v, ProblemCode::kTooLarge,
-                      "{}: on_read variables have more than 2^46 elements in all; take fewer",
+                      "{}: on_read variables have more than 2^46 elements in total; use fewer",
                       what);
       break;
     }

@@ -11,12 +11,12 @@ namespace tutti::core {
 
 // What a workload says of variables besides their shapes and times.
 
-/// Marks the variables of `model` whose gradients are sparse, of which so many replicas have some
+/// Marks the variables of `model` with sparse gradients, of which `replicas` replicas have some
 /// rows each.
 void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model,
                            Fields& fields);
 
-/// Those that replicas keep by themselves.
+/// Reads the variables that replicas keep by themselves.
 std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields& fields);
 
 }  // namespace tutti::core

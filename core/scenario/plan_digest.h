@@ -6,11 +6,11 @@
 
 namespace tutti::core {
 
-/// A number that two programs agree on only if they make the same of a scenario: the cluster's
-/// shape, every pack with its gradients and order, and what the schedules do. Not against forgery
-/// (64 bits of FNV-1a). Computation times are left out: they are numbers of the scenario, and no
-/// message depends on them. Cost: looks at about a million steps of the schedules at the most;
-/// where there are more, at evenly spread ones.
+/// A digest on which two programs agree only if they derive the same plan from a scenario: the
+/// cluster's shape, every pack with its gradients and order, and the steps of the schedules. It
+/// does not protect against forgery (64 bits of FNV-1a). Computation times are not included: they
+/// are values of the scenario, and no message depends on them. Cost: it reads at most about a
+/// million steps of the schedules; if there are more, evenly spread ones.
 std::uint64_t plan_digest(const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -9,7 +9,7 @@
 
 namespace tutti::core {
 
-/// One collective by itself.
+/// A single collective to measure.
 struct OneBuffer {
   DataType type = DataType::kFloat32;
   std::int64_t elements = 1;  ///< of the whole: Collective::elements
@@ -20,12 +20,13 @@ struct OneBuffer {
   bool out_of_place = false;
 };
 
-/// The text of a scenario on the same cluster and with the same algorithm, but with a single
-/// gradient that this is done with, nothing to compute, and no packing. REQUIRES: `text` is a
-/// scenario without problems; `path` is its file.
+/// Returns the text of a scenario with the same cluster and algorithm, but with a single gradient
+/// for this collective, without computation and without packing. REQUIRES: `text` is a valid
+/// scenario; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
-/// What is wrong with such a text as a user can be told of it: its lines are of no file.
+/// Returns the errors of such a text in a form for users, without its line numbers, because it is
+/// not in a file.
 Error without_lines(const Error& error);
 
 }  // namespace tutti::core

@@ -93,10 +93,10 @@ std::string describe(const Strategy& strategy) {
                 : fmt::format(", bytes_per_pack {}", strategy.bytes_per_pack->count());
   }
   if (strategy.chunks_by_count > 0)
-    text += fmt::format(", {} chunks of equally many gradients", strategy.chunks_by_count);
+    text += fmt::format(", {} chunks with equal numbers of gradients", strategy.chunks_by_count);
   if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
   if (strategy.agg_small_grads_max_bytes.count() > 0) {
-    text += fmt::format(", small gradients up to {} bytes aggregated",
+    text += fmt::format(", gradients up to {} bytes aggregated",
                         strategy.agg_small_grads_max_bytes.count());
     if (strategy.agg_small_grads_exact_group)
       text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
@@ -178,7 +178,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     // With `ideal` no host is in the way of a message.
     const auto& network = scenario.cluster->network();
     if (network && network->host && scenario.run.network_model != NetworkModel::kIdeal)
-      info.notes.push_back("hosts carry messages over TCP by " + describe(*network->host));
+      info.notes.push_back("host transport over TCP: " + describe(*network->host));
   }
   for (const Pack& pack : scenario.plan.packs) {
     RunInfo::PackInfo& entry = info.packs.emplace_back();
@@ -205,10 +205,10 @@ std::vector<std::string> recording_notes(const RecordOptions& record, const Clus
   if (record.level == RecordLevel::kNone) return notes;
   const std::int64_t last = std::min(record.last_worker, cluster.workers() - 1);
   if (record.first_worker > 0 || last + 1 < cluster.workers())
-    notes.push_back(fmt::format("spans are those of workers {} to {} of {} only",
-                                record.first_worker, last, cluster.workers()));
+    notes.push_back(fmt::format("recorded spans: only workers {} to {} of {}", record.first_worker,
+                                last, cluster.workers()));
   if (record.from > Time() || record.to < kNever) {
-    notes.push_back(fmt::format("spans are those from {} {} only", show(record.from),
+    notes.push_back(fmt::format("recorded spans: only from {} {}", show(record.from),
                                 record.to < kNever ? "to " + show(record.to) : "on"));
   }
   return notes;

@@ -9,15 +9,14 @@
 
 namespace tutti::core {
 
-/// What a pack carries, by the names of its gradients or variables.
+/// Returns the names of a pack's gradients or variables.
 std::vector<std::string> names_of(const Workload& workload, const Pack& pack);
 
-/// What a timeline says about the run it is of: the scenario, its plan, and the bounds that no run
-/// beats.
+/// Returns a timeline's description of its run: the scenario, its plan, and the lower bounds.
 RunInfo run_info(const Scenario& scenario, const std::string& executor);
 
-/// What a timeline of such a run leaves out by request, in words; nothing if it is recorded whole,
-/// or not at all.
+/// Returns notes on what a timeline leaves out by request; empty if it records everything, or
+/// nothing.
 std::vector<std::string> recording_notes(const RecordOptions& record, const Cluster& cluster);
 
 }  // namespace tutti::core

@@ -17,13 +17,13 @@
 
 namespace tutti::core {
 
-/// Where communication and computation take from each other what both need.
+/// Selects where communication and computation slow each other.
 enum class Interference {
   kWhereKnown,  ///< on GPUs whose multiprocessors are known
   kOn,          ///< on all devices that compute
   kOff,
 };
-/// "auto", "on", "off", as the command line has them; nothing for another text.
+/// Parses "auto", "on" or "off" of the command line; returns nullopt for any other text.
 std::optional<Interference> parse_interference(const std::string& text);
 
 /// What simulates NCCL's collectives.
@@ -37,18 +37,18 @@ std::optional<NcclModel> parse_nccl_model(const std::string& text);
 struct RunOptions {
   std::int32_t steps = 3;
   std::uint64_t seed = 0;
-  /// Replicas' computation varies by ± this, in millionths.
+  /// The computation of replicas varies by ± this, in millionths.
   std::int64_t compute_jitter_ppm = 0;
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
-  /// Workers that do not wait for each other go on until they are in a steady state, at least for
-  /// `steps` (docs/models.md). False: for `steps`.
+  /// Asynchronous workers continue until their rate is steady, for at least `steps`
+  /// (docs/models.md). False: for `steps`.
   bool until_steady = true;
   Conditions conditions;
 };
 
-/// A scenario that has been read and checked: it can be planned and run.
+/// A scenario that was read and checked: it can be planned and run.
 struct Scenario {
   std::string name;
   std::string description;
@@ -62,26 +62,26 @@ struct Scenario {
   std::vector<Communicator> communicators;
   Plan plan;
   RunOptions run;
-  /// Why NCCL's collectives are simulated as rings, if nobody asked for that (run.nccl); else
-  /// empty.
+  /// The reason why NCCL's collectives are simulated as rings, unless this was requested
+  /// (run.nccl); otherwise empty.
   std::string why_rings;
-  /// What NCCL makes of values of strategy.nccl.set that it does not take as they are written, and
-  /// which transport its times take where the network states none.
+  /// Notes on values of strategy.nccl.set that NCCL replaces by others, and on the assumed
+  /// transport if the network states none.
   std::vector<std::string> nccl_values;
 };
 
 /// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that
-/// it names. ERRORS: everything that is wrong, each with file:line:column and what to do; of the
-/// scenario and of the machine, model and profile files it names.
+/// it names. ERRORS: all errors of the scenario and of the machine, model and profile files that it
+/// names, each with file:line:column and a remedy.
 Expected<Scenario> load_scenario(const std::string& path, const Library& library);
-/// The same for a text that is at hand; `path` is what errors call it, and relative paths in it
-/// start from there.
+/// Parses a scenario from memory; errors use `path`, and relative paths in the text start from
+/// there.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library);
 
 /// "2 × dgx1-v100, 16 GPUs".
 std::string describe(const Cluster& cluster);
-/// "pscpu, 2 shards, packs over 25.0 MiB".
+/// Returns a description such as "pscpu, 2 shards, packs over 25.0 MiB".
 std::string describe(const Strategy& strategy);
 
 }  // namespace tutti::core

@@ -67,7 +67,7 @@ class ScenarioReader {
     if (!message_.has_cluster())
       return fields_.complain_at(
           message_, "cluster", ProblemCode::kMissing,
-          "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
+          "cluster is missing; the minimum is cluster {{ workers {{ machine: … }} }}");
     if (message_.cluster().has_file()) {
       written_.cluster_file =
           load_cluster_file(message_.cluster(), fields_, path_, library_, scenario_.files);
@@ -101,7 +101,7 @@ class ScenarioReader {
   void read_workload() {
     if (!message_.has_workload())
       return fields_.complain_at(message_, "workload", ProblemCode::kMissing,
-                                 "workload is missing; say at least workload {{ model: … }}");
+                                 "workload is missing; the minimum is workload {{ model: … }}");
     const proto::Workload& w = message_.workload();
     WorkloadOptions options;
     const bool have_model = read_model(w, options.model);
@@ -110,10 +110,9 @@ class ScenarioReader {
     std::vector<OnReadVariable> on_read = on_read_from(w, fields_);
     const auto checkpoint = fields_.integer(message_.run(), "checkpoint_every", "run", 1, 1 << 30);
     if (!on_read.empty() && !message_.run().has_checkpoint_every())
-      fields_.complain(
-          w.on_read(0), ProblemCode::kMissing,
-          "workload: on_read variables are brought together when they are saved; say how often, "
-          "run {{ checkpoint_every: … }}");
+      fields_.complain(w.on_read(0), ProblemCode::kMissing,
+                       "workload: on_read variables are aggregated for checkpoints; set their "
+                       "interval, run {{ checkpoint_every: … }}");
     if (!w.layer_times().empty()) {
       const auto file = library_.read(Library::Kind::kLayerTimes, w.layer_times(), path_);
       if (!file) {
@@ -155,7 +154,7 @@ class ScenarioReader {
     if (w.has_accumulate_ms() && options.micro_batches == 1) {
       fields_.complain_at(
           w, "accumulate_ms", ProblemCode::kUnused,
-          "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
+          "workload: accumulate_ms has no effect without micro_batches: 2 or more; set that too");
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
       options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
@@ -186,7 +185,7 @@ class ScenarioReader {
     if (!w.variable().empty()) return read_variables(w, model);
     if (w.model().empty()) {
       fields_.complain_at(w, "model", ProblemCode::kMissing,
-                          "workload: say model: \"…\", or list variables with variable {{ … }}");
+                          "workload: set model: \"…\", or list variables with variable {{ … }}");
       return false;
     }
     const auto file = library_.read(Library::Kind::kModel, w.model(), path_);
@@ -249,8 +248,8 @@ class ScenarioReader {
       model.variables.push_back(std::move(variable));
     }
     if (total > kMaxElements)
-      fields_.complain(w, ProblemCode::kTooLarge, "workload: {} elements in all are more than 2^46",
-                       total);
+      fields_.complain(w, ProblemCode::kTooLarge,
+                       "workload: {} elements in total exceed the limit of 2^46", total);
     return problems_.size() == before;
   }
 

@@ -7,10 +7,10 @@
 
 namespace tutti::core {
 
-/// The first stage: text to values. Fills in everything of the scenario that is written down
-/// (cluster, workload, run, and the strategy as far as it depends on neither), and where it stands.
-/// What is wrong goes to the problems. False if the text ends too early to say anything about what
-/// is in it.
+/// The first stage: parses text to values. Sets all parts of the scenario that are written
+/// explicitly (cluster, workload, run, and the strategy as far as it depends on neither), with
+/// their locations. Errors go to the problems. Returns false if the text is too incomplete to
+/// report anything about its contents.
 bool read(const std::string& text, const Library& library, WrittenScenario& written);
 
 }  // namespace tutti::core

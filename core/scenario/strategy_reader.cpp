@@ -109,7 +109,8 @@ class StrategyReader {
     if (message_.algorithm().empty() && framework_was_lost()) return std::nullopt;
     if (message_.algorithm().empty()) {
       fields_.complain_at(message_, "algorithm", ProblemCode::kMissing,
-                          "strategy: algorithm is missing; say one of {}", fmt::join(names, ", "));
+                          "strategy: algorithm is missing; set it to one of {}",
+                          fmt::join(names, ", "));
     } else if (const auto why = why_no_combination(message_.algorithm())) {
       fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,
                           "strategy: there is no algorithm \"{}\": {}", message_.algorithm(), *why);
@@ -127,21 +128,19 @@ class StrategyReader {
     if (message_.algorithm().empty()) return;
     fields_.complain_at(
         message_, "algorithm", ProblemCode::kConflict,
-        "strategy: algorithm and custom both say how gradients are reduced; keep one");
+        "strategy: algorithm and custom both set how gradients are reduced; keep one");
   }
 
   /// Its file is read where files are (custom.h).
   void check_custom(bool chosen_by_framework) {
     if (!message_.has_custom()) return;
     if (chosen_by_framework) {
-      fields_.complain_at(
-          message_, "custom", ProblemCode::kConflict,
-          "strategy: custom: the framework chooses the algorithm; leave custom out");
+      fields_.complain_at(message_, "custom", ProblemCode::kConflict,
+                          "strategy: custom: the framework chooses the algorithm; remove custom");
     } else if (message_.custom().file().empty() &&
                (message_.custom().set_size() > 0 || message_.algorithm().empty())) {
-      fields_.complain_at(
-          message_.custom(), "file", ProblemCode::kMissing,
-          "custom: file is missing; say the path of a file that describes the algorithm");
+      fields_.complain_at(message_.custom(), "file", ProblemCode::kMissing,
+                          "custom: file is missing; set the path of an algorithm file");
     }
   }
 
@@ -172,15 +171,14 @@ class StrategyReader {
         (!message_.has_bytes_per_pack() && message_.num_packs() == 0))
       return;
     fields_.complain_at(message_, "all_reduce_merge_scope", ProblemCode::kConflict,
-                        "strategy: {} and all_reduce_merge_scope are two ways of packing; keep one",
+                        "strategy: {} and all_reduce_merge_scope both set the packing; keep one",
                         message_.has_bytes_per_pack() ? "bytes_per_pack" : "num_packs");
   }
 
   void refuse_what_does_nothing() {
     if (message_.num_packs() > 0 && message_.merging() != proto::Strategy::MERGING_DEFAULT)
-      fields_.complain_at(
-          message_, "merging", ProblemCode::kUnused,
-          "strategy: num_packs always concatenates all gradients; leave merging out");
+      fields_.complain_at(message_, "merging", ProblemCode::kUnused,
+                          "strategy: num_packs always concatenates all gradients; remove merging");
     const std::pair<bool, const char*> of_small[] = {
         {message_.agg_small_grads_exact_group(), "agg_small_grads_exact_group"},
         {message_.has_agg_small_grads_max_group(), "agg_small_grads_max_group"}};
@@ -188,7 +186,7 @@ class StrategyReader {
       if (said && !message_.has_agg_small_grads_max_bytes()) {
         fields_.complain_at(
             message_, field, ProblemCode::kUnused,
-            "strategy: {} does nothing without agg_small_grads_max_bytes; say that too", field);
+            "strategy: {} has no effect without agg_small_grads_max_bytes; set that too", field);
       }
     }
   }
@@ -233,10 +231,10 @@ class StrategyReader {
     // A custom algorithm may say by itself which collective it is.
     if (!message_.custom().file().empty() && !complaints_.has("strategy.collective")) return;
     if (!message_.has_root() || has_root(strategy_.collective)) return;
-    fields_.complain_at(
-        message_, "root", ProblemCode::kUnused,
-        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
-        to_string(strategy_.collective));
+    fields_.complain_at(message_, "root", ProblemCode::kUnused,
+                        "strategy: {} has no root; only broadcast, reduce, gather and scatter have "
+                        "one; remove root",
+                        to_string(strategy_.collective));
   }
 
   void read_compression() {
@@ -249,9 +247,9 @@ class StrategyReader {
     }
     if (message_.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
       fields_.complain_at(message_, "agg_small_grads_max_bytes", ProblemCode::kConflict,
-                          "strategy: agg_small_grads_max_bytes packs float32 gradients only, and "
-                          "compression of GRADIENTS "
-                          "leaves none; say compression {{ of: PACKS }}, or take bytes_per_pack");
+                          "strategy: agg_small_grads_max_bytes packs float32 gradients only, but "
+                          "compression of GRADIENTS makes all of them smaller types; set "
+                          "compression {{ of: PACKS }}, or use bytes_per_pack");
     }
     strategy_.compression =
         Compression{static_cast<DataType>(c.type()), c.of() == proto::Compression::PACKS};
@@ -271,7 +269,7 @@ std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const Gue
   if (scenario.has_strategy())
     return StrategyReader(scenario.strategy(), guests, fields, complaints).read();
   fields.complain_at(scenario, "strategy", ProblemCode::kMissing,
-                     "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
+                     "strategy is missing; the minimum is strategy {{ algorithm: \"ring\" }}");
   return std::nullopt;
 }
 

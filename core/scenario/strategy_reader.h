@@ -12,9 +12,9 @@ class Scenario;
 
 namespace tutti::core {
 
-/// The strategy of a scenario with its defaults, as far as they need neither cluster nor gradients.
-/// Mistakes go to the fields' problems; nothing if it is not known how gradients are reduced, or if
-/// a field did not fit its type. `guests`: what was written of frameworks that have schemas of
+/// Reads the strategy of a scenario with its defaults, as far as they depend on neither cluster nor
+/// gradients. Errors go to the fields' problems; returns nullopt if the reduction of gradients is
+/// unknown, or a field has the wrong type. `guests` has the fields of frameworks with schemas of
 /// their own.
 std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const GuestMessages& guests,
                                       Fields& fields, Complaints& complaints);

@@ -19,9 +19,9 @@ class Scenario;
 
 namespace tutti::core {
 
-/// A scenario on its way from text to plan: what was written, where each field stands, and what
-/// came of it so far. Later stages complain at the place of the field that they are about, so it
-/// stays where it is (places are found by messages' addresses).
+/// A scenario between text and plan: the written message, the location of each field, and the
+/// results so far. Later stages report problems at the fields' locations, which are found by the
+/// messages' addresses, so the message must not move.
 struct WrittenScenario {
   explicit WrittenScenario(const std::string& file);
   ~WrittenScenario();
@@ -43,7 +43,7 @@ struct WrittenScenario {
 
   Scenario scenario;
 
-  /// What describes the cluster, in the scenario or in its file, and where that was written.
+  /// The description of the cluster, in the scenario or in its file, and its location.
   /// REQUIRES: it was read.
   [[nodiscard]] const proto::Cluster& cluster() const;
   [[nodiscard]] Fields cluster_fields();

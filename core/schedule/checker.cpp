@@ -137,12 +137,13 @@ class Checker {
       const std::int64_t wanted = output.first + begin - output.at.offset;
       if (cell.sum != all)
         return complain({ViolationKind::kWrongSum, rank, -1, -1, -1, -1, begin,
-                         fmt::format("in the end element {} of rank {} holds {}", begin, rank,
+                         fmt::format("at the end, element {} of rank {} holds {}", begin, rank,
                                      sums.show(cell.sum, output.from))});
       if (got != wanted)
-        return complain({ViolationKind::kWrongElement, rank, -1, -1, -1, -1, begin,
-                         fmt::format("in the end element {} of rank {} holds element {}, not {}",
-                                     begin, rank, got, wanted)});
+        return complain(
+            {ViolationKind::kWrongElement, rank, -1, -1, -1, -1, begin,
+             fmt::format("at the end, element {} of rank {} holds element {} instead of {}", begin,
+                         rank, got, wanted)});
     }
   }
 

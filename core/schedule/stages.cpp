@@ -254,7 +254,8 @@ class Stages : public Schedule {
     const StageScope scope = place.stage->scope;
     TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone ||
                     scope == StageScope::kReplicas,
-                "a multicast in a stage of scope {} is not translated", static_cast<int>(scope));
+                "a multicast cannot be translated into a stage of scope {}",
+                static_cast<int>(scope));
     step.group.first = global(scope, rank, step.group.first);
     if (step.kind == StepKind::kMulticast)
       step.to.lane += first_lane(*place.stage, step.group.first);

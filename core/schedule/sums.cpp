@@ -54,18 +54,20 @@ bool Sums::contains(Id id, Rank rank) const {
 std::string Sums::show(Id id, const RankSet& contributors) const {
   if (id == kUndefined) return "nothing";
   if (id == kTwice) return "some contribution twice";
-  if (id == kUnlike) return "a sum of elements that do not belong together";
+  if (id == kUnlike) return "a sum of different elements";
   std::vector<Rank> present, missing;
   for (std::int32_t i = 0; i < contributors.count; ++i) {
     const Rank r = contributors.at(i);
     (contains(id, r) ? present : missing).push_back(r);
   }
   if (missing.empty())
-    return contributions(id) > contributors.count ? "more than it should" : "everything";
+    return contributions(id) > contributors.count ? "more contributions than expected"
+                                                  : "everything";
   // Whichever list is shorter.
-  if (present.empty()) return "no contribution of a rank that should be in it";
-  return present.size() < missing.size() ? "only the contribution of rank " + listed(present)
-                                         : "all but the contribution of rank " + listed(missing);
+  if (present.empty()) return "none of the expected contributions";
+  return present.size() < missing.size()
+             ? "only the contribution of rank " + listed(present)
+             : "all contributions except that of rank " + listed(missing);
 }
 
 Sums::Id Sums::intern(std::vector<std::uint64_t> set) {

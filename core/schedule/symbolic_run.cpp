@@ -151,11 +151,11 @@ std::string SymbolicRun::obstacle_in_words(std::size_t number) {
   switch (obstacle.kind) {
     case Obstacle::Kind::kNone: return "";
     case Obstacle::Kind::kLane:
-      return fmt::format("waits for {} steps of lane {}, which stands at {}",
+      return fmt::format("waits for {} steps of lane {}, which has completed {}",
                          next_step(number).wait.count, other.lane, other.next);
     case Obstacle::Kind::kMessage:
       return fmt::format("waits for a message from rank {} lane {}", other.rank, other.lane);
-    case Obstacle::Kind::kAnyMessage: return "waits for a message from anyone";
+    case Obstacle::Kind::kAnyMessage: return "waits for a message from any rank";
     case Obstacle::Kind::kSlot:
       return fmt::format("waits for a free slot at rank {} lane {}", other.rank, other.lane);
   }
@@ -234,7 +234,8 @@ void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
     const Rank rank = step.group.at(i);
     if (keep_clocks_ && !has_heard_of(number, rank)) {
       return complain(ViolationKind::kUnheard, number, {rank},
-                      "reads the buffer of rank {} without having heard that it is there", rank);
+                      "reads the buffer of rank {} before it was notified that the data is there",
+                      rank);
     }
     add_to(sum, read(number, rank, step.source), sums_);
   }
@@ -259,7 +260,7 @@ void SymbolicRun::report_bad_sum(std::size_t number, const Content& sum) {
                       "adds a contribution twice (at its element {})", element);
     if (stretch.sum == Sums::kUnlike)
       return complain(ViolationKind::kUnlike, number, {-1, -1, element},
-                      "adds elements that do not belong together (at its element {})", element);
+                      "adds different elements (at its element {})", element);
     element += stretch.count;
   }
 }
@@ -289,7 +290,7 @@ Content SymbolicRun::take(std::size_t number, std::size_t sender, std::int64_t c
   if (const std::int64_t sent = length_of(message.content); sent != count) {
     const LaneState& from = lanes_[sender];
     complain(ViolationKind::kLength, number, {from.rank, from.lane},
-             "expects {} elements, rank {} lane {} sent {}", count, from.rank, from.lane, sent);
+             "expects {} elements, but rank {} lane {} sent {}", count, from.rank, from.lane, sent);
     message.content = {{count, Sums::kUndefined, 0}};
   }
   return std::move(message.content);
@@ -312,8 +313,8 @@ bool SymbolicRun::inside(std::size_t number, Rank rank, const Range& range) {
   const std::int64_t elements = buffer(rank, range.buffer).elements();
   if (range.offset >= 0 && range.count >= 0 && range.end() <= elements) return true;
   complain(ViolationKind::kOutside, number, {rank},
-           "{}[{}..{}) of rank {} reaches outside its {} elements", name_of(range.buffer),
-           range.offset, range.end(), rank, elements);
+           "{}[{}..{}) of rank {} is outside its {} elements", name_of(range.buffer), range.offset,
+           range.end(), rank, elements);
   return false;
 }
 
@@ -325,7 +326,7 @@ Content SymbolicRun::read(std::size_t number, Rank rank, const Range& range) {
        buffer(rank, range.buffer).cells_of(range.offset, range.end())) {
     if (cell.sum == Sums::kUndefined) {
       complain(ViolationKind::kNeverWritten, number, {rank, -1, cell.begin},
-               "reads element {} of {} of rank {} before anything was written there", cell.begin,
+               "reads element {} of {} of rank {} before it was written", cell.begin,
                name_of(range.buffer), rank);
       return {{range.count, Sums::kUndefined, 0}};
     }
@@ -361,10 +362,10 @@ bool SymbolicRun::ordered(std::size_t number, const Access& earlier) const {
 
 void SymbolicRun::complain_of_race(std::size_t number, const Access& other, std::int64_t element) {
   const LaneState& lane = lanes_[other.lane];
-  complain(
-      ViolationKind::kRace, number, {lane.rank, lane.lane, element},
-      "touches element {} while step {} of rank {} lane {} may do so too; nothing orders the two",
-      element, other.count - 1, lane.rank, lane.lane);
+  complain(ViolationKind::kRace, number, {lane.rank, lane.lane, element},
+           "accesses element {} while step {} of rank {} lane {} may access it too; their order is "
+           "undefined",
+           element, other.count - 1, lane.rank, lane.lane);
 }
 
 void SymbolicRun::note_read(std::size_t number, SymbolicBuffer::Cell& cell, std::int64_t element) {

@@ -92,7 +92,7 @@ class SymbolicRun {
     std::optional<Content> in_hand;
   };
 
-  /// What is at fault in addition to the lane's current step: another lane, an element.
+  /// The cause of a problem in addition to the lane's current step: another lane, an element.
   struct Besides {
     Rank rank = -1;
     Lane lane = -1;

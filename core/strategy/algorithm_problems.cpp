@@ -12,51 +12,46 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
   const int per_worker = cluster.replicas_per_worker();
   if (strategy.shards > 2) {
     problems.push_back(
-        {"shards",
-         fmt::format("tf_ring has 1, or 2 as tf_cnn_benchmarks' collective#2 (got {}); say "
-                     "tf_ring {{ subdiv_offsets: … }} for more rings",
-                     strategy.shards)});
+        {"shards", fmt::format("tf_ring has one ring, or two as tf_cnn_benchmarks' collective#2 "
+                               "(got {}); set tf_ring {{ subdiv_offsets: … }} for more rings",
+                               strategy.shards)});
   }
   const int said = (strategy.shards > 1 ? 1 : 0) + (runtime.subdiv_offsets.empty() ? 0 : 1) +
                    (runtime.max_subdivs_per_device ? 1 : 0);
   if (said > 1) {
-    problems.push_back(
-        {"tf_ring",
-         "shards, subdiv_offsets and max_subdivs_per_device all say how many rings there are; "
-         "keep one"});
+    problems.push_back({"tf_ring",
+                        "shards, subdiv_offsets and max_subdivs_per_device all set the number of "
+                        "rings; keep one"});
   }
   if (strategy.collective != CollectiveKind::kAllReduce &&
       (strategy.shards > 1 || runtime.max_subdivs_per_device ||
        (!runtime.subdiv_offsets.empty() &&
         runtime.subdiv_offsets != std::vector<std::int32_t>{0}))) {
-    problems.push_back(
-        {"tf_ring", fmt::format("only the all-reduce has several rings, or one with an offset; "
-                                "TensorFlow's {} has one of offset 0",
-                                to_string(strategy.collective))});
+    problems.push_back({"tf_ring", fmt::format("only the all-reduce supports several rings or an "
+                                               "offset; TensorFlow's {} has one ring with offset 0",
+                                               to_string(strategy.collective))});
   }
   for (const std::int32_t offset : runtime.subdiv_offsets) {
     if (offset > -per_worker && offset < per_worker) continue;
     problems.push_back(
-        {"tf_ring",
-         fmt::format("subdiv_offsets: {} turns a ring by more devices than the {} that a "
-                     "worker has; take {} to {}",
-                     offset, per_worker, 1 - per_worker, per_worker - 1)});
+        {"tf_ring", fmt::format("subdiv_offsets: {} rotates a ring by more devices than the {} of "
+                                "a worker; use {} to {}",
+                                offset, per_worker, 1 - per_worker, per_worker - 1)});
   }
   std::vector<LinkedDevice> devices(static_cast<std::size_t>(per_worker));
   for (int i = 0; i < per_worker; ++i) devices[static_cast<std::size_t>(i)].number = i;
   if (!runtime.gpu_ring_order.empty() && !names_each_once(devices, runtime.gpu_ring_order)) {
     problems.push_back(
         {"tf_ring",
-         fmt::format("gpu_ring_order: \"{}\" does not name each of the {} devices of a worker "
-                     "once, and TensorFlow ignores it then; say 0 to {} in some order, with "
-                     "commas, or leave it out",
-                     runtime.gpu_ring_order, per_worker, per_worker - 1)});
+         fmt::format(
+             "gpu_ring_order: \"{}\" does not list each of the {} devices of a worker once, so "
+             "TensorFlow ignores it; list 0 to {} in some order, separated by commas, or remove it",
+             runtime.gpu_ring_order, per_worker, per_worker - 1)});
   }
   if (strategy.pad_packs) {
-    problems.push_back(
-        {"pad_packs",
-         "tf_ring cuts packs into aligned chunks, the last of them shorter, whatever the "
-         "length; leave pad_packs out"});
+    problems.push_back({"pad_packs",
+                        "tf_ring divides packs of any length into aligned chunks, the last one "
+                        "shorter; remove pad_packs"});
   }
 }
 
@@ -65,7 +60,7 @@ void find_reduction_to_one_device_problems(const Strategy& strategy, const Clust
   if (!strategy.reduce_to || *strategy.reduce_to < cluster.replicas()) return;
   problems.push_back(
       {"reduce_to_device",
-       fmt::format("there are {} replicas, and the device holds none; take one that does",
+       fmt::format("the device holds none of the {} replicas; use one that holds a replica",
                    cluster.replicas())});
 }
 
@@ -74,21 +69,18 @@ void find_hierarchical_copy_problems(const Strategy& strategy, const Cluster& cl
   const int devices = cluster.replicas_per_worker();
   if (cluster.workers() > 1) {
     problems.push_back(
-        {"algorithm",
-         fmt::format(
-             "hierarchical_copy is for the GPUs of one machine (here there are {} workers); "
-             "take nccl, or nccl/xring across workers",
-             cluster.workers())});
+        {"algorithm", fmt::format("hierarchical_copy supports only the GPUs of one machine (got {} "
+                                  "workers); use nccl, or nccl/xring across workers",
+                                  cluster.workers())});
   } else if (devices < 2) {
-    problems.push_back(
-        {"algorithm",
-         "hierarchical_copy needs two devices at least (TensorFlow: add_n of an empty list); take "
-         "reduction_to_one_device"});
+    problems.push_back({"algorithm",
+                        "hierarchical_copy needs at least two devices (TensorFlow: add_n of an "
+                        "empty list); use reduction_to_one_device"});
   }
   if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100 && devices != 8) {
     problems.push_back(
         {"tf_cnn_benchmarks",
-         fmt::format("network_topology: GCP_V100 is one of 8 GPUs (here {}); take DGX1", devices)});
+         fmt::format("network_topology: GCP_V100 needs 8 GPUs (got {}); use DGX1", devices)});
   }
 }
 
@@ -96,11 +88,10 @@ void find_custom_problems(const Strategy& strategy, const Cluster&,
                           std::vector<StrategyProblem>& problems) {
   if (!strategy.custom || strategy.custom->text->kind() == strategy.collective) return;
   problems.push_back(
-      {"custom",
-       fmt::format("\"{}\" describes {}, and the collective here is {}; name a file that describes "
-                   "that, or take another collective",
-                   strategy.custom->file, to_string(strategy.custom->text->kind()),
-                   to_string(strategy.collective))});
+      {"custom", fmt::format("\"{}\" describes {}, but the collective here is {}; name a file that "
+                             "describes this collective, or use another collective",
+                             strategy.custom->file, to_string(strategy.custom->text->kind()),
+                             to_string(strategy.collective))});
 }
 
 }  // namespace tutti::core

@@ -205,9 +205,9 @@ Made hierarchical_copy(const ScheduleRequest& r) {
 }
 
 Made custom(const ScheduleRequest& r) {
-  TUTTI_CHECK(r.strategy.custom && r.strategy.custom->made, "an algorithm of no file");
+  TUTTI_CHECK(r.strategy.custom && r.strategy.custom->made, "an algorithm without a file");
   const CustomAlgorithm& algorithm = *r.strategy.custom->made;
-  TUTTI_CHECK(algorithm.shape().ranks == r.replicas, "{} ranks, and the algorithm has {}",
+  TUTTI_CHECK(algorithm.shape().ranks == r.replicas, "{} ranks, but the algorithm has {}",
               r.replicas, algorithm.shape().ranks);
   const bool alone = r.replicas == 1;
   if (r.shift() == 0 || algorithm.reads_inputs() || alone)

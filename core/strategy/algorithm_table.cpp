@@ -113,7 +113,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .on_gpus = kEveryKind,
        .shards = ShardLimit::kReplicas,
        .schedule = schedules::psgpu,
-       .why_not_across = "it deals its pieces to GPUs of all workers by itself"},
+       .why_not_across = "it distributes its pieces to the GPUs of all workers itself"},
 
       {.algorithm = BaseAlgorithm::kNccl,
        .name = "nccl",
@@ -132,7 +132,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .in_horovod = true,
        .schedule = schedules::nccl,
        .around = schedules::around_by_nccl,
-       .why_not_across = "it spans workers by itself"},
+       .why_not_across = "it already spans all workers"},
 
       {.algorithm = BaseAlgorithm::kTfRing,
        .name = "tf_ring",
@@ -146,7 +146,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .staging = Staging::kViaHostOnRequest,
        .tf_implementation = "RING",
        .schedule = schedules::tf_ring,
-       .why_not_across = "TensorFlow's runtime orders all devices of all workers in its rings"},
+       .why_not_across = "TensorFlow's runtime orders the devices of all workers in its rings"},
 
       {.algorithm = BaseAlgorithm::kReductionToOneDevice,
        .name = "reduction_to_one_device",
@@ -156,7 +156,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .chooses_device = true,
        .find_problems = find_reduction_to_one_device_problems,
        .schedule = schedules::reduction_to_one_device,
-       .why_not_across = "it copies every replica's data to one device"},
+       .why_not_across = "it copies every replica's data to a single device"},
 
       {.algorithm = BaseAlgorithm::kHierarchicalCopy,
        .name = "hierarchical_copy",
@@ -166,7 +166,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .drops_odd_device = true,
        .find_problems = find_hierarchical_copy_problems,
        .schedule = schedules::hierarchical_copy,
-       .why_not_across = "it is for the GPUs of one machine"},
+       .why_not_across = "it supports only the GPUs of one machine"},
 
       // Its file says which collective it is.
       {.algorithm = BaseAlgorithm::kCustom,
@@ -299,12 +299,12 @@ std::optional<std::string> why_no_combination(std::string_view name) {
   std::string why;
   if (!inside->around) {
     why = fmt::format(
-        "{} does not work inside workers, only {} do", inside->name,
+        "{} does not work inside workers; only {} do", inside->name,
         names_where([](const AlgorithmTraits& t) { return t.around && !t.algorithm.inside; }));
   } else if (!across->why_not_across.empty()) {
     why = fmt::format("{} does not work across workers: {}", across->name, across->why_not_across);
   } else {
-    why = fmt::format("after {} the workers' hosts hold the sums, and {} is for GPUs there",
+    why = fmt::format("after {} the sums are in the hosts' memory, but {} needs them on GPUs",
                       inside->name, across->name);
   }
   return fmt::format("{}; there are {}", why, names_where([](const AlgorithmTraits& t) {

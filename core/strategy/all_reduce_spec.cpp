@@ -44,11 +44,11 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::string unknown_name(const std::string& name) {
-  if (name.empty()) return "algorithm is missing; say one of " + listed(spec_algorithm_names());
+  if (name.empty())
+    return "algorithm is missing; set it to one of " + listed(spec_algorithm_names());
   if (name == "rechd") {
-    return "TensorFlow has rechd across workers only; take nccl/rechd here, or strategy { "
-           "algorithm: \"rechd\" } for "
-           "all gradients";
+    return "TensorFlow has rechd across workers only; use nccl/rechd here, or strategy { "
+           "algorithm: \"rechd\" } for all gradients";
   }
   const std::string hint = did_you_mean(name, spec_algorithm_names());
   return fmt::format("TensorFlow's all_reduce_spec knows no \"{}\"{}", name,
@@ -144,9 +144,8 @@ std::vector<SpecProblem> problems_of(const AllReduceSpec& spec) {
   }
   if (spec.validation == SpecValidation::kLiteral) return problems;
   if (entries.empty())
-    problems.push_back(
-        {0, "", "names no algorithm, so that no gradient would be reduced; give it an entry",
-         ProblemCode::kMissing});
+    problems.push_back({0, "", "names no algorithm, so no gradient would be reduced; add an entry",
+                        ProblemCode::kMissing});
   std::int64_t before = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const SpecEntry& entry = entries[i];
@@ -154,31 +153,27 @@ std::vector<SpecProblem> problems_of(const AllReduceSpec& spec) {
     if (!entry.algorithm)
       problems.push_back({i, "algorithm", unknown_name(entry.name), code_of(entry.name)});
     if (last && entry.limit >= 0) {
-      problems.push_back(
-          {i, "limit",
-           fmt::format(
-               "the last entry, {}, takes gradients up to {} only, and nobody those that are "
-               "larger; leave its limit out, or say -1",
-               entry.name, entry.limit),
-           ProblemCode::kConflict});
-    } else if (!last && entry.limit < 0) {
-      problems.push_back(
-          {i, "limit",
-           fmt::format(
-               "{} has no limit, so that nothing is left for the entries behind it; give it one, "
-               "or put it last",
-               entry.name),
-           ProblemCode::kMissing});
-    } else if (!last && entry.limit <= before) {
       problems.push_back({i, "limit",
-                          before == 0
-                              ? fmt::format("limit must be above 0 (got {}), or {} takes nothing",
-                                            entry.limit, entry.name)
-                              : fmt::format("limit {} is not above that of the entry before, {}, "
-                                            "so that {} takes nothing; "
-                                            "limits must increase",
-                                            entry.limit, before, entry.name),
-                          ProblemCode::kTooSmall});
+                          fmt::format("the last entry, {}, has a limit of {}, and no entry covers "
+                                      "larger gradients; remove its limit, or set it to -1",
+                                      entry.name, entry.limit),
+                          ProblemCode::kConflict});
+    } else if (!last && entry.limit < 0) {
+      problems.push_back({i, "limit",
+                          fmt::format("{} has no limit, so later entries get no gradient; set a "
+                                      "limit, or move it to the end",
+                                      entry.name),
+                          ProblemCode::kMissing});
+    } else if (!last && entry.limit <= before) {
+      problems.push_back(
+          {i, "limit",
+           before == 0
+               ? fmt::format("limit must be above 0 (got {}); otherwise {} gets no gradient",
+                             entry.limit, entry.name)
+               : fmt::format("limit {} is not above that of the previous entry, {}, so {} gets no "
+                             "gradient; limits must increase",
+                             entry.limit, before, entry.name),
+           ProblemCode::kTooSmall});
     }
     before = std::max(before, entry.limit);
   }
@@ -218,20 +213,17 @@ std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t numbe
   const SpecShards shards = known ? known->shards : SpecShards::kUsed;
   if (shards == SpecShards::kOneRing && entry.shards > 1 && cluster.workers() > 1) {
     problems.push_back({number, "shards",
-                        fmt::format("nccl/xring has one ring across workers, of one GPU each, and "
-                                    "{} shards would be {} rings; "
-                                    "leave shards out",
+                        fmt::format("nccl/xring has one ring across workers, with one GPU each, "
+                                    "and {} shards would be {} rings; remove shards",
                                     entry.shards, entry.shards),
                         ProblemCode::kUnsupported});
   }
   if (shards == SpecShards::kAllHosts && entry.shards > cluster.workers()) {
-    problems.push_back(
-        {number, "shards",
-         fmt::format(
-             "{} shards are more than the {} workers whose CPUs could sum them; leave shards out: "
-             "nccl/pscpu always sums on all of them",
-             entry.shards, cluster.workers()),
-         ProblemCode::kConflict});
+    problems.push_back({number, "shards",
+                        fmt::format("{} shards are more than the {} workers whose CPUs could sum "
+                                    "them; remove shards: nccl/pscpu always sums on all of them",
+                                    entry.shards, cluster.workers()),
+                        ProblemCode::kConflict});
   }
   return problems;
 }

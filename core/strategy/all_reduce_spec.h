@@ -49,7 +49,7 @@ struct AllReduceSpec {
 /// One of the eight algorithms of TensorFlow's specs. rechd is not included: TensorFlow has it only
 /// across workers.
 struct SpecAlgorithm {
-  /// How TensorFlow uses an entry's shards.
+  /// TensorFlow's interpretation of an entry's shards.
   enum class Shards : std::uint8_t {
     kUsed,
     kUsedByMultiWorkerAllReduce,  ///< tf_cnn_benchmarks always sums on worker 0's CPU

@@ -117,9 +117,10 @@ class Cuts {
     switch (cut.what) {
       case Cut::What::kLeaveDevice: return "every byte must leave " + part_name(machine, cut.part);
       case Cut::What::kReachDevice: return "every byte must reach " + part_name(machine, cut.part);
-      case Cut::What::kAllDevices: return "the links of all devices together carry no more";
+      case Cut::What::kAllDevices: return "the total bandwidth of all devices' links is the limit";
       case Cut::What::kCards: return "every byte must cross the network cards of " + machine.name();
-      case Cut::What::kAllCards: return "the network cards of all workers together carry no more";
+      case Cut::What::kAllCards:
+        return "the total bandwidth of all workers' network cards is the limit";
       case Cut::What::kUplinks:
         return "every byte must leave a part of the " + cluster_.fabric()->describe();
       case Cut::What::kAllUplinks:
@@ -237,7 +238,7 @@ class Cuts {
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model, bool network_adds) {
   const Cuts cuts(cluster, model, network_adds);
   const Cuts::Found found = cuts.latest(bytes, std::vector<Time>(cluster.groups().size()));
-  if (!found.cut) return {Time(), "there is nothing to send", Time()};
+  if (!found.cut) return {Time(), "no bytes have to be sent", Time()};
   return {found.time, cuts.reason(*found.cut),
           found.time - time_for(bytes, found.cut->times, found.cut->capacity)};
 }
@@ -289,12 +290,12 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
     for (const int v : variables) later -= workload.gradients[static_cast<std::size_t>(v)].bytes();
   }
   if (!winner.cut) return best;
-  return {winner.time,
-          fmt::format(
-              "after {} of {} backward layers, {:.1f} MB of gradients have still to be reduced: {}",
-              winning_segment + 1, workload.segments.size(),
-              static_cast<double>(winning_bytes.count()) / 1e6, cuts.reason(*winner.cut)),
-          Time()};
+  return {
+      winner.time,
+      fmt::format("after {} of {} backward layers, {:.1f} MB of gradients remain to be reduced: {}",
+                  winning_segment + 1, workload.segments.size(),
+                  static_cast<double>(winning_bytes.count()) / 1e6, cuts.reason(*winner.cut)),
+      Time()};
 }
 
 }  // namespace tutti::core

@@ -74,7 +74,8 @@ class CollectiveMaker {
       made.left_out = replicas % 2;
     std::vector<CollectiveStage> stages;
     if (!strategy.algorithm.inside) {
-      TUTTI_CHECK(traits_.schedule != nullptr, "{} has no collective of its own", traits_.name);
+      TUTTI_CHECK(traits_.schedule != nullptr, "{} does not implement a separate collective",
+                  traits_.name);
       made.schedule = traits_.schedule(request_);
     } else {
       stages = traits_.around(request_, across());

@@ -15,7 +15,7 @@ std::vector<std::string> problems_of(const Communicator& communicator, const Clu
   const std::int64_t size = communicator.partition.group_size();
   if (t.needs_gpus() && cluster.part(cluster.replica(0)).kind != PartKind::kGpu)
     problems.push_back(fmt::format(
-        "\"{}\" needs GPUs, and the replicas of this cluster are CPUs; take ring", t.name));
+        "\"{}\" needs GPUs, but the replicas of this cluster are CPUs; use ring", t.name));
   for (const Exchange& e : communicator.exchanges) {
     const auto has = [&](const AlgorithmTraits& other) {
       return other.on_gpus.contains(e.collective);
@@ -29,12 +29,12 @@ std::vector<std::string> problems_of(const Communicator& communicator, const Clu
     }
     if (t.power_of_two && !std::has_single_bit(static_cast<std::uint64_t>(size))) {
       problems.push_back(fmt::format(
-          "{} needs groups of a power of two of replicas (here {}); take ring", t.name, size));
+          "{} needs groups whose size is a power of two (got {}); use ring", t.name, size));
     }
     if (has_blocks(e.collective) && e.elements % size != 0) {
       problems.push_back(
-          fmt::format("{} gives every one of {} replicas an equal block, and {} elements do not "
-                      "divide by {}; take other bytes",
+          fmt::format("{} gives each of {} replicas an equal block, but {} elements do not divide "
+                      "by {}; change bytes",
                       to_string(e.collective), size, e.elements, size));
     }
   }

@@ -13,35 +13,30 @@ std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const
   const std::int64_t workers = cluster.workers() - cluster.servers();
   if (servers.on == Servers::On::kReplicas && (workers > 1 || cluster.servers() > 0)) {
     complain(fmt::format(
-        "{} keeps variables on the GPUs of one worker (here there are {}); take one, or servers",
+        "{} keeps variables on the GPUs of a single worker (got {}); use one worker, or servers",
         strategy.distribution_name, workers));
   }
   if (servers.on == Servers::On::kHosts) {
     for (const WorkerGroup& group : cluster.groups()) {
       if (!group.machine->cpus().empty()) continue;
       complain(
-          fmt::format("{} keeps variables on CPUs, and machine \"{}\" declares none; give it one "
-                      "(device {{ name: "
-                      "\"cpu0\" kind: CPU … }})",
+          fmt::format("{} keeps variables on CPUs, but machine \"{}\" has none; add one (device {{ "
+                      "name: \"cpu0\" kind: CPU … }})",
                       strategy.distribution_name, group.machine->name()));
     }
     if (servers.first + servers.count > cluster.workers()) {
-      complain(
-          fmt::format("{} servers are more than there are workers ({}) whose CPUs could be "
-                      "servers; take at most {}",
-                      servers.count, cluster.workers(), cluster.workers()));
+      complain(fmt::format(
+          "{} servers are more than the workers ({}) whose CPUs could be servers; use at most {}",
+          servers.count, cluster.workers(), cluster.workers()));
     }
   }
   if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean)
     problems.push_back(
-        {"reduction",
-         fmt::format("servers add gradients up, or take their mean, and know no {}; take "
-                     "SUM or MEAN",
-                     to_string(strategy.reduction))});
+        {"reduction", fmt::format("servers compute a sum or a mean, but not {}; use SUM or MEAN",
+                                  to_string(strategy.reduction))});
   if (cluster.replicas() + cluster.workers() > kMaxRanks)
-    complain(fmt::format(
-        "{} replicas are more than the {} that one collective can have; take fewer workers",
-        cluster.replicas(), kMaxRanks - cluster.workers()));
+    complain(fmt::format("{} replicas exceed the limit of {} for one collective; use fewer workers",
+                         cluster.replicas(), kMaxRanks - cluster.workers()));
   return problems;
 }
 

@@ -11,8 +11,8 @@
 
 namespace tutti::core {
 
-/// How variables are placed on devices; in creation order, with ties decided in favour of the first
-/// device.
+/// The placement of variables on devices; in creation order, with ties decided in favour of the
+/// first device.
 enum class Placement : std::uint8_t {
   kRoundRobin,   ///< round-robin
   kGreedyBytes,  ///< on the device with the fewest bytes so far

@@ -70,7 +70,7 @@ class Requirements {
   void check_gpus() {
     if (all_gpus_ || !traits_.needs_gpus()) return;
     problem("algorithm",
-            "\"{}\" needs GPUs, and a worker of this cluster has none; take ring, pscpu or "
+            "\"{}\" needs GPUs, but a worker of this cluster has none; use ring, pscpu or "
             "halving_doubling",
             traits_.name);
   }
@@ -80,30 +80,28 @@ class Requirements {
     const std::string_view name = to_string(kind);
     if (kind != CollectiveKind::kAllReduce && !traits_.supports(kind, all_gpus_)) {
       problem(
-          "algorithm", "\"{}\" has no {}; here these have: {}", traits_.name, name,
+          "algorithm", "\"{}\" does not support {}; these do: {}", traits_.name, name,
           names_where([&](const AlgorithmTraits& t) { return t.supports(kind, all_gpus_); }, ", "));
     }
     if (strategy_.root < 0 || strategy_.root >= cluster_.replicas()) {
-      problem("root", "there is no rank {} among {} replicas; take 0 to {}", strategy_.root,
+      problem("root", "there is no rank {} among {} replicas; use 0 to {}", strategy_.root,
               cluster_.replicas(), cluster_.replicas() - 1);
     }
     if (!strategy_.out_of_place && !can_be_in_place(kind)) {
       problem("out_of_place",
-              "{} cannot be done in place: what a rank gets would overwrite what it has still to "
-              "send; say "
-              "out_of_place: true",
+              "{} cannot run in place: received data would overwrite data that is still to be "
+              "sent; set out_of_place: true",
               name);
     }
     if (!reduces(kind) && strategy_.reduction != Reduction::kSum)
-      problem("reduction", "{} adds nothing; leave reduction out", name);
+      problem("reduction", "{} does not reduce; remove reduction", name);
   }
 
   void check_hosts() {
     if (all_cpus_ || !sums_on_hosts(strategy_)) return;
     problem("algorithm",
-            "\"{}\" sums on the workers' CPUs, and a machine of this cluster declares none; give "
-            "it one (device {{ "
-            "name: \"cpu0\" kind: CPU … }})",
+            "\"{}\" sums on the workers' CPUs, but a machine of this cluster has none; add one "
+            "(device {{ name: \"cpu0\" kind: CPU … }})",
             traits_.name);
   }
 
@@ -113,7 +111,7 @@ class Requirements {
       case ShardLimit::kNoShards:
         if (s == 1) return;
         return problem(
-            "shards", "\"{}\" has no shards, only {} have; leave shards out{}", traits_.name,
+            "shards", "\"{}\" has no shards; only {} have; remove shards{}", traits_.name,
             names_where([](const AlgorithmTraits& t) { return t.shards != ShardLimit::kNoShards; }),
             traits_.channels && traits_.nccl == NcclPart::kAll ? ", or did you mean channels?"
                                                                : "");
@@ -121,18 +119,18 @@ class Requirements {
         if (s <= cluster_.workers()) return;
         return problem(
             "shards",
-            "{} shards are more than the {} workers whose CPUs could sum them; take at most {}", s,
+            "{} shards are more than the {} workers whose CPUs could sum them; use at most {}", s,
             cluster_.workers(), cluster_.workers());
       case ShardLimit::kReplicas:
         if (s <= cluster_.replicas()) return;
         return problem("shards",
-                       "{} shards are more than the {} GPUs that could sum them; take at most {}",
-                       s, cluster_.replicas(), cluster_.replicas());
+                       "{} shards are more than the {} GPUs that could sum them; use at most {}", s,
+                       cluster_.replicas(), cluster_.replicas());
       case ShardLimit::kReplicasOfWorker:
         if (s <= cluster_.replicas_per_worker()) return;
         return problem("shards",
                        "{} rings cannot be rotated against each other with {} replicas per worker; "
-                       "take at most {}",
+                       "use at most {}",
                        s, cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
       case ShardLimit::kOwn: return;
     }
@@ -140,13 +138,13 @@ class Requirements {
 
   void check_replicas() {
     if (cluster_.replicas() < traits_.min_replicas) {
-      problem("algorithm", "{} goes round at least {} replicas (here {}); take more, or ring",
+      problem("algorithm", "{} needs at least {} replicas (got {}); use more, or ring",
               traits_.name, traits_.min_replicas, cluster_.replicas());
     }
     const AlgorithmChoice algorithm = strategy_.algorithm;
     const std::int64_t members = algorithm.inside ? cluster_.workers() : cluster_.replicas();
     if (!traits_.power_of_two || std::has_single_bit(static_cast<std::uint64_t>(members))) return;
-    problem("algorithm", "{} needs a power of two of {} (here {}); take {}", traits_.name,
+    problem("algorithm", "{} needs a power-of-two number of {} (got {}); use {}", traits_.name,
             algorithm.inside ? "workers" : "replicas", members,
             to_string(algorithm.inside ? AlgorithmChoice(*algorithm.inside, BaseAlgorithm::kRing)
                                        : BaseAlgorithm::kRing));
@@ -154,7 +152,8 @@ class Requirements {
 
   void check_channels() {
     if (!strategy_.channels || traits_.channels) return;
-    problem("channels", "\"{}\" has no channels, only nccl and what begins with it has{}",
+    problem("channels",
+            "\"{}\" has no channels; only nccl and algorithms that begin with it have{}",
             traits_.name,
             traits_.shards != ShardLimit::kNoShards ? "; did you mean shards?"
                                                     : "; leave channels out");
@@ -165,14 +164,13 @@ class Requirements {
         all_cpus_)
       return;
     problem("staging",
-            "VIA_HOST copies through the workers' CPUs, and a machine of this cluster declares "
-            "none; give it one "
-            "(device {{ name: \"cpu0\" kind: CPU … }}), or take DIRECT");
+            "VIA_HOST copies through the workers' CPUs, but a machine of this cluster has none; "
+            "add one (device {{ name: \"cpu0\" kind: CPU … }}), or use DIRECT");
   }
 
   void check_ranks() {
     if (cluster_.replicas() + cluster_.workers() <= kMaxRanks) return;
-    problem("", "{} replicas are more than the {} that one collective can have; take fewer workers",
+    problem("", "{} replicas exceed the limit of {} for one collective; use fewer workers",
             cluster_.replicas(), kMaxRanks - cluster_.workers());
   }
 
@@ -189,12 +187,11 @@ class Requirements {
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
   if (strategy.servers) return problems_of_servers(strategy, cluster);
   if (cluster.servers() > 0) {
-    return {{"", fmt::format("the cluster has {} server{}, which only parameter_server, byteps "
-                             "without an algorithm, and the "
-                             "modes PARAMETER_SERVER and DISTRIBUTED_REPLICATED of "
-                             "tf_cnn_benchmarks use; leave workers {{ "
-                             "server: true }} out",
-                             cluster.servers(), cluster.servers() == 1 ? "" : "s")}};
+    return {
+        {"", fmt::format("the cluster has {} server{}, but only parameter_server, byteps without "
+                         "an algorithm, and the modes PARAMETER_SERVER and DISTRIBUTED_REPLICATED "
+                         "of tf_cnn_benchmarks use servers; remove workers {{ server: true }}",
+                         cluster.servers(), cluster.servers() == 1 ? "" : "s")}};
   }
   if (strategy.spec) return {};  // its entries have them: problems_on()
   return Requirements(strategy, cluster).check();

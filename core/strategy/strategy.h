@@ -22,7 +22,8 @@
 
 namespace tutti::core {
 
-/// How gradients are merged into one buffer (core/proto/scenario.proto, Strategy.Merging).
+/// The way in which gradients are merged into one buffer (core/proto/scenario.proto,
+/// Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
 /// The order of serial launches: the order in which packs are handed over, or descending instance
@@ -38,7 +39,7 @@ struct StrategyProblem {
   ProblemCode code = ProblemCode::kConflict;
 };
 
-/// How a strategy handles sparse gradients, if it does not simply gather rows by its algorithm.
+/// A strategy's handling of sparse gradients, if it does not simply gather rows by its algorithm.
 struct SparseRules {
   std::optional<StrategyProblem> refused;  ///< no sparse gradients are supported
   std::optional<StrategyProblem>
@@ -55,7 +56,7 @@ struct SparseRules {
   bool indices_beside_values = false;  ///< concurrent launches: indices do not wait for values
 };
 
-/// How variables that replicas keep separately are aggregated for a checkpoint.
+/// The aggregation of per-replica variables for a checkpoint.
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
   bool on_cpu = false;                ///< copied to the worker's CPU and added up there

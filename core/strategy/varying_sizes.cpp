@@ -96,8 +96,8 @@ std::shared_ptr<const BlockSizes> VaryingSizes::of(std::int64_t capacity, std::i
 }
 
 Collective with_sizes(const Collective& full, std::shared_ptr<const BlockSizes> sizes) {
-  TUTTI_CHECK(full.kind == CollectiveKind::kAllToAll && !full.parts, "{} has no sizes of its own",
-              to_string(full.kind));
+  TUTTI_CHECK(full.kind == CollectiveKind::kAllToAll && !full.parts,
+              "{} does not support different sizes per rank", to_string(full.kind));
   Collective made = full;
   made.filled = std::move(sizes);
   made.schedule = direct(made.contract(), full.schedule->engine(0, 0));

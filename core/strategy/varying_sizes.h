@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// One execution of a collective of a plan. The same on all replicas.
+/// One execution of a collective of a plan. It is the same on all replicas.
 struct Occurrence {
   std::uint64_t seed = 0;  ///< of the run
   std::int32_t step = 0;

@@ -66,7 +66,7 @@ std::string expectation(const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_INT32:
     case FieldDescriptor::CPPTYPE_INT64: return "a whole number";
     case FieldDescriptor::CPPTYPE_UINT32:
-    case FieldDescriptor::CPPTYPE_UINT64: return "a whole number, 0 or more";
+    case FieldDescriptor::CPPTYPE_UINT64: return "a whole number of at least 0";
     case FieldDescriptor::CPPTYPE_DOUBLE:
     case FieldDescriptor::CPPTYPE_FLOAT: return "a number";
     case FieldDescriptor::CPPTYPE_BOOL: return "true or false";
@@ -219,8 +219,7 @@ class Binder {
                  : reflection.SetString(&message, &field, value.text);
         return true;
       case FieldDescriptor::CPPTYPE_ENUM: return bind_enum(value, field, message);
-      default:
-        TUTTI_CHECK(false, "field {} has a type that no schema of ours uses", field.full_name());
+      default: TUTTI_CHECK(false, "field {} has a type that is not supported", field.full_name());
     }
     return fits;
   }
@@ -285,8 +284,8 @@ class Binder {
     const std::uint64_t limit = negative ? (std::is_signed_v<T> ? kLargest + 1 : 0) : kLargest;
     if (status == std::errc::result_out_of_range || magnitude > limit) {
       complain({negative ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, name_of(field)},
-               value.at, "{}: {} does not fit; the {} is {}", field.name(), value.text,
-               negative ? "least" : "most",
+               value.at, "{}: {} is out of range; the {} is {}", field.name(), value.text,
+               negative ? "minimum" : "maximum",
                negative ? fmt::format("{}", std::numeric_limits<T>::min())
                         : fmt::format("{}", kLargest));
       return std::nullopt;
@@ -301,9 +300,8 @@ class Binder {
       for (const std::string_view special :
            {"nan", "NaN", "inf", "Infinity", "infinity", "Inf", "NAN", "INF"}) {
         if (bare != special) continue;
-        complain({ProblemCode::kInvalid, name_of(field)}, value.at,
-                 "{}: {} is not a number to work with; give a finite one", field.name(),
-                 value.text);
+        complain({ProblemCode::kInvalid, name_of(field)}, value.at, "{}: {} is not a finite number",
+                 field.name(), value.text);
         return std::nullopt;
       }
     }
@@ -316,7 +314,7 @@ class Binder {
       if (status == std::errc() && end == text.data() + text.size()) return x;
       if (status == std::errc::result_out_of_range) {
         complain({ProblemCode::kTooLarge, name_of(field)}, value.at,
-                 "{}: {} is beyond what a double holds", field.name(), value.text);
+                 "{}: {} exceeds the range of a double", field.name(), value.text);
         return std::nullopt;
       }
     }

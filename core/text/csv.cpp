@@ -33,9 +33,9 @@ class CsvReader {
         table_.uneven.push_back({std::move(cells)});
       } else if (cells.size() != table_.columns.size()) {
         problems_.add({ProblemCode::kSyntax}, {file_, cells[0].at.line, 1},
-                      "this row has {} cells, the header has {}{}", cells.size(),
+                      "this row has {} cells, but the header has {}{}", cells.size(),
                       table_.columns.size(),
-                      cells[0].text.starts_with('#') ? "; remarks belong before the header" : "");
+                      cells[0].text.starts_with('#') ? "; comments must be above the header" : "");
       } else {
         table_.rows.push_back({std::move(cells)});
       }

@@ -35,7 +35,7 @@ struct CsvTable {
                                                   Problems& problems) const;
 };
 
-/// How rows with more or fewer cells than the header are treated: each is a problem, or they go to
+/// The treatment of rows with more or fewer cells than the header: each is a problem, or they go to
 /// a separate list.
 enum class UnevenRows { kAreProblems, kAreKept };
 

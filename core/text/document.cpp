@@ -24,9 +24,9 @@ std::optional<std::string_view> utf8_content(std::string_view text, const std::s
 
 void check_utf8(std::string& text, const Location& where, Problems& problems) {
   if (valid_utf8(text) == text.size()) return;
-  problems.add(
-      {ProblemCode::kSyntax}, where,
-      "the escapes in here make up no UTF-8; write the characters themselves, or each as \\uXXXX");
+  problems.add({ProblemCode::kSyntax}, where,
+               "the escapes in this string are not UTF-8; write the characters themselves, or each "
+               "as \\uXXXX");
   problems.ignore_later_ones_at(where);
   text = "\uFFFD";
 }

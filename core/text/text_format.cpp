@@ -25,9 +25,8 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
     if (message.starts_with("Interpreting non ascii")) {
       // Told for every byte of the character.
       if (where.line != last_.line || where.column != last_.column + 1)
-        problems_.add(
-            {ProblemCode::kSyntax}, where,
-            "a character that is not ASCII means something only in quotes (\"…\") and remarks");
+        problems_.add({ProblemCode::kSyntax}, where,
+                      "non-ASCII characters are allowed only in strings (\"…\") and comments");
       last_ = where;
     } else {
       problems_.add({ProblemCode::kSyntax}, where, "{}", message);
@@ -135,7 +134,7 @@ class TextParser {
           // Only the innermost message is reported: those around it may otherwise be complete.
           if (closing.empty()) return;
           problems_.add({ProblemCode::kSyntax}, {file_, message.at.line, message.at.column},
-                        "this is not closed; a '{}' is missing", closing);
+                        "a '{}' is missing: this is never closed", closing);
           cut_off_ = true;
           return;
         }
@@ -160,7 +159,7 @@ class TextParser {
     } else {
       if (is("[")) {
         problems_.add({ProblemCode::kSyntax}, {file_, at().line, at().column},
-                      "extension names in [ ] mean nothing here; write a field of the schema");
+                      "extension names in [ ] are not supported; write a field of the schema");
         failed_ = true;
         tokens_.Next();
         return;

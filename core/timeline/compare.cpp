@@ -112,9 +112,9 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b,
 Expected<Comparison> compare_runs(const Summary& a, const Summary& b) {
   const auto of_a = a.steady_parts(), of_b = b.steady_parts();
   if (!of_a || !of_b)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kMissing},
-                       fmt::format("no step ended in the {} timeline", of_a ? "second" : "first")));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing},
+        fmt::format("no training step ended in the {} timeline", of_a ? "second" : "first")));
   Comparison comparison;
   comparison.a = a.info();
   comparison.b = b.info();
@@ -141,7 +141,7 @@ Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b) {
 
 std::vector<std::string> Comparison::in_words() const {
   std::vector<std::string> sentences;
-  sentences.push_back(fmt::format("the second's step takes {}", more(steady.time)));
+  sentences.push_back(fmt::format("the second timeline's step takes {}", more(steady.time)));
   const std::vector<std::pair<const char*, Pair>> parts{
       {"forward pass", steady.forward},
       {"backward pass", steady.backward},
@@ -153,16 +153,16 @@ std::vector<std::string> Comparison::in_words() const {
         return magnitude(x.second.difference()) < magnitude(y.second.difference());
       });
   if (largest->second.difference() != Time())
-    sentences.push_back(fmt::format("most of that lies in the {}, which takes {}", largest->first,
-                                    more(largest->second)));
+    sentences.push_back(fmt::format("most of the difference is in the {}, which takes {}",
+                                    largest->first, more(largest->second)));
   const auto emulates = [](const RunInfo& run) { return run.executor.starts_with("emulated"); };
   for (const auto& [slowed, simulated, other] :
        {std::tuple(steady.slowed.a, &a, &b), std::tuple(steady.slowed.b, &b, &a)}) {
     if (slowed == Time() || !emulates(*other)) continue;
-    sentences.push_back(
-        fmt::format("the {} run includes {} per step by which communication slows computation; the "
-                    "emulated run does not: simulate with --interference off to compare the rest",
-                    simulated->executor, show(slowed)));
+    sentences.push_back(fmt::format(
+        "the {} run includes {} per step by which communication slows computation, and the "
+        "emulated run does not; simulate with --interference off to compare the rest",
+        simulated->executor, show(slowed)));
   }
   const auto has_nccl = [](const RunInfo& run) {
     return std::any_of(run.packs.begin(), run.packs.end(),
@@ -171,33 +171,35 @@ std::vector<std::string> Comparison::in_words() const {
   for (const auto& [simulated, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     if (!has_nccl(*simulated) || !emulates(*other)) continue;
     sentences.emplace_back(
-        "the simulated run uses NCCL's own choice with calibrated times; the emulated run sends "
-        "messages around rings: simulate with --nccl rings to compare them");
+        "the simulated run uses NCCL's choice and calibrated times, and the emulated run sends "
+        "messages around rings; simulate with --nccl rings to compare them");
   }
   const auto pack =
       std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
         return magnitude(x.took.difference()) < magnitude(y.took.difference());
       });
   if (pack != last.packs.end() && pack->took.difference() != Time())
-    sentences.push_back(fmt::format("of the packs, number {} differs most: in flight {}",
-                                    pack->pack, more(pack->took)));
+    sentences.push_back(
+        fmt::format("pack {} differs most: in flight {}", pack->pack, more(pack->took)));
   if (last.packs_only_a + last.packs_only_b > 0) {
-    sentences.push_back(fmt::format(
-        "{} packs of the first and {} of the second hold other gradients and are not compared",
-        last.packs_only_a, last.packs_only_b));
+    sentences.push_back(
+        fmt::format("{} packs of the first timeline and {} of the second hold different gradients "
+                    "and are not compared",
+                    last.packs_only_a, last.packs_only_b));
   }
   if (together > 0) {
     sentences.push_back(
-        fmt::format("of {} packs on devices the first has up to {} channels and the second up to "
-                    "{}, not as many: they are "
-                    "compared together, from the first channel's begin to the last one's end",
+        fmt::format("for {} packs on devices, the first timeline has up to {} channels and the "
+                    "second up to {}: each pack is compared as a whole, from the start of its "
+                    "first channel to the end of its last",
                     together, most_channels_a, most_channels_b));
   }
   // If one of them recorded no lanes at all, no steps count as missing.
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {
-    sentences.push_back(fmt::format(
-        "{} steps of lanes of the first and {} of the second are in one alone and are not compared",
-        steps_only_a, steps_only_b));
+    sentences.push_back(
+        fmt::format("{} schedule steps of the first timeline and {} of the second have no "
+                    "counterpart and are not compared",
+                    steps_only_a, steps_only_b));
   }
   return sentences;
 }

@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// The same quantity in two timelines.
+/// The values of one quantity in two timelines.
 struct Pair {
   Time a;
   Time b;

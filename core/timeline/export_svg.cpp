@@ -51,7 +51,7 @@ class Drawing {
 
   Expected<std::string> draw() {
     if (timeline_.steps().empty())
-      return fail("no step ended in this timeline, so there is nothing to draw");
+      return fail("no training step ended in this timeline, so there is nothing to draw");
     start_ = timeline_.steps().back().start;
     end_ = timeline_.steps().back().end;
     if (auto read = read_spans(); !read) return tl::make_unexpected(read.error());

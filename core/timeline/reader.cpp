@@ -126,7 +126,7 @@ struct TimelineReader::State {
       if (!scan && by_index.whole == 0)
         return tl::make_unexpected(Error::request(
             {ProblemCode::kSyntax},
-            "nothing in this timeline is whole: the file " + damage_of(by_scan), {name, 0, 0}));
+            "no block of this timeline is intact: the file " + damage_of(by_scan), {name, 0, 0}));
     }
     content.known_tracks = {};
     tell_damage();
@@ -149,7 +149,7 @@ struct TimelineReader::State {
   /// "is damaged at byte 108: 1 of its 12 blocks is not whole, and what it held is missing".
   static std::string damage_in_words(const Walk& walk) {
     return fmt::format(
-        "is damaged at byte {}: {} of its {} blocks {} not whole, and what {} held is missing",
+        "is damaged at byte {}: {} of its {} blocks {} damaged, and the contents of {} are missing",
         walk.first, walk.damaged, walk.whole + walk.damaged, walk.damaged == 1 ? "is" : "are",
         walk.damaged == 1 ? "it" : "they");
   }
@@ -162,20 +162,16 @@ struct TimelineReader::State {
         bytes->read(end - kTimelineEnd.size(), kTimelineEnd.size()) == kTimelineEnd;
     if (walk.damaged > 0)
       return damage_in_words(walk) +
-             (walk.index_seen || has_end ? "" : "; and it ends before its index");
-    if (walk.index_seen && has_end)
-      return "has an index that is damaged; what stands before it is whole";
-    if (walk.index_seen)
-      return "ends in its index: it was cut off; what stands before that is whole";
+             (walk.index_seen || has_end ? "" : "; it also ends before its index");
+    if (walk.index_seen && has_end) return "has a damaged index; everything before it is intact";
+    if (walk.index_seen) return "is truncated within its index; everything before it is intact";
     if (!walk.stopped_at)
-      return "ends before its index: the run did not end well, or the file was cut off";
+      return "ends before its index: the run was interrupted, or the file was truncated";
     if (has_end || !was_cut_at(*walk.stopped_at))
-      return fmt::format("is damaged at byte {}; what lies behind that cannot be read",
-                         *walk.stopped_at);
+      return fmt::format("is damaged at byte {}; the rest cannot be read", *walk.stopped_at);
     return fmt::format(
-        "ends before its index, in a block that begins at byte {}: the run did not end well, or "
-        "the file was "
-        "cut off",
+        "ends before its index, in a block that begins at byte {}: the run was interrupted, or the "
+        "file was truncated",
         *walk.stopped_at);
   }
 
@@ -213,9 +209,9 @@ struct TimelineReader::State {
           track == content.tracks.end() ? "" : fmt::format("w{}/{}", track->worker, track->device));
     }
     const std::string whose = devices.size() > 1         ? fmt::format("{} devices", devices.size())
-                              : devices.begin()->empty() ? "a device that is missing, too"
+                              : devices.begin()->empty() ? "an unknown device"
                                                          : *devices.begin();
-    return fmt::format("{} of its {} spans {} missing, of {}, between {} and {}", spans,
+    return fmt::format("{} of its {} spans {} missing, on {}, between {} and {}", spans,
                        all + spans, spans == 1 ? "is" : "are", whose, show(from), show(to));
   }
 

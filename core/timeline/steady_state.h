@@ -10,12 +10,12 @@ namespace tutti::core {
 
 /// Finds the steady state of workers that do not wait for each other, by the method of batch means.
 ///
-/// A round is as many steps as there are workers, whoever made them; how long it takes is the step
-/// time. After 32 rounds, and then each time that there are half as many again, the first quarter
-/// of them is discarded, and the others are eight batches of equal size. The state is steady if the
-/// 95 % confidence interval of the batches' mean (Student's t, 7 degrees of freedom) is at most 1 %
-/// to each side, and the last four batches differ from the four before by at most 1 %. The rounds
-/// of these checks depend on no option, so a run that is asked for more steps finds the same.
+/// A round is W steps, where W is the number of workers; the mean time of a round is the step time.
+/// After 32 rounds, and then each time that there are half as many again, the first quarter of them
+/// is discarded, and the others are eight batches of equal size. The state is steady if the 95 %
+/// confidence interval of the batches' mean (Student's t, 7 degrees of freedom) is at most 1 % to
+/// each side, and the last four batches differ from the four before by at most 1 %. The rounds of
+/// these checks depend on no option, so a run that is asked for more steps finds the same.
 /// SOURCE: Law, "Simulation Modeling and Analysis", 5th edition, section 9.5.3 (batch means).
 class SteadyStateSearch {
  public:

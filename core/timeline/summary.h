@@ -34,11 +34,9 @@ class Summary : public DeafSink {
   /// The steady state's step time: the mean over all steps but the first (over the only one if
   /// there is one), or that of steady_state().
   [[nodiscard]] Time step_time() const;
-  /// Of workers that do not wait for each other, if the run was continued until they were in a
-  /// steady state.
+  /// For asynchronous workers whose run was continued until it was steady.
   [[nodiscard]] const std::optional<SteadyState>& steady_state() const { return steady_; }
-  /// The same for what the step goes into: the mean of each part over the steps that step_time() is
-  /// the mean of. Nothing if no step ended.
+  /// The means of all parts over the steps that step_time() averages. Nothing if no step ended.
   [[nodiscard]] std::optional<StepParts> steady_parts() const;
   /// Describes the steps of step_time() and steady_parts(): "the only step", "step 1", "mean of
   /// steps 1 to 4"; empty if no step has ended.

@@ -44,7 +44,7 @@ Expected<LayerTimes> read_layer_times(const std::string& text, const std::string
     if (!gpu)
       problems.add({ProblemCode::kUnknownName, "gpu_model"},
                    {path, model->second.at.line, model->second.at.column},
-                   "the remark \"# gpu_model: {}\" names no known GPU; expected one of {}",
+                   "the comment \"# gpu_model: {}\" names an unknown GPU; expected one of {}",
                    model->second.text, gpu_model_names());
   }
   if (const auto batch = table.remarks.find("batch"); batch != table.remarks.end()) {
@@ -52,9 +52,9 @@ Expected<LayerTimes> read_layer_times(const std::string& text, const std::string
     times.batch = static_cast<std::int64_t>(
         read_number(batch->second.text, where, "batch", 1, 1e9, problems).value_or(1));
   } else {
-    problems.add(
-        {path, 1, 1},
-        "the remark \"# batch: n\" is missing: for how many samples were these times measured?");
+    problems.add({path, 1, 1},
+                 "the comment \"# batch: n\" is missing; state the number of samples for which "
+                 "these times were measured");
   }
   for (const CsvTable::Row& row : table.rows) {
     if (problems.full()) break;

@@ -69,7 +69,7 @@ class ModelReader {
       const auto known = parse_data_type(type->text);
       if (!known)
         complain(type->at, {ProblemCode::kUnknownName, "type"},
-                 "type \"{}\" is none of float32, float64, float16, bfloat16, int32, int64",
+                 "type \"{}\" is not one of float32, float64, float16, bfloat16, int32, int64",
                  type->text);
       variable.type = known.value_or(DataType::kFloat32);
     }
@@ -120,7 +120,7 @@ class ModelReader {
       if (status != std::errc() ||
           (used < rest.size() && (rest[used] != 'x' || used + 1 == rest.size()))) {
         return complain(cell.at, {ProblemCode::kSyntax, "shape"},
-                        "shape \"{}\" does not look like 64x3x7x7", cell.text);
+                        "shape \"{}\" is invalid; expected a form such as 64x3x7x7", cell.text);
       }
       variable.shape.push_back(side);
       rest.remove_prefix(std::min(used + 1, rest.size()));
@@ -134,7 +134,7 @@ class ModelReader {
     total_ += *elements;
     if (total_ > kMaxElements)
       complain(cell.at, {ProblemCode::kTooLarge, "shape"},
-               "up to here the model has {} elements; 2^46 are the most", total_);
+               "the model has {} elements up to here; the limit is 2^46", total_);
   }
 
   const std::string& file_;
@@ -154,7 +154,7 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   for (const char* required : {"name", "shape", "type"}) {
     if (table.columns.empty() || table.column(required) >= 0) continue;
     problems.add({ProblemCode::kMissing, required}, {file, table.columns[0].at.line, 1},
-                 "there is no column \"{}\"; the columns are name,shape,type and optional ones",
+                 "there is no column \"{}\"; the columns are name, shape, type and optional ones",
                  required);
   }
   const auto remark = [&table](const char* key) {
@@ -199,7 +199,8 @@ class JsonModelReader {
         const std::string hint =
             did_you_mean(field.name, {"variables", "batch", "title", "source"});
         complain(field.at, {ProblemCode::kUnknownField, field.name}, "unknown field \"{}\"{}",
-                 field.name, hint.empty() ? "; there are variables, batch, title, source" : hint);
+                 field.name,
+                 hint.empty() ? "; expected one of variables, batch, title, source" : hint);
       }
     }
     if (!list || list->kind != Value::Kind::kList)
@@ -234,7 +235,7 @@ class JsonModelReader {
     }
     if (!seen.contains("shape"))
       complain(item.at, {ProblemCode::kMissing, "shape"},
-               "a variable needs a shape; [] is a scalar's");
+               "a variable needs a shape; use [] for a scalar");
     // A name that is not a text was already reported.
     if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
   }
@@ -322,8 +323,7 @@ Expected<Model> read_model(const std::string& text, const std::string& path) {
   }
   reader.model().name = file.stem().string();
   if (problems.empty() && reader.model().variables.empty())
-    problems.add({ProblemCode::kMissing, "variables"}, {path, 0, 0},
-                 "there are no variables in it");
+    problems.add({ProblemCode::kMissing, "variables"}, {path, 0, 0}, "the file has no variables");
   if (!problems.empty()) return problems.take();
   return std::move(reader.model());
 }

@@ -113,7 +113,7 @@ class WorkloadMaker {
       if (workload_.micro_batches > 1) add_accumulation(times, device(g).device.memory);
     }
     if (options_.forward && options_.backward) {
-      if (options_.layer_times) workload_.timing = "given totals, split by " + workload_.timing;
+      if (options_.layer_times) workload_.timing = "given totals, divided by " + workload_.timing;
     } else if (options_.forward || options_.backward) {
       workload_.timing += fmt::format("; given {} time", options_.forward ? "forward" : "backward");
     }
@@ -154,7 +154,7 @@ class WorkloadMaker {
           });
         });
     if (without == 0) return "";
-    return fmt::format("; {} of {} layers have none and take no time", without,
+    return fmt::format("; {} of {} layers have none and count as 0", without,
                        workload_.segments.size());
   }
 
@@ -252,9 +252,10 @@ class WorkloadMaker {
       const double length =
           pass * workload_.micro_batches + static_cast<double>(times.update.count());
       if (length < 86'400e12) continue;
-      complain("", ProblemCode::kTooLarge,
-               "one step would compute for {:.0f} hours; check batch, the times and the rates",
-               length / 3600e12);
+      complain(
+          "", ProblemCode::kTooLarge,
+          "one training step would compute for {:.0f} hours; check batch, the times and the rates",
+          length / 3600e12);
       return;
     }
   }
@@ -294,15 +295,14 @@ class WorkloadMaker {
         const auto index = indices.find(name);
         if (index == indices.end()) {
           complain("layer_times", ProblemCode::kConflict,
-                   "layer \"{}\" of the profile yields the gradient of \"{}\", which model \"{}\" "
-                   "does not have; is it the "
-                   "profile of another model?",
+                   "layer \"{}\" of the profile produces the gradient of \"{}\", which model "
+                   "\"{}\" does not have; is it the profile of another model?",
                    layer->layer, name, workload_.name);
           return;
         }
         if (seen[static_cast<std::size_t>(index->second)]) {
           complain("layer_times", ProblemCode::kDuplicate,
-                   "the profile yields the gradient of \"{}\" twice", name);
+                   "the profile produces the gradient of \"{}\" twice", name);
           return;
         }
         seen[static_cast<std::size_t>(index->second)] = true;
@@ -319,8 +319,8 @@ class WorkloadMaker {
       const std::size_t listed = std::min<std::size_t>(missing.size(), 5);
       return complain(
           "layer_times", ProblemCode::kMissing,
-          "the profile never yields the gradient{} of {}{}; every variable must belong to one of "
-          "its layers",
+          "the profile has no layer with the gradient{} of {}{}; every variable must belong to one "
+          "of its layers",
           missing.size() > 1 ? "s" : "",
           fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
           missing.size() > listed ? fmt::format(" and {} more", missing.size() - listed) : "");
@@ -352,14 +352,14 @@ class WorkloadMaker {
         }
       }
     }
-    workload_.timing = "times given with the variables" + layers_without(is_measured);
+    workload_.timing = "times given for each variable" + layers_without(is_measured);
   }
 
   void from_flops() {
     if (!options_.batch)
       return complain("", ProblemCode::kMissing,
-                      "batch is missing; say how many samples each replica takes per step, so that "
-                      "times follow from FLOPs");
+                      "batch is missing; set the number of samples per replica and step, from "
+                      "which times are computed by FLOPs");
     segments_by_layer();
     // Variables compute in the type they are stored in, whatever their gradients travel in.
     const DataType type = options_.model.variables.front().type;
@@ -369,9 +369,8 @@ class WorkloadMaker {
       const auto rate = rates.find(type);
       if (rate == rates.end()) {
         complain("", ProblemCode::kUnsupported,
-                 "machine \"{}\" gives no {} rate for \"{}\"; give it one (flops {{ data_type: … "
-                 "tflops: … }}), take "
-                 "another machine, or say forward_ms and backward_ms",
+                 "machine \"{}\" has no {} rate for \"{}\"; add one (flops {{ data_type: … tflops: "
+                 "… }}), use another machine, or set forward_ms and backward_ms",
                  cluster_.groups()[g].machine->name(), to_string(type), device(g).name);
         continue;
       }
@@ -389,7 +388,7 @@ class WorkloadMaker {
   void from_flops_shares() {
     segments_by_layer();
     for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);
-    workload_.timing = "given totals, split by FLOPs" + layers_without(has_flops);
+    workload_.timing = "given totals, divided by FLOPs" + layers_without(has_flops);
   }
 
   void fill_from_flops(StepTimes& times, double seconds_per_operation) {
@@ -411,8 +410,8 @@ class WorkloadMaker {
   void from_nothing() {
     segments_by_layer();
     workload_.timing = options_.backward
-                           ? "given totals, split equally among layers"
-                           : "none: communication only, all gradients are ready at once";
+                           ? "given totals, divided equally among layers"
+                           : "none: communication only; all gradients are ready at once";
   }
 
   const WorkloadOptions& options_;

@@ -12,7 +12,7 @@
 
 namespace tutti::gui {
 
-/// How two timelines are aligned on one axis. Spans are only moved, never stretched, so that their
+/// The alignment of two timelines on one axis. Spans are only moved, never stretched, so that their
 /// lengths can be compared by eye.
 enum class Align {
   kStart,  ///< by the start of the runs: both are shown as they are
@@ -23,7 +23,7 @@ enum class Align {
 std::optional<Align> parse_align(const std::string& word);
 std::string to_string(Align align);
 
-/// How much later than recorded the parts of one timeline are shown.
+/// The time by which the parts of one timeline are shifted.
 class Delays {
  public:
   [[nodiscard]] core::Time of_step(std::int32_t step) const;
@@ -51,7 +51,7 @@ struct Alignment {
 inline const std::atomic<bool> kNeverStop{false};
 
 /// Returns nullopt if the timelines cannot be aligned, because they have no training step in common
-/// or their times are too far apart, or if `stop` was set. `packs`: as returned by
+/// or their times differ too much, or if `stop` was set. `packs`: as returned by
 /// core::packs_in_common().
 std::optional<Alignment> align(const Trace& first, const Trace& second, Align align,
                                const core::Numbers& packs,

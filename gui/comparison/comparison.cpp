@@ -345,14 +345,14 @@ Facts Parts::facts(SpanId span) const {
   Facts facts{{"timeline", names_[side]}};
   const std::vector<SpanId> there = partners(span);
   if (there.empty()) {
-    facts.emplace_back("in " + names_[other], "there is no such span");
+    facts.emplace_back("in " + names_[other], "this span does not exist");
     return facts;
   }
   const SpanId own = rows_->origin(span);
   const auto mine = sources_[side]->span(own.row, own.index);
   if (!mine || there.size() > 1) {
     facts.emplace_back("in " + names_[other],
-                       fmt::format("{} spans, all of the pack on this device", there.size()));
+                       fmt::format("{} spans, all of this pack on this device", there.size()));
     return facts;
   }
   const SpanId its = rows_->origin(there.front());
@@ -445,9 +445,10 @@ Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<co
   if (comparison.align != wanted)
     comparison.differences.insert(
         comparison.differences.begin(),
-        fmt::format("they cannot be aligned by {} and are aligned by start: {}", to_string(wanted),
-                    steps_in_common(a, b).empty() ? "no training step is in both"
-                                                  : "their times are too far apart"));
+        fmt::format("they cannot be aligned by {}, so they are aligned by start: {}",
+                    to_string(wanted),
+                    steps_in_common(a, b).empty() ? "no training step is in both timelines"
+                                                  : "their times differ too much"));
   std::vector<Side> sides;
   for (std::size_t s = 0; s < 2; ++s)
     sides.push_back(moved(*comparison.sources[s], alignment->delays[s], names[s]));

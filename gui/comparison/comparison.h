@@ -21,8 +21,8 @@ struct Comparison {
       Align::kStart;    ///< the alignment in use: kStart if the requested one is not possible
   core::Numbers packs;  ///< packs that hold the same gradients in both
   std::vector<core::StepComparison> steps;  ///< steps that both completed
-  /// What the two do not have in common, in sentences. The first ones say if nothing is in common,
-  /// and if the result differs from the request.
+  /// Returns the differences in what was recorded, in sentences. The first ones say if nothing is
+  /// in common, and if the result differs from the request.
   std::vector<std::string> differences;
 
   /// Returns the span of a track that starts at `start` in its own file.

@@ -144,7 +144,7 @@ void tell_what_is_missing(const std::array<Contents, 2>& contents, const Trace& 
     };
     const Contents &own = contents[s], &other = contents[1 - s];
     tell(own.compute, other.compute, "computation");
-    tell(own.packs, other.packs, "packs of single devices");
+    tell(own.packs, other.packs, "packs on single devices");
     tell(own.lanes, other.lanes, "lanes (recorded with --record steps)");
     tell(!traces[s]->links().empty(), !traces[1 - s]->links().empty(), "load of links");
     tell(!traces[s]->path().empty(), !traces[1 - s]->path().empty(), "critical path");
@@ -182,7 +182,7 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
     return std::any_of(a.begin(), a.end(), [&](const auto& x) { return b.contains(x); });
   };
   if (packs.empty() && !share(contents[0].devices, contents[1].devices))
-    sentences.emplace_back("the two have nothing in common: no device, and no pack");
+    sentences.emplace_back("the two timelines have no device and no pack in common");
   const RunInfo &a = first.run(), &b = second.run();
   const auto differ = [&](const char* what, const std::string& x, const std::string& y) {
     if (x != y)
@@ -202,13 +202,13 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
       own += contents[1 - s].workers.contains(device.first) &&
              !contents[1 - s].devices.contains(device);
     if (own > 0)
-      sentences.push_back(fmt::format("{} alone has {} device{} of workers that both have",
+      sentences.push_back(fmt::format("only {} has {} device{} of workers that are in both",
                                       names[s], own, own == 1 ? "" : "s"));
   }
   if (packs.size() < a.packs.size() || packs.size() < b.packs.size()) {
     sentences.push_back(
-        fmt::format("{} of the {} packs in {} hold the same gradients as one of the {} in {}; only "
-                    "these are compared",
+        fmt::format("{} of the {} packs in {} match a pack of the {} in {} by their gradients; "
+                    "only these are compared",
                     packs.size(), a.packs.size(), names[0], b.packs.size(), names[1]));
   }
   tell_what_is_missing(contents, first, second, names, sentences);

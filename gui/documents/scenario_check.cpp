@@ -119,10 +119,10 @@ void tell_communicators(const core::Scenario& scenario, Card& card) {
   }
   if (const auto& partition = scenario.plan.partition;
       core::reduction_scope(scenario.strategy, scenario.plan) == core::ReductionScope::kGroups) {
-    card.facts.emplace_back(
-        "gradients",
-        fmt::format("reduced in {} groups of {} replicas, which hold the same part of the model",
-                    partition->groups(), partition->group_size()));
+    card.facts.emplace_back("gradients",
+                            fmt::format("reduced in {} groups of {} replicas; the replicas of a "
+                                        "group hold the same part of the model",
+                                        partition->groups(), partition->group_size()));
   }
 }
 
@@ -144,24 +144,24 @@ Card card_of(const core::Scenario& scenario) {
   tell_communicators(scenario, card);
   // The bounds are those of an all-reduce over all replicas.
   if (!core::has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
-    fact("least time of a step",
-         "not known: bounds are those of all-reduces of whole gradients over all replicas");
+    fact("lower bound of the step time",
+         "unknown: bounds exist only for all-reduces of whole gradients over all replicas");
     return card;
   }
   const core::Bound all =
       core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);
   const core::Bound step = core::step_bound(
       *scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);
-  fact("least time of a step", show(step.time) + ": " + step.reason);
+  fact("lower bound of the step time", show(step.time) + ": " + step.reason);
   fact("… of communication", show(all.time) + ": " + all.reason);
   const Parts parts = parts_of(scenario);
   if (parts.bytes + parts.latency == Time()) {
-    fact("what binds that", "nothing: there is nothing to send");
+    fact("what binds that", "none: no bytes have to be sent");
     return card;
   }
   card.binds = parts.bytes >= parts.latency ? Card::Binds::kBandwidth : Card::Binds::kLatency;
   fact("what binds that",
-       fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
+       fmt::format("{}: moving the bytes takes {}, latency {} {}",
                    card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency",
                    show(parts.bytes), plural(packs.size(), "pack"), show(parts.latency)));
   return card;

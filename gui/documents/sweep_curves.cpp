@@ -261,8 +261,9 @@ class Drawing {
     const SweepCost& cost = *drawn_.cost;
     drawn_.y_title = cost.name;
     if (*cost.unit) drawn_.y_title += fmt::format(" ({})", cost.unit);
-    if (cost.id == std::string(kSpeedUp)) drawn_.y_title += " over each line's first point";
-    if (drawn_.hidden > 0) drawn_.y_title += ", the best of what is not drawn";
+    if (cost.id == std::string(kSpeedUp))
+      drawn_.y_title += " relative to the first point of each line";
+    if (drawn_.hidden > 0) drawn_.y_title += ", best over all other fields";
   }
 
   void find_best() {

@@ -94,7 +94,7 @@ bool EditorSession::made(const QString& path) const {
 }
 
 void EditorSession::save_timeline() {
-  if (last_.isEmpty()) return emit told(tr("nothing has been run yet (F5)"));
+  if (last_.isEmpty()) return emit told(tr("nothing has run yet (F5 runs the scenario)"));
   const QString chosen =
       QFileDialog::getSaveFileName(this, tr("Save the timeline of the run"),
                                    QFileInfo(last_).fileName(), tr("Timelines (*.tutti)"));
@@ -126,7 +126,7 @@ QString EditorSession::next_timeline() const {
 }
 
 void EditorSession::run() {
-  if (running()) return emit told(tr("it is running; Shift+F5 stops it"));
+  if (running()) return emit told(tr("the scenario is running; Shift+F5 stops it"));
   const Backend* const backend = bar_->backend();
   if (!backend) {
     bar_->show_words(bar_->why());
@@ -168,8 +168,8 @@ void EditorSession::show_result(const ScenarioRun::Result& result) {
     editor_->show_error(*result.error);
     words = QString::fromStdString(result.error->message());
   } else if (result.stopped) {
-    words = result.timeline.isEmpty() ? tr("stopped before a step had ended")
-                                      : tr("stopped; the steps that had ended are shown");
+    words = result.timeline.isEmpty() ? tr("stopped before a training step had ended")
+                                      : tr("stopped; the completed steps are shown");
   }
   bar_->show_words(words);
   if (!words.isEmpty()) emit told(words);

@@ -71,7 +71,8 @@ core::Expected<void> RecoveryFile::keep(const UnsavedText& unsaved) {
     return tl::make_unexpected(core::Error::run((what + QStringLiteral(": ") + why).toStdString()));
   };
   if (file_.isEmpty()) {
-    if (!QDir().mkpath(folder_)) return fail(folder_, QStringLiteral("the folder cannot be made"));
+    if (!QDir().mkpath(folder_))
+      return fail(folder_, QStringLiteral("the folder cannot be created"));
     // Other users must not be able to read unsaved text.
     QFile::setPermissions(folder_,
                           QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);

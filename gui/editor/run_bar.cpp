@@ -36,8 +36,8 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
       missing_(backends_.size()),
       choice_(new QComboBox),
       run_(button(QStringLiteral("▶"), tr("Run"), tr("Run the scenario (F5)"))),
-      stop_(button(QStringLiteral("■"), tr("Stop"),
-                   tr("Stop; what has run is kept (Shift+F5 or Esc)"))),
+      stop_(
+          button(QStringLiteral("■"), tr("Stop"), tr("Stop; keep what has run (Shift+F5 or Esc)"))),
       progress_(new QProgressBar),
       words_(new QLabel),
       title_(new QLabel) {
@@ -50,13 +50,13 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
   bold.setBold(true);
   title_->setFont(bold);
   choice_->setAccessibleName(tr("Run by"));
-  choice_->setToolTip(tr("What runs the scenario"));
+  choice_->setToolTip(tr("Executor of the scenario"));
   for (const Backend& backend : backends_)
     choice_->addItem(QString::fromStdString(backend.name), QString::fromStdString(backend.id));
   progress_->setRange(0, 1000);
   progress_->setTextVisible(false);
   progress_->setAccessibleName(tr("Progress"));
-  words_->setAccessibleName(tr("How the run goes"));
+  words_->setAccessibleName(tr("Progress of the run"));
   words_->setWordWrap(true);
   words_->setTextFormat(Qt::PlainText);
   row->addWidget(title_);
@@ -128,7 +128,7 @@ const Backend* RunBar::backend() const {
 
 QString RunBar::why() const {
   const int at = choice_->currentIndex();
-  return at < 0 ? tr("this window was started without anything that runs scenarios")
+  return at < 0 ? tr("this window was started without an executor")
                 : QString::fromStdString(missing_[static_cast<std::size_t>(at)]);
 }
 

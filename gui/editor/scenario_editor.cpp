@@ -58,7 +58,7 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_fo
       keep_(new QTimer(this)) {
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  card_->setAccessibleName(tr("What is known of the scenario"));
+  card_->setAccessibleName(tr("Facts about the scenario"));
   card_->setWordWrap(true);
   card_->setTextFormat(Qt::RichText);
   card_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -186,7 +186,7 @@ bool ScenarioEditor::may_close() {
   QMessageBox question(QMessageBox::Question, tr("Tutti"),
                        tr("Save the changes of %1?").arg(title()),
                        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
-  question.setInformativeText(tr("They are lost otherwise."));
+  question.setInformativeText(tr("Otherwise they are lost."));
   switch (question.exec()) {
     case QMessageBox::Save: return save();
     case QMessageBox::Discard: return true;
@@ -211,8 +211,7 @@ bool ScenarioEditor::save_as() {
 
 bool ScenarioEditor::save_to(const QString& path) {
   if (gui::is_example(path.toStdString(), library_.folder())) {
-    emit told(
-        tr("%1 is an example, which stays as it is: choose another name or folder").arg(path));
+    emit told(tr("%1 is an example and read-only: choose another name or folder").arg(path));
     return false;
   }
   if (path == file_.path && file_.changed_meanwhile()) {
@@ -242,7 +241,7 @@ void ScenarioEditor::keep_changes() {
   if (!changed()) return recovery_.remove();
   const auto kept = recovery_.keep(unsaved());
   if (!kept && !keeping_failed_)
-    emit told(tr("unsaved changes cannot be kept: %1")
+    emit told(tr("unsaved changes cannot be saved for recovery: %1")
                   .arg(QString::fromStdString(kept.error().message())));
   keeping_failed_ = !kept;
 }
@@ -263,7 +262,7 @@ ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
   QMessageBox question(QMessageBox::Question, tr("Tutti"),
                        tr("Recover unsaved changes of %1?").arg(name),
                        QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel, this);
-  question.setInformativeText(tr("A window ended before they were saved. They are of %1.%2")
+  question.setInformativeText(tr("A window was closed before they were saved. They are of %1.%2")
                                   .arg(QLocale().toString(left.kept(), QLocale::ShortFormat),
                                        path.isEmpty() ? QString() : QStringLiteral("\n") + path));
   question.button(QMessageBox::Yes)->setText(tr("&Recover"));
@@ -327,12 +326,12 @@ void ScenarioEditor::follow_text() {
   broken_->setVisible(now->broken() || old_form);
   if (old_form)
     broken_->setText(
-        tr("Some fields of this text are of an older form, and are not in the form below. "
-           "<a href=\"convert\">Rewrite them</a>"));
+        tr("Some fields of this text have an older form and are missing in the form below. <a "
+           "href=\"convert\">Rewrite them</a>"));
   model_->set_frozen(now->broken().has_value());
   if (now->broken()) {
     const core::Problem& first = now->broken()->problems().front();
-    return broken_->setText(tr("The text cannot be read: %1. The form follows once it can be.")
+    return broken_->setText(tr("The text cannot be parsed: %1. The form is updated when it can be.")
                                 .arg(shown_problem(first, {})));
   }
   read_ = now;
@@ -404,10 +403,11 @@ void ScenarioEditor::show_problems(std::vector<PlacedProblem> problems) {
 void ScenarioEditor::show_card(const std::optional<Card>& card) {
   if (!card) {
     const auto count = problems_.size();
-    card_->setText(count == 0
-                       ? tr("checking …")
-                       : tr("<b>%1 to mend</b> before it can run (F8 goes from one to the next)")
-                             .arg(count == 1 ? tr("one problem") : tr("%1 problems").arg(count)));
+    card_->setText(
+        count == 0
+            ? tr("checking …")
+            : tr("<b>%1 to fix</b> before the scenario can run (F8 goes to the next problem)")
+                  .arg(count == 1 ? tr("one problem") : tr("%1 problems").arg(count)));
     return;
   }
   QString html = QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">");
@@ -445,7 +445,7 @@ void ScenarioEditor::go_to_problem(int number) {
 
 void ScenarioEditor::next_problem(int step) {
   const int count = static_cast<int>(problems_.size());
-  if (count == 0) return emit told(tr("there is nothing to mend"));
+  if (count == 0) return emit told(tr("there are no problems"));
   const int at = list_->currentRow();
   go_to_problem(at < 0 ? (step > 0 ? 0 : count - 1) : (at + step + count) % count);
 }

@@ -34,7 +34,7 @@ Expected<ScenarioBytes> ScenarioBytes::read(const QString& from) {
   const std::string name = from.toStdString();
   if (file.size() > kMaxBytes) {
     return tl::make_unexpected(Error::request(
-        "this is larger than the 4 MiB that are edited here; is it a scenario?", {name, 0, 0}));
+        "this file is larger than the editor's limit of 4 MiB; is it a scenario?", {name, 0, 0}));
   }
   auto bytes = core::read_text_file(name);
   if (!bytes) return tl::make_unexpected(bytes.error());
@@ -58,15 +58,16 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
   if (file.crlf) replace_all(again, "\n", "\r\n");
   if (again != *text || lines.find('\r') != std::string::npos)
     return refuse(
-        "its lines end now with \\r\\n and now without; make them alike (dos2unix) and open it "
+        "some of its lines end with \\r\\n and others without; make them the same (dos2unix) and "
+        "open it "
         "again");
   for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     if (end - at > kMaxBytesOfALine)
-      return refuse(fmt::format(
-          "line {} is {} bytes long, and up to {} are edited here; break it (JSON: python3 -m "
-          "json.tool)",
-          line, end - at, kMaxBytesOfALine));
+      return refuse(
+          fmt::format("line {} is {} bytes long, and the editor's limit is {}; split it (JSON: "
+                      "python3 -m json.tool)",
+                      line, end - at, kMaxBytesOfALine));
     at = end + 1;
   }
   // A text document treats some characters as the end of a line or a frame.
@@ -76,7 +77,8 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
       document.toRawText().replace(QChar::ParagraphSeparator, QLatin1Char('\n')).toStdString() !=
           lines)
     return refuse(
-        "it holds characters that no text editor shows (such as NUL or U+2029); is it a scenario?");
+        "the file has characters that the editor cannot show (such as NUL or U+2029); is it a "
+        "scenario?");
   *this = file;
   return lines;
 }

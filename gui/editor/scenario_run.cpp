@@ -76,7 +76,7 @@ ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl&
       if (auto ran = order.backend.make()->run(*scenario, record, watched, tee); !ran)
         error = ran.error();
     } catch (const std::bad_alloc&) {
-      error = Error::run("out of memory; take fewer workers or steps");
+      error = Error::run("out of memory; use fewer workers or training steps");
     }
     file.flush();
     lost = !writer.good() || !file;

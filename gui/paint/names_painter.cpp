@@ -62,7 +62,7 @@ class NamePainter {
   QRect counter(const Line& line, const QRect& text) {
     texts_.draw(
         painter_, text.adjusted(0, line.height / 2, 0, -1),
-        scene_.traffic ? most_of(counters_of(*scene_.traffic)[line.number]) : "not worked out yet",
+        scene_.traffic ? most_of(counters_of(*scene_.traffic)[line.number]) : "not computed yet",
         colour(scene_.theme.faint_text), kLeft);
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }

@@ -39,8 +39,7 @@ std::vector<Entry> legend_of(const SweepCurves& curves) {
     entries.push_back({Entry::What::kBound, 0, text_of(curves.bound.name)});
   if (!curves.measured.empty())
     entries.push_back({Entry::What::kMeasured, 0, tr("measured (real runs)")});
-  if (curves.given_up)
-    entries.push_back({Entry::What::kGivenUp, 0, tr("given up early: too slow")});
+  if (curves.given_up) entries.push_back({Entry::What::kGivenUp, 0, tr("stopped early: too slow")});
   return entries;
 }
 
@@ -245,7 +244,7 @@ class Picture {
     painter_.setPen(colour(theme_.faint_text));
     painter_.drawText(geometry_.legend().adjusted(0, 0, -2, 0), Qt::AlignRight | Qt::AlignBottom,
                       curves_.lines_left_out > 0
-                          ? tr("%1 more values have no line").arg(curves_.lines_left_out)
+                          ? tr("%1 more values have no curve").arg(curves_.lines_left_out)
                           : tr("and %1 more").arg(more));
   }
 

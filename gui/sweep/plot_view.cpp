@@ -208,7 +208,7 @@ QString PlotView::card() const {
   if (!place || !data_) return {};
   const CurvePoint& point = curves_.at(*place);
   QString text = QString::fromStdString(describe_point(*data_, point.point));
-  if (point.others > 0) text += tr("\n%1 other points lie behind it").arg(point.others);
+  if (point.others > 0) text += tr("\n%1 other points are behind it").arg(point.others);
   return text;
 }
 

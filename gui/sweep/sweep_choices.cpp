@@ -139,7 +139,7 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
       box->setObjectName(QStringLiteral("only ") + text_of(field.name));
       box->setAccessibleName(text_of(field.name));
       box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-      box->addItem(tr("the best of all"));
+      box->addItem(tr("best over all values"));
       for (const std::string& value : field.values)
         box->addItem(text_of(shown_value(field.name, value)), text_of("=" + value));
       label->setBuddy(box);

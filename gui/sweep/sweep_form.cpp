@@ -95,7 +95,7 @@ SweepForm::SweepForm(QWidget* parent)
   mode_->setAccessibleName(tr("What is tried"));
   mode_->setObjectName(QStringLiteral("mode"));
   mode_->addItem(tr("every combination"));
-  mode_->addItem(tr("search for the best (tune)"));
+  mode_->addItem(tr("search for the best settings (tune)"));
   evaluations_->setRange(1, 1'000'000);
   evaluations_->setValue(100);
   evaluations_->setPrefix(tr("at most "));
@@ -158,9 +158,9 @@ void SweepForm::add_row(const QString& field, const QString& values) {
   row.values->setPlaceholderText(tr("1,2,4 or 64KiB..256MiB*2 or 2..16+2"));
   row.values->setAccessibleName(tr("Its values"));
   row.values->setToolTip(
-      tr("A list with commas. A..B*F: each value F times the one before; A..B+S: in steps of S. "
+      tr("A list with commas. A..B*F: multiply by F from A to B; A..B+S: add S from A to B. "
          "Bytes may be written as "
-         "64KiB or 25MB. Nothing between two commas: the field is not written."));
+         "64KiB or 25MB. An empty value between two commas leaves the field unset."));
   auto* const remove = new QToolButton;
   remove->setText(QStringLiteral("−"));
   remove->setAccessibleName(tr("Without this field"));
@@ -202,7 +202,7 @@ void SweepForm::start(const std::string& text, const std::string& path,
   set_ = set;
   file_->setText(file);
   const QString name = QFileInfo(QString::fromStdString(path)).fileName();
-  title_->setText(tr("<b>What is to vary of %1?</b>")
+  title_->setText(tr("<b>Fields of %1 to vary</b>")
                       .arg((name.isEmpty() ? tr("this scenario") : name).toHtmlEscaped()));
   check();
   if (rows_.empty()) return;
@@ -228,11 +228,11 @@ core::Expected<SweepOrder> SweepForm::order() const {
     order.info.axes.push_back(std::move(*axis));
   }
   if (order.info.axes.empty() && !order.search)
-    return tl::make_unexpected(core::Error::request("nothing varies; name a field and its values"));
+    return tl::make_unexpected(core::Error::request("no field varies; add a field and its values"));
   const auto space = core::Space::of(order.info.axes);
   if (!space) return tl::make_unexpected(space.error());
   if (order.file.empty())
-    return tl::make_unexpected(core::Error::request("name the file for the results"));
+    return tl::make_unexpected(core::Error::request("name a file for the results"));
   return order;
 }
 
@@ -245,11 +245,11 @@ void SweepForm::check() {
   if (!filled) return words_->setText(QString::fromStdString(filled.error().message()));
   if (filled->info.axes.empty())
     return words_->setText(
-        tr("pack sizes, and algorithms with their shards, as tutti tune varies them"));
+        tr("pack sizes, and algorithms with their shards: the search space of tutti tune"));
   std::int64_t points = 1;
   for (const core::Axis& axis : filled->info.axes) points *= std::ssize(axis.rows);
   const QString there =
-      QFileInfo::exists(file_->text()) ? tr("; goes on with what the file has") : QString();
+      QFileInfo::exists(file_->text()) ? tr("; continues the sweep in this file") : QString();
   words_->setText(tr("%1 points%2").arg(QString::fromStdString(core::show_count(points)), there));
 }
 

@@ -53,10 +53,10 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
   progress_->setAccessibleName(tr("Progress of the sweep"));
   words_->setWordWrap(true);
   words_->setTextFormat(Qt::PlainText);
-  words_->setAccessibleName(tr("How the sweep goes"));
+  words_->setAccessibleName(tr("Progress of the sweep"));
   stop_->setText(QStringLiteral("■ ") + tr("Stop"));
   stop_->setAccessibleName(tr("Stop the sweep"));
-  stop_->setToolTip(tr("Stop; what is done is kept (Ctrl+Shift+F5)"));
+  stop_->setToolTip(tr("Stop; keep the completed points (Ctrl+Shift+F5)"));
   bar->addWidget(progress_);
   bar->addWidget(words_, 1);
   bar->addWidget(stop_);
@@ -68,7 +68,7 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
   for (QWidget* const part : {static_cast<QWidget*>(form_), static_cast<QWidget*>(head_),
                               static_cast<QWidget*>(choices_), bar_})
     part->hide();
-  plot_->show_words(tr("Results are drawn here as they come."));
+  plot_->show_words(tr("Results are drawn here when they are available."));
 
   connect(choices_, &SweepChoices::changed, this, [this] { choose(choices_->choice()); });
   connect(plot_, &PlotView::wanted, this, &SweepPanel::open_point);
@@ -85,7 +85,7 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
     emit failed(why);
   });
   connect(&reader_, &SweepReader::joined, this, [this](const QStringList& wrong) {
-    emit told(wrong.isEmpty() ? tr("the real runs are in the plot, and in the sweep's file")
+    emit told(wrong.isEmpty() ? tr("the real runs were added to the plot and to the sweep's file")
                               : wrong.join(QStringLiteral("; ")));
     emit joined(wrong);
   });
@@ -95,9 +95,9 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
     words_->setText(words);
   });
   connect(&run_, &SweepRun::ended, this, [this](const SweepRun::Result& result) {
-    QString words =
-        result.all ? QString()
-                   : tr("stopped; what is done is kept, and the same sweep goes on from there");
+    QString words = result.all ? QString()
+                               : tr("stopped; completed points are kept, and starting the same "
+                                    "sweep again continues it");
     if (result.error) words = QString::fromStdString(result.error->message());
     if (point_run_.running()) {
       show_running(true, tr("simulating this point …"));
@@ -153,7 +153,7 @@ void SweepPanel::join(const QStringList& timelines) {
 void SweepPanel::choose_measured() {
   if (!data_) return emit told(tr("open a sweep first (Ctrl+O)"));
   const QStringList chosen =
-      QFileDialog::getOpenFileNames(this, tr("Timelines of real runs of the sweep's points"), {},
+      QFileDialog::getOpenFileNames(this, tr("Timelines of real runs of this sweep's points"), {},
                                     tr("Timelines (*.tutti);;All files (*)"));
   if (!chosen.isEmpty()) join(chosen);
 }
@@ -180,8 +180,8 @@ void SweepPanel::draw() {
   SweepCurves curves = curves_of(*data_, choice_);
   choices_->show_choice(*data_, curves, choice_);
   plot_->show_words(data_->rows.empty()
-                        ? tr("No point is done yet: they are drawn as they come.")
-                        : tr("None of these points could be simulated; the first says:\n%1")
+                        ? tr("No point has completed yet.")
+                        : tr("None of these points could be simulated; the first error is:\n%1")
                               .arg(QString::fromStdString(data_->rows.front().outcome.message)));
   plot_->show_curves(data_, std::move(curves));
   show_head();
@@ -197,7 +197,7 @@ void SweepPanel::show_head() {
   const auto refused = std::count_if(
       data_->rows.begin(), data_->rows.end(),
       [](const SweepData::Row& row) { return row.outcome.status != core::Outcome::Status::kDone; });
-  if (refused > 0) text += tr(", %1 of which cannot be").arg(refused);
+  if (refused > 0) text += tr(", %1 of which are invalid").arg(refused);
   if (curves.best) {
     const CurvePoint& best = curves.at(*curves.best);
     QString settings = QString::fromStdString(data_->settings(best.point));
@@ -207,7 +207,7 @@ void SweepPanel::show_head() {
   }
   for (const std::string& said : data_->info.set)
     text += tr("; all with %1").arg(QString::fromStdString(said));
-  if (curves.best) text += tr(". A click on a point opens its run.");
+  if (curves.best) text += tr(". Click a point to open its run.");
   head_->setText(text);
 }
 
@@ -261,7 +261,7 @@ void SweepPanel::show_running(bool running, const QString& words) {
 
 void SweepPanel::begin_sweep() {
   if (run_.running()) return emit told(tr("a sweep is running; Ctrl+Shift+F5 stops it"));
-  if (!executors_.sweep) return emit told(tr("there is nothing here that runs sweeps"));
+  if (!executors_.sweep) return emit told(tr("this window cannot run sweeps"));
   const auto order = form_->order();
   if (!order) return emit told(QString::fromStdString(order.error().message()));
   form_->hide();
@@ -289,8 +289,7 @@ void SweepPanel::open_point(std::int64_t point) {
   if (!data_ || point < 0 || point >= data_->space->size()) return;
   const auto backend = std::find_if(executors_.backends.begin(), executors_.backends.end(),
                                     [](const Backend& one) { return one.id == "simulate"; });
-  if (backend == executors_.backends.end())
-    return emit told(tr("there is nothing here that simulates"));
+  if (backend == executors_.backends.end()) return emit told(tr("this window cannot simulate"));
   const auto changes = changes_of(point);
   if (!changes) return emit told(QString::fromStdString(changes.error().message()));
   // Another click means another point.
@@ -322,7 +321,7 @@ void SweepPanel::show_point_result(const ScenarioRun::Result& result) {
 }
 
 void SweepPanel::want_scenario() {
-  if (!data_ || !plot_->selected()) return emit told(tr("choose a point of a sweep first"));
+  if (!data_ || !plot_->selected()) return emit told(tr("select a point of a sweep first"));
   const auto changes = changes_of(plot_->curves().at(*plot_->selected()).point);
   const auto scenario = changes.and_then([&](const std::vector<core::Override>& all) {
     return core::read_scenario(data_->info.scenario_text, data_->info.scenario_file,
@@ -384,11 +383,11 @@ void SweepPanel::add_actions(Actions& actions) {
   });
   actions.add(group, "sweep-point", tr("&Open the run of the point (or Enter, or a click)"),
               QStringLiteral("Ctrl+Return"), [this] { plot_->open_selected(); });
-  actions.add(group, "sweep-scenario", tr("The point as a s&cenario to edit"),
+  actions.add(group, "sweep-scenario", tr("Edit the point as a s&cenario"),
               QStringLiteral("Ctrl+Shift+Return"), [this] { want_scenario(); });
-  actions.add(group, "sweep-x-scale", tr("Across: automatic, &linear, logarithmic"),
+  actions.add(group, "sweep-x-scale", tr("x axis: automatic, &linear, logarithmic"),
               QStringLiteral("Alt+X"), [this] { choices_->next_x_scale(); });
-  actions.add(group, "sweep-y-scale", tr("&Up: automatic, linear, logarithmic"),
+  actions.add(group, "sweep-y-scale", tr("y axis: a&utomatic, linear, logarithmic"),
               QStringLiteral("Alt+Y"), [this] { choices_->next_y_scale(); });
 }
 

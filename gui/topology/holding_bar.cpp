@@ -8,7 +8,7 @@ namespace tutti::gui {
 
 HoldingBar::HoldingBar(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  setAccessibleName(tr("What the device holds; the text below says it in words"));
+  setAccessibleName(tr("Contents of the device, also described in the text below"));
 }
 
 void HoldingBar::show_held(std::vector<PackReplay::Piece> held, const TopologyMoment& moment) {

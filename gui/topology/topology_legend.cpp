@@ -65,11 +65,9 @@ TopologyLegend::TopologyLegend(QWidget* parent) : QWidget(parent), theme_(&light
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   setAccessibleName(tr("Legend of the topology"));
   setAccessibleDescription(
-      tr("A link is as wide as it has capacity; its colour is its load; a full one is broken. Dots "
-         "are chunks on their "
-         "way, hollow while they wait. Columns in a device are as high as the share of ranks whose "
-         "contribution it "
-         "holds."));
+      tr("The width of a link is its capacity and its colour is its load; a fully loaded link is a "
+         "broken line. Dots are chunks in flight; hollow dots are waiting. The height of a column "
+         "in a device is the share of ranks whose contribution it holds."));
   setToolTip(accessibleDescription());
 }
 
@@ -103,7 +101,7 @@ void TopologyLegend::paintEvent(QPaintEvent*) {
     links.word(tr("other packs"));
   } else {
     links.line(theme_->load, 6);
-    links.word(tr("who sent to whom; wide: many bytes"));
+    links.word(tr("senders and receivers; wider lines carried more bytes"));
   }
   Writer chunks(painter, *theme_, 1);
   chunks.dot(false);

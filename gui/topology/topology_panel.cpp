@@ -31,8 +31,8 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
       packs_(new QComboBox),
       words_(new QLabel) {
   packs_->setObjectName(QStringLiteral("packs"));
-  packs_->setAccessibleName(tr("Pack under way that is looked at"));
-  packs_->setToolTip(tr("Packs under way at the time cursor: whose chunks are shown"));
+  packs_->setAccessibleName(tr("Pack in flight that is shown"));
+  packs_->setToolTip(tr("Packs in flight at the time cursor; select one to show its chunks"));
   packs_->setMinimumContentsLength(12);
   words_->setWordWrap(true);
   words_->setMargin(4);
@@ -40,8 +40,8 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   words_->setMinimumHeight(3 * words_->fontMetrics().lineSpacing() + 8);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   top_->setContentsMargins(0, 0, 4, 0);
-  sides_->setAccessibleName(tr("Which of the two timelines"));
-  sides_->setToolTip(tr("Which of the two timelines is shown here (Shift+T)"));
+  sides_->setAccessibleName(tr("Shown timeline of the two"));
+  sides_->setToolTip(tr("Selects which of the two timelines is shown here (Shift+T)"));
   sides_->hide();
   top_->addWidget(sides_);
   top_->addWidget(packs_);
@@ -70,7 +70,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
 
 void TopologyPanel::add_actions(Actions& actions) {
   cursor_.add_actions(actions);
-  actions.add(tr("&Play"), "topology-side", tr("Topology of the &other of two timelines"),
+  actions.add(tr("&Play"), "topology-side", tr("Topology of the &other timeline"),
               QStringLiteral("Shift+T"), [this] { show_side(1 - side_); });
   top_->insertWidget(0, new PlayBar(cursor_, actions), 1);
 }
@@ -181,21 +181,20 @@ void TopologyPanel::tell() {
   if (!view_.trace()) {
     words << tr("No timeline is open.");
   } else if (reader_.busy()) {
-    words << tr("Reading who sent what …");
+    words << tr("Reading the messages …");
   } else if (node && player_) {
     words << QString::fromStdString(player_->words_of(moment, *node));
   } else if (player_) {
-    words << (moment.pack ? tr("%1 under way, %2 messages in flight. Point at a device, or go to "
-                               "it with the arrow keys, to "
-                               "see what it holds.")
+    words << (moment.pack ? tr("%1 in flight, %2 messages in flight. Point at a device, or select "
+                               "it with the arrow keys, to see its contents.")
                                 .arg(moment.in_flight.size() == 1
                                          ? tr("1 pack")
                                          : tr("%1 packs").arg(moment.in_flight.size()))
                                 .arg(moment.flights.size())
-                          : tr("No pack is under way at the time cursor."));
+                          : tr("No pack is in flight at the time cursor."));
   }
   if (view_.trace() && view_.trace()->parts())
-    words << tr("This is %1 at %2 of its run.")
+    words << tr("This shows %1 at %2 of its run.")
                  .arg(sides_->currentText(), QString::fromStdString(core::show(own_moment())));
   if (!moment.words.empty()) words << QString::fromStdString(moment.words);
   if (topology_ && !topology_->words().empty()) words << QString::fromStdString(topology_->words());

@@ -46,8 +46,8 @@ TopologyView::TopologyView(QWidget* parent) : QWidget(parent), theme_(&light_the
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
   setAccessibleName(tr("Topology"));
-  setAccessibleDescription(tr(
-      "Devices, switches and links. Arrow keys go from node to node, N and B from link to link"));
+  setAccessibleDescription(
+      tr("Devices, switches and links. Arrow keys move between nodes, N and B between links"));
 }
 
 void TopologyView::show_topology(std::shared_ptr<const Topology> topology) {

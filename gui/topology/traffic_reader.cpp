@@ -73,7 +73,7 @@ void TrafficReader::read(const std::shared_ptr<const Trace>& trace) {
       } else {
         result->problem = "The scenario of this timeline cannot be read here (" +
                           plan.error().problems().front().text +
-                          "), so what devices hold is not known.";
+                          ", so the contents of devices are unknown.";
       }
       auto traffic = Traffic::read(*trace, cancel.get());
       if (traffic) {

@@ -38,7 +38,7 @@ void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts&
                    [&](const core::PackRecord& p) { return p.step == step && p.pack == pack; });
   if (record == trace.packs().end()) return;
   facts.emplace_back("pack ready on all", moment(record->ready));
-  facts.emplace_back("pack begun on all", moment(record->last_start));
+  facts.emplace_back("pack started on all", moment(record->last_start));
   facts.emplace_back("pack over everywhere", moment(record->end));
 }
 
@@ -59,7 +59,7 @@ void tell_empty_rows(const Trace& trace, core::TrackKind kind, const char* what,
 std::string what_is_lost(const Trace& trace) {
   const core::RunInfo& run = trace.run();
   std::vector<std::string> lost;
-  if (run.scenario.empty()) lost.emplace_back("what the run was of");
+  if (run.scenario.empty()) lost.emplace_back("the scenario of the run");
   tell_empty_rows(trace, core::TrackKind::kCompute, "computation", lost);
   tell_empty_rows(trace, core::TrackKind::kPacks, "packs in flight", lost);
   tell_empty_rows(trace, core::TrackKind::kLane, "lanes", lost);
@@ -68,7 +68,7 @@ std::string what_is_lost(const Trace& trace) {
     lost.push_back(
         fmt::format("the times of {} of {} training steps", run.steps - steps, run.steps));
   if (trace.packs().empty() && !run.packs.empty())
-    lost.emplace_back("when packs were ready, begun and over");
+    lost.emplace_back("the ready, start and end times of packs");
   if (run.executor.starts_with("simulated")) {
     if (trace.links().empty()) lost.emplace_back("the load of links");
     if (trace.path().empty()) lost.emplace_back("the critical path");
@@ -161,7 +161,7 @@ Facts facts_of_run(const Trace& trace) {
     for (const auto& part : core::parts_that_add_up(*step))
       facts.emplace_back(part.title, show(part.value));
   } else {
-    facts.emplace_back("step time", "not known: no step's end is recorded");
+    facts.emplace_back("step time", "unknown: the end of no step is recorded");
   }
   if (run.step_bound > Time())
     facts.emplace_back("lower bound of the step time", show(run.step_bound));

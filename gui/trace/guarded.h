@@ -16,7 +16,7 @@ std::optional<core::Error> guarded(Do&& what) {
     what();
     return std::nullopt;
   } catch (const std::bad_alloc&) {
-    return core::Error::run("there is not enough memory for this");
+    return core::Error::run("out of memory");
   } catch (const std::exception& wrong) {
     return core::Error::run(wrong.what());
   }

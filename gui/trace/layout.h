@@ -49,7 +49,7 @@ struct Line {
   [[nodiscard]] int bottom() const { return top + height; }
 };
 
-/// How the lines of two timelines are arranged.
+/// The arrangement of the lines of two timelines.
 enum class Arrangement {
   kPairs,  ///< matching lines of both, one above the other
   kSides   ///< all of the first above all of the second

@@ -22,7 +22,7 @@ core::Expected<Marks> Marks::read(const std::string& text, const std::string& pa
   for (const proto::Mark& mark : written.mark()) {
     if (mark.from_ps() < 0)
       problems.add({core::ProblemCode::kTooSmall, "Mark.from_ps"}, sources.at(mark, "from_ps"),
-                   "a mark before the run began");
+                   "this mark is before the start of the run");
     if (mark.to_ps() != 0 && mark.to_ps() < mark.from_ps())
       problems.add({core::ProblemCode::kConflict, "Mark.to_ps"}, sources.at(mark, "to_ps"),
                    "to_ps {} is before from_ps {}", mark.to_ps(), mark.from_ps());

@@ -10,7 +10,7 @@ namespace tutti::gui {
 /// Returns the text in lower case (ASCII only).
 std::string lower(std::string text);
 
-/// How well a word matches the name of a layer or a gradient ("layer1.0.conv1.weight",
+/// The quality of a word's match with the name of a layer or a gradient ("layer1.0.conv1.weight",
 /// "conv1_conv/kernel"), from the worst match to the best. A search returns only the names that
 /// match best, so "conv1" finds the first convolution and not one in each block.
 enum class Naming {

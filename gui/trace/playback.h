@@ -41,7 +41,7 @@ class Playback {
 };
 
 /// Formats `t` in milliseconds, with enough digits for a thousandth of the range: "83.2041 ms".
-/// Where the time axis restarts at 0, relative to that: "step 2 + 8.2041 ms".
+/// Returns a time relative to the point where the axis restarts at 0: "step 2 + 8.2041 ms".
 std::string moment_text(const Trace& trace, core::Time t, const TimeRange& range);
 
 /// Returns the next time after `t` at which a span of one of the rows begins or ends; kNever if

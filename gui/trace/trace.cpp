@@ -93,7 +93,7 @@ Expected<std::shared_ptr<const Trace>> Trace::load(Expected<Reader> reader,
   if (!trace->complete() && trace->reader_->span_blocks().empty() && side.steps.empty() &&
       side.links.empty()) {
     return tl::make_unexpected(Error::request(fmt::format(
-        "nothing that could be drawn is whole in this timeline of {}: the file {}",
+        "no drawable block of this {} timeline is intact: the file {}",
         side.run.scenario.empty() ? "an unknown scenario" : side.run.scenario, side.damage)));
   }
   trace->measure();

@@ -76,7 +76,7 @@ class TraceParts {
   /// Returns the trace that a span comes from, and the span there.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
   /// Returns the matching spans of the other side: none if there is no match, several if the span
-  /// stands for all of a pack there.
+  /// represents a whole pack there.
   [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
   /// Returns the facts about a span, in addition to its matches.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
@@ -84,8 +84,7 @@ class TraceParts {
   /// Returns a side's own trace.
   [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
   /// Returns the time in the side's own run that is shown at `shown`, according to the step (packs
-  /// may be moved apart from their step). In a pause: the time at which the side had completed its
-  /// step.
+  /// may be shifted separately). In a pause: the time at which the side had completed its step.
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 

@@ -41,7 +41,7 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
   if (!traffic->has_steps()) {
     return tl::make_unexpected(Error::request(
         {core::ProblemCode::kMissing, "--record"},
-        "the timeline holds no steps of lanes: record with --record steps to follow chunks"));
+        "the timeline has no schedule steps; record with --record steps to follow chunks"));
   }
   if (pack < 0 || static_cast<std::size_t>(pack) >= plan->plan.packs.size())
     return tl::make_unexpected(Error::request({core::ProblemCode::kUnknownName, "pack"},
@@ -51,7 +51,7 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
   std::vector<std::int32_t> devices = devices_of_ranks(collective, *traffic);
   if (devices.empty()) {
     return tl::make_unexpected(Error::request(
-        fmt::format("pack {}: {} ranks are too many to follow, or several are on one device", pack,
+        fmt::format("pack {}: {} ranks are too many to follow, or several share a device", pack,
                     collective.group.size())));
   }
   std::int64_t steps = 0;

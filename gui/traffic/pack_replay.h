@@ -30,8 +30,8 @@ class PackReplay {
   /// Collectives with more steps are not replayed.
   static constexpr std::int64_t kMaxSteps = 2'000'000;
 
-  /// Returns a replay that stands before the pack's first step. ERRORS: why the pack cannot be
-  /// replayed, as a sentence.
+  /// Returns a replay that is positioned before the pack's first step. ERRORS: why the pack cannot
+  /// be replayed, as a sentence.
   static core::Expected<std::unique_ptr<PackReplay>> of(std::shared_ptr<const core::Scenario> plan,
                                                         std::shared_ptr<const Traffic> traffic,
                                                         std::int32_t step, std::int32_t pack);

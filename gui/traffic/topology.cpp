@@ -76,16 +76,17 @@ Topology Topology::of(const Trace& trace, const core::Scenario* plan, const Traf
     topology.from_cluster(trace, *plan->cluster, std::min(kMaxWorkers, plan->cluster->workers()));
   } else if (topology.has_links_) {
     topology.from_records(trace);
-    topology.words_ = "Links are those that the timeline names.";
+    topology.words_ = "Only links that the timeline names are drawn.";
   } else {
     topology.devices_of(trace);
     if (traffic) topology.from_messages(*traffic);
     topology.words_ =
         topology.links_.empty()
-            ? "This timeline holds neither links nor messages: only its devices are known."
+            ? "This timeline records no links or messages; only its devices are known."
             : fmt::format(
-                  "{} no record of links. Lines are who sent to whom, the wider the more bytes.",
-                  trace.complete() ? "A real run has" : "In what is left of the file there is");
+                  "{} no record of links. Lines connect senders and receivers; wider lines carried "
+                  "more bytes.",
+                  trace.complete() ? "A real run has" : "The readable part of the file has");
   }
   topology.index(traffic);
   return topology;
@@ -101,7 +102,7 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
   std::map<std::string, std::size_t> records;
   for (std::size_t r = 0; r < trace.links().size(); ++r) records.emplace(trace.links()[r].name, r);
   if (cluster.workers() > workers) {
-    words_ = fmt::format("Workers 0 to {} of {} are drawn.", workers - 1, cluster.workers());
+    words_ = fmt::format("Only workers 0 to {} of {} are drawn.", workers - 1, cluster.workers());
   }
   if (cluster.network()) node(-1, kNetwork, Kind::kNetwork);
   for (std::int32_t worker = 0; worker < workers; ++worker) {
@@ -115,8 +116,9 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
   };
   // Switches of the network are drawn as one: what is between them has no place of its own.
   if (cluster.fabric()) {
-    words_ += fmt::format("{}The network, a {}, is drawn as one; its links are in the report.",
-                          words_.empty() ? "" : " ", cluster.fabric()->describe());
+    words_ +=
+        fmt::format("{}The network, a {}, is drawn as a single node; the report lists its links.",
+                    words_.empty() ? "" : " ", cluster.fabric()->describe());
   }
   for (core::LinkId id = cluster.switch_links(); id < cluster.first_link(workers); ++id) {
     const Hop hop = cluster.link(id);

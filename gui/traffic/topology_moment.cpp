@@ -69,7 +69,7 @@ PackReplay* TopologyPlayer::replay_of(const PackOfStep& pack, std::string& words
   }
   auto made = PackReplay::of(plan_, traffic_, pack.step, pack.pack);
   if (!made) {
-    words = "What devices hold is not known: " + made.error().message();
+    words = "The contents of devices are unknown: " + made.error().message();
     return nullptr;
   }
   if (replays_.size() == kKeptReplays) replays_.pop_front();
@@ -131,12 +131,12 @@ TopologyMoment TopologyPlayer::at(Time t, std::optional<PackOfStep> wanted) {
 
 std::string TopologyPlayer::words_of(const TopologyMoment& moment, std::size_t node) const {
   const Topology::Node& own = topology_.nodes()[node];
-  if (!moment.pack) return fmt::format("{}: no pack is under way.", own.full_name());
+  if (!moment.pack) return fmt::format("{}: no pack is in flight.", own.full_name());
   const std::string pack = fmt::format("pack {} of step {}", moment.pack->pack, moment.pack->step);
   const std::vector<PackReplay::Piece>& held = moment.held[node];
   if (held.empty() || !replay_) {
     if (!own.is_device() || !moment.words.empty()) return own.full_name();
-    return fmt::format("{} takes no part in {}.", own.full_name(), pack);
+    return fmt::format("{} does not take part in {}.", own.full_name(), pack);
   }
   std::int64_t complete = 0, own_only = 0, nothing = 0;
   std::int32_t least = moment.contributors, most = 0;

@@ -84,11 +84,10 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     if (row.track.kind == core::TrackKind::kLane) steps_ += row.spans.size();
   }
   if (steps_ > kMaxSteps) {
-    return tl::make_unexpected(
-        Error::request(fmt::format("{} recorded steps are too many to follow each message (at most "
-                                   "{}): record fewer workers or "
-                                   "training steps (--workers, --from-us, --to-us)",
-                                   steps_, kMaxSteps)));
+    return tl::make_unexpected(Error::request(
+        fmt::format("{} recorded steps are too many to follow each message (at most {}); record "
+                    "fewer workers or training steps (--workers, --from-us, --to-us)",
+                    steps_, kMaxSteps)));
   }
   if (steps_ == 0) return {};
   const auto exchanges = Exchanges::read(trace);

@@ -21,7 +21,7 @@ FoundPanel::FoundPanel(QWidget* parent) : QWidget(parent), theme_(&light_theme()
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(160, 100);
-  setAccessibleName(tr("How long the found spans are"));
+  setAccessibleName(tr("Durations of the matching spans"));
 }
 
 void FoundPanel::show_durations(const Durations& durations) {
@@ -62,8 +62,9 @@ void FoundPanel::choose(int bin) {
   chosen_ = bin;
   if (bin >= 0) {
     const Durations::Bin& one = durations_.bins[static_cast<std::size_t>(bin)];
-    setAccessibleDescription(
-        tr("%1 spans last from %2 to %3").arg(one.spans).arg(text_of(one.from), text_of(one.to)));
+    setAccessibleDescription(tr("%1 spans have durations from %2 to %3")
+                                 .arg(one.spans)
+                                 .arg(text_of(one.from), text_of(one.to)));
   }
   update();
 }
@@ -81,7 +82,7 @@ void FoundPanel::paintEvent(QPaintEvent*) {
   const QRect top(kFoundMargin, 0, width() - 2 * kFoundMargin, kText);
   if (durations_.spans == 0) {
     painter.drawText(rect(), Qt::AlignCenter,
-                     tr("search for spans (Ctrl+F):\nhere is how long they are"));
+                     tr("search for spans (Ctrl+F):\ntheir durations are shown here"));
     return;
   }
   painter.drawText(top, Qt::AlignVCenter,

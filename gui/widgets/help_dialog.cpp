@@ -15,20 +15,15 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Help", text); }
 
 QString html_of(const Actions& actions) {
-  QString html =
-      tr("<p>A pixel that one span touches is drawn in full, however short the span is. A pixel "
-         "that several touch has "
-         "the colour of the longest and is filled to the share of the time that they cover. Of "
-         "lanes, what sends fills "
-         "the upper part of the row, what receives the lower, what does both all of "
-         "it.</p><p>Wheel scrolls, with Ctrl "
-         "it zooms at the mouse, with Shift it moves in time. Dragging selects a range, with the "
-         "middle button or "
-         "Space it moves, with Alt it zooms. A double click fits a span.</p><p>What is looked for "
-         "may be a kind "
-         "(receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), the name of "
-         "a layer or a "
-         "gradient (conv1), or several of these at once.</p>");
+  QString html = tr(
+      "<p>A pixel that contains a single span is drawn in full, even if the span is shorter. A "
+      "pixel with several spans has the colour of the longest and is filled by the share of time "
+      "that they cover. In a lane's row, sends fill the upper half, receives the lower half, and "
+      "spans that do both the whole height.</p><p>The wheel scrolls; with Ctrl it zooms at the "
+      "mouse, with Shift it moves in time. Dragging selects a range; with the middle button or "
+      "Space it moves the view, with Alt it zooms. A double click zooms to a span.</p><p>A search "
+      "term is a kind (receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), "
+      "the name of a layer or a gradient (conv1), or a combination of these.</p>");
   for (const Actions::Group& group : actions.groups()) {
     html += QStringLiteral("<h3>%1</h3><table>").arg(QString(group.name).remove(QLatin1Char('&')));
     for (QAction* const action : group.actions) {
@@ -50,7 +45,7 @@ QString html_of(const Actions& actions) {
 void show_help(const Actions& actions, QWidget* parent) {
   auto* const dialog = new QDialog(parent);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(tr("Keys and what the picture means"));
+  dialog->setWindowTitle(tr("Keys and legend"));
   dialog->resize(640, 640);
   auto* const text = new QTextBrowser(dialog);
   text->setHtml(html_of(actions));

@@ -46,13 +46,13 @@ MarksPanel::MarksPanel(TimelineView& view)
 
 void MarksPanel::add_actions(Actions& actions) {
   const QString select = tr("&Select");
-  actions.add(select, "mark", tr("&Mark the range, or what is under the mouse"),
+  actions.add(select, "mark", tr("&Mark the selected range, or the span under the mouse"),
               QStringLiteral("M"), [this] { mark_here(); });
   actions.add(select, "mark-next", tr("Next mark"), QStringLiteral("Shift+M"),
               [this] { walk(true); });
   actions.add(select, "mark-previous", tr("Previous mark"), QStringLiteral("Ctrl+Shift+M"),
               [this] { walk(false); });
-  actions.add(select, "mark-delete", tr("Delete the mark chosen in the list"),
+  actions.add(select, "mark-delete", tr("Delete the mark selected in the list"),
               QStringLiteral("Ctrl+Del"), [this] { remove_selected(); });
 }
 
@@ -69,7 +69,7 @@ void MarksPanel::read_beside(const QString& timeline) {
       marks_ = *read;
     } else {
       emit told(
-          tr("%1 (new marks are not kept)").arg(QString::fromStdString(read.error().message())));
+          tr("%1 (new marks are not saved)").arg(QString::fromStdString(read.error().message())));
       path_.clear();
     }
   }
@@ -77,7 +77,7 @@ void MarksPanel::read_beside(const QString& timeline) {
 }
 
 void MarksPanel::mark_here() {
-  if (!view_.trace()) return emit told(tr("open a timeline first: marks are notes on it"));
+  if (!view_.trace()) return emit told(tr("open a timeline first: marks are notes in it"));
   TimeRange at;
   if (view_.range()) {
     at = *view_.range();
@@ -116,7 +116,7 @@ void MarksPanel::walk(bool forward) {
   const bool at_one = row >= 0 && static_cast<std::size_t>(row) < marks_.all().size();
   const Time from = at_one ? marks_.all()[static_cast<std::size_t>(row)].at.from : seen.from;
   const auto mark = forward ? marks_.next(from) : marks_.previous(from);
-  if (!mark) return emit told(tr("there are no marks: M makes one"));
+  if (!mark) return emit told(tr("there are no marks; M adds one"));
   table_->setCurrentCell(static_cast<int>(*mark), kTextColumn);
   go_to(*mark);
   emit told(QString::fromStdString(marks_.all()[*mark].text));
@@ -132,7 +132,7 @@ void MarksPanel::rename(int row) {
 void MarksPanel::remove_selected() {
   const int row = table_->currentRow();
   if (row < 0 || static_cast<std::size_t>(row) >= marks_.all().size())
-    return emit told(tr("choose a mark in the list first"));
+    return emit told(tr("select a mark in the list first"));
   marks_.remove(static_cast<std::size_t>(row));
   changed(std::nullopt);
 }
@@ -148,7 +148,7 @@ void MarksPanel::changed(std::optional<std::size_t> selected) {
       file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
   if (!written)
     emit told(
-        tr("the marks are not kept: %1 cannot be written (%2)").arg(path_, file.errorString()));
+        tr("the marks are not saved: %1 cannot be written (%2)").arg(path_, file.errorString()));
 }
 
 void MarksPanel::fill() {

@@ -36,16 +36,17 @@ void MessageArrows::add_actions(Actions& actions) {
               QStringLiteral("["), [this] { follow(false); });
   actions.add(select, "message-on", tr("To the receiver of the message sent"), QStringLiteral("]"),
               [this] { follow(true); });
-  actions.add(tr("&View"), "messages", tr("&Messages as arrows, when few are in view"),
+  actions.add(tr("&View"), "messages", tr("Draw &messages as arrows if few are visible"),
               QStringLiteral("G"), [this] { show_all(!show_all_); });
 }
 
 void MessageArrows::show_all(bool on) {
   show_all_ = on;
   look_around();
-  emit told(!on                ? tr("arrows of the selected span alone")
-            : in_view_.empty() ? tr("arrows of all messages, as soon as few are in view: zoom in")
-                               : tr("%1 messages in view").arg(in_view_.size()));
+  emit told(!on ? tr("arrows only for the selected span")
+            : in_view_.empty()
+                ? tr("arrows for all messages if few are visible; zoom in to see them")
+                : tr("%1 messages in view").arg(in_view_.size()));
 }
 
 void MessageArrows::look_at_selection() {
@@ -72,14 +73,14 @@ void MessageArrows::look_around() {
 
 void MessageArrows::follow(bool forward) {
   if (!view_.selected())
-    return emit told(tr("select a step of a lane first: its messages can be followed"));
+    return emit told(tr("select a schedule step first to follow its messages"));
   const SpanId here = *view_.selected();
   const auto next = std::find_if(of_selection_.begin(), of_selection_.end(), [&](const Message& m) {
     return (forward ? m.from : m.to) == here;
   });
   if (next == of_selection_.end())
-    return emit told(forward ? tr("nothing recorded received from this span")
-                             : tr("this span received nothing that is recorded"));
+    return emit told(forward ? tr("no recorded receive of a message from this span")
+                             : tr("this span has no recorded receive"));
   view_.go_to(forward ? next->to : next->from);
 }
 

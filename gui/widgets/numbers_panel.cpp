@@ -60,7 +60,7 @@ void NumbersPanel::set_seen(bool seen) {
 }
 
 void NumbersPanel::add_actions(Actions& actions) {
-  actions.add(tr("&Rows"), "numbers-by-device", tr("Num&bers of each device apart, or of all"),
+  actions.add(tr("&Rows"), "numbers-by-device", tr("Num&bers per device, or in total"),
               QStringLiteral("Ctrl+B"), [this] {
                 by_device_ = !by_device_;
                 update_numbers();
@@ -156,7 +156,7 @@ void NumbersPanel::show_numbers(int row, const KindStatistics& k) {
   for (int column = 1; column < table_->columnCount(); ++column)
     table_->item(row, column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   if (k.bytes) return;
-  const QString why = tr("bytes of so many spans are read once a range is selected");
+  const QString why = tr("select a range to count bytes of this many spans");
   QTableWidgetItem* const bytes = table_->item(row, kBytesColumn);
   bytes->setToolTip(why);
   bytes->setData(Qt::AccessibleDescriptionRole, why);

@@ -60,7 +60,7 @@ QString draw_svg(const QString& from, const QString& to) {
   QSvgRenderer svg(from);
   const QSize size = svg.defaultSize() * kScale;
   if (!svg.isValid() || size.isEmpty() || size.width() > kMaxPixels || size.height() > kMaxPixels)
-    return QCoreApplication::translate("Picture", "%1: this is no SVG that can be drawn").arg(from);
+    return QCoreApplication::translate("Picture", "%1: this SVG cannot be drawn").arg(from);
   QImage image(size, QImage::Format_RGB32);
   image.fill(Qt::white);
   QPainter painter(&image);

@@ -62,7 +62,7 @@ bool SearchBar::find(bool forward) {
   if (!trace) return false;
   const Query query(search_->text().toStdString(), *trace);
   if (query.empty()) {
-    emit told(tr("nothing to look for: type what, such as: pack 3"));
+    emit told(tr("enter a search term, such as: pack 3"));
     return false;
   }
   std::optional<SpanId> found;

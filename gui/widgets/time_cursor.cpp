@@ -35,13 +35,13 @@ TimeCursor::TimeCursor(TimelineView& view, OverviewStrip& overview) : view_(view
 
 void TimeCursor::add_actions(Actions& actions) {
   const QString play = tr("&Play");
-  actions.add(play, "play", tr("&Play through what is seen, or pause"), QStringLiteral("K"),
+  actions.add(play, "play", tr("&Play through the visible range, or pause"), QStringLiteral("K"),
               [this] { play_or_pause(); });
   actions.add(play, "moment-next", tr("Cursor to the &next event"), QStringLiteral("L"),
               [this] { next(); });
-  actions.add(play, "moment-previous", tr("Cursor to the event &before"), QStringLiteral("J"),
-              [this] { previous(); });
-  actions.add(play, "moment-start", tr("Cursor back to the &start of what is seen"),
+  actions.add(play, "moment-previous", tr("Cursor &back to the previous event"),
+              QStringLiteral("J"), [this] { previous(); });
+  actions.add(play, "moment-start", tr("Cursor to the &start of the visible range"),
               QStringLiteral("Shift+K"), [this] { to_start(); });
   actions.add(play, "faster", tr("Play &faster"), QStringLiteral("Shift+L"),
               [this] { set_speed(playback_.speed() + 1); });

@@ -23,7 +23,7 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
   actions.add(move, "fit-selection", tr("&Fit the selection"), QStringLiteral("F"),
               [v] { v->fit_selection(); });
   actions.add(move, "fit-all", tr("Fit &all"), QStringLiteral("Home"), [v] { v->fit_all(); });
-  QAction* const back = actions.add(move, "back", tr("&Back to the last view"),
+  QAction* const back = actions.add(move, "back", tr("&Back to the previous view"),
                                     QStringLiteral("Alt+Left"), [v] { v->back(); });
   QAction* const forward = actions.add(move, "forward", tr("Forwar&d again"),
                                        QStringLiteral("Alt+Right"), [v] { v->forward(); });
@@ -40,7 +40,7 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
     v->clear_selection();
     v->setFocus();
   });
-  actions.add(select, "path", tr("Critical pa&th alone in full colour"), QStringLiteral("P"),
+  actions.add(select, "path", tr("Highlight the critical pa&th"), QStringLiteral("P"),
               [v] { v->set_path_only(!v->path_only()); });
   actions.add(select, "path-next", tr("Next on the critical path"), QStringLiteral("Shift+."),
               [v] { v->next_on_path(); });
@@ -58,7 +58,7 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
               [v] { v->close_all(); });
   actions.add(rows, "counters", tr("Co&unters: bytes in flight, queue depth"), QStringLiteral("C"),
               [v] { v->show_counters(!v->counters()); });
-  actions.add(rows, "pin", tr("P&in the row to the top, or let it go"), QStringLiteral("Ctrl+T"),
+  actions.add(rows, "pin", tr("P&in the row to the top, or unpin it"), QStringLiteral("Ctrl+T"),
               [v] { v->pin_or_unpin(); });
 }
 

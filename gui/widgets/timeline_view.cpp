@@ -14,7 +14,7 @@ TimelineView::TimelineView(QWidget* parent)
   setAttribute(Qt::WA_OpaquePaintEvent);
   setAccessibleName(tr("Timeline"));
   setAccessibleDescription(
-      tr("Rows of spans over time; the details panel reads out the selected span"));
+      tr("Rows of spans over time; the details panel describes the selected span"));
   connect(scroll_bar_, &QScrollBar::valueChanged, this, [this] { repaint_lines(); });
 }
 

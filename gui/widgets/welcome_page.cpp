@@ -39,10 +39,9 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   auto* const layout = new QVBoxLayout(page);
   layout->addStretch(2);
   auto* const text =
-      new QLabel(tr("<h2>What will a training step cost, and why?</h2>"
-                    "<p>A <b>scenario</b> says which machines, which model and how gradients are "
-                    "reduced; running it makes a "
-                    "<b>timeline</b>.</p>"));
+      new QLabel(tr("<h2>What will a training step cost, and why?</h2><p>A <b>scenario</b> "
+                    "describes the machines, the model and how gradients are reduced; running it "
+                    "produces a <b>timeline</b>.</p>"));
   text->setAlignment(Qt::AlignCenter);
   text->setWordWrap(true);
   layout->addWidget(text);
@@ -62,7 +61,8 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   connect(recent_, &QLabel::linkActivated, this, &WelcomePage::file_wanted);
   layout->addWidget(recent_);
   if (!examples.empty()) {
-    auto* const head = new QLabel(tr("Try one: a click (or Ctrl+1 and so on) opens and runs it."));
+    auto* const head =
+        new QLabel(tr("Try an example: a click (or Ctrl+1, Ctrl+2, …) opens and runs it."));
     head->setAlignment(Qt::AlignCenter);
     layout->addWidget(head);
   }
@@ -78,9 +78,8 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   middle->addStretch(1);
   layout->addLayout(middle);
   layout->addSpacing(12);
-  auto* const hint =
-      new QLabel(tr("<p>… or drop a file here. <b>Ctrl+P</b> lists all that can be done, <b>?</b> "
-                    "explains it.</p>"));
+  auto* const hint = new QLabel(tr(
+      "<p>… or drop a file here. <b>Ctrl+P</b> lists all commands, <b>?</b> shows the keys.</p>"));
   hint->setAlignment(Qt::AlignCenter);
   layout->addWidget(hint);
   layout->addStretch(3);

@@ -57,7 +57,7 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
       sort_(new QComboBox),
       table_(make_table({tr("what"), tr("step"), tr("pack"), tr("where"), tr("first"), tr("second"),
                          tr("difference"), tr("share")},
-                        tr("Where the two are furthest apart"))) {
+                        tr("Largest differences between the two timelines"))) {
   const QSettings settings;
   align_ = parse_align(settings.value(QStringLiteral("align")).toString().toStdString())
                .value_or(Align::kStep);
@@ -68,9 +68,9 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
   auto* const bar = new QHBoxLayout;
   bar->setContentsMargins(4, 2, 4, 0);
   alignment_->addItems({tr("aligned by start"), tr("aligned by step"), tr("aligned by pack")});
-  alignment_->setAccessibleName(tr("How the two timelines are aligned"));
-  arrangement_->addItems({tr("the same one above the other"), tr("first above second")});
-  arrangement_->setAccessibleName(tr("How the rows of the two are arranged"));
+  alignment_->setAccessibleName(tr("Alignment of the two timelines"));
+  arrangement_->addItems({tr("matching rows next to each other"), tr("first above second")});
+  arrangement_->setAccessibleName(tr("Order of the rows of both timelines"));
   sort_->addItems({tr("steps and packs"), tr("steps and their parts"), tr("packs"),
                    tr("spans of single devices"), tr("all of these")});
   sort_->setAccessibleName(tr("What is listed"));
@@ -110,7 +110,7 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
 void ComparisonPanel::add_actions(Actions& actions) {
   const QString file = tr("&File"), compare = tr("&Compare");
   actions.add(file, "open-beside", tr("Open &beside…"), QStringLiteral("Ctrl+Shift+O"), [this] {
-    if (!first_) return emit told(tr("open a timeline first: another one is put beside it"));
+    if (!first_) return emit told(tr("open a timeline first, then a second one to compare"));
     emit second_wanted();
   });
   actions.add(compare, "close-beside", tr("&Close the second timeline"),
@@ -122,7 +122,7 @@ void ComparisonPanel::add_actions(Actions& actions) {
   actions.add(compare, "align-pack", tr("Align by &pack"), QStringLiteral("Alt+3"),
               [this] { align(Align::kPack); });
   actions.add(compare, "arrange",
-              tr("The same one &above the other, or all of the first above the second"),
+              tr("M&atching rows next to each other, or the first timeline above the second"),
               QStringLiteral("I"), [this] {
                 const bool pairs = view_.arrangement() == Arrangement::kPairs;
                 view_.arrange(pairs ? Arrangement::kSides : Arrangement::kPairs);
@@ -130,9 +130,9 @@ void ComparisonPanel::add_actions(Actions& actions) {
               });
   actions.add(compare, "partner", tr("Matching span in the &other timeline"), QStringLiteral("X"),
               [this] { view_.select_partner(); });
-  actions.add(compare, "error-next", tr("N&ext in the list of the largest"), QStringLiteral("E"),
+  actions.add(compare, "error-next", tr("N&ext of the largest differences"), QStringLiteral("E"),
               [this] { walk(1); });
-  actions.add(compare, "error-previous", tr("Previous in the list of the largest"),
+  actions.add(compare, "error-previous", tr("Previous of the largest differences"),
               QStringLiteral("Shift+E"), [this] { walk(-1); });
 }
 
@@ -174,7 +174,7 @@ void ComparisonPanel::set_first(std::shared_ptr<const Trace> trace, const QStrin
 }
 
 void ComparisonPanel::open(const QString& path) {
-  if (!first_) return emit failed(tr("%1: there is no timeline to put it beside").arg(path));
+  if (!first_) return emit failed(tr("%1: open a first timeline before this second one").arg(path));
   stop();
   emit told(tr("opening %1 …").arg(path));
   opener_.open(path);
@@ -268,7 +268,7 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
                             tr("%1 above %2").arg(text_of(sides[0].name), text_of(sides[1].name)));
   QStringList said;
   for (const std::string& sentence : comparison_->differences) said.append(text_of(sentence));
-  emit told(said.isEmpty() ? tr("the two are of the same scenario, steps, workers and packs")
+  emit told(said.isEmpty() ? tr("both timelines have the same scenario, steps, workers and packs")
                            : said.join(tr("; ")));
 }
 
@@ -331,11 +331,11 @@ void ComparisonPanel::tell_what_is_listed() {
   if (deviations_.empty()) {
     words_->setText(tr("nothing to compare: no training step ended in both"));
   } else if (listed_.empty()) {
-    words_->setText(tr("nothing differs: all of these take exactly as long in both"));
+    words_->setText(tr("no differences: all compared durations are equal"));
   } else {
-    words_->setText(
-        tr("rows of %1s: from below, longer in %2; from above, shorter; full height from 25 % on")
-            .arg(text_of(comparison_->apart), second));
+    words_->setText(tr("rows of %1s: bars from below are longer in %2, bars from above are "
+                       "shorter; full height is 25 % or more")
+                        .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());
 }
@@ -386,7 +386,7 @@ int ComparisonPanel::errors() const { return table_->rowCount(); }
 
 void ComparisonPanel::walk(int by) {
   if (table_->rowCount() == 0)
-    return emit told(tr("there is no second timeline, or nothing to compare"));
+    return emit told(tr("there is no second timeline, or no common spans"));
   const int now = table_->currentRow();
   go_to_error(now < 0 ? 0 : std::clamp(now + by, 0, table_->rowCount() - 1));
 }

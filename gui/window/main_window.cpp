@@ -264,7 +264,7 @@ void MainWindow::make_actions() {
   }
   add_sweep_actions();
   add_timeline_actions(actions_, *view_);
-  actions_.add(tr("&View"), "scenario", tr("&Scenario beside the timeline"), QStringLiteral("F4"),
+  actions_.add(tr("&View"), "scenario", tr("&Scenario next to the timeline"), QStringLiteral("F4"),
                [this] {
                  if (stack_->isVisible() || sweep_->isVisible())
                    session_->setVisible(!session_->isVisible());
@@ -285,7 +285,7 @@ void MainWindow::make_actions() {
     palette->setAttribute(Qt::WA_DeleteOnClose);
     palette->open();
   });
-  actions_.add(help, "help", tr("&Keys and what the picture means"), QStringLiteral("?; F1"),
+  actions_.add(help, "help", tr("&Keys and legend"), QStringLiteral("?; F1"),
                [this] { show_help(actions_, this); });
 }
 
@@ -400,7 +400,7 @@ void MainWindow::start_new() {
 void MainWindow::offer_recovery(bool say) {
   bool nothing = false;
   if (session_->recover(&nothing)) show_desk();
-  if (nothing && say) tell(tr("no unsaved changes were left behind"));
+  if (nothing && say) tell(tr("there are no unsaved changes to recover"));
 }
 
 /// The scenario has the window to itself until there is a timeline.
@@ -426,7 +426,7 @@ void MainWindow::open_both(const QString& first, const QString& second) {
 }
 
 void MainWindow::choose_second() {
-  const QString chosen = QFileDialog::getOpenFileName(this, tr("Open a timeline beside this one"),
+  const QString chosen = QFileDialog::getOpenFileName(this, tr("Open a second timeline to compare"),
                                                       {}, tr("Timelines (*.tutti);;All files (*)"));
   if (chosen.isEmpty()) return;
   progress_->setValue(0);
@@ -453,7 +453,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
   // Notes tell the user that more happened than is drawn.
   for (const std::string& note : trace->run().notes) {
-    if (note.starts_with("spans ") || note.starts_with("not all spans "))
+    if (note.starts_with("recorded spans: "))
       told += QStringLiteral("; ") + QString::fromStdString(note);
   }
   tell(told);

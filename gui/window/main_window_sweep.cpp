@@ -47,7 +47,7 @@ void MainWindow::add_sweep_actions() {
   actions_.add(group, "sweep", tr("S&weep this scenario…"), QStringLiteral("Ctrl+F5"),
                [this] { begin_sweep(); });
   sweep_->add_actions(actions_);
-  actions_.add(tr("&View"), "sweep-panel", tr("S&weep beside the timeline"), QStringLiteral("F7"),
+  actions_.add(tr("&View"), "sweep-panel", tr("S&weep next to the timeline"), QStringLiteral("F7"),
                [this] { toggle_sweep(); });
 }
 
@@ -66,7 +66,7 @@ void MainWindow::show_sweep() {
 
 void MainWindow::toggle_sweep() {
   if (!sweep_->used())
-    return tell(tr("open a sweep (Ctrl+O), or a scenario and sweep it (Ctrl+F5)"));
+    return tell(tr("open a sweep (Ctrl+O), or open a scenario and sweep it (Ctrl+F5)"));
   if (!sweep_->isVisible()) return show_sweep();
   sweep_->hide();
   // Something is always there to be seen.
@@ -77,7 +77,7 @@ void MainWindow::begin_sweep() {
   if (session_->isVisible() || (!sweep_->data() && !session_->editor().text().empty()))
     return sweep_->start_form(session_->editor().text(), session_->editor().path());
   if (sweep_->data()) return sweep_->start_form_again();
-  tell(tr("open a scenario first (Ctrl+O), or start one (Ctrl+N)"));
+  tell(tr("open a scenario first (Ctrl+O), or create one (Ctrl+N)"));
 }
 
 bool MainWindow::sweep_is_meant() const {

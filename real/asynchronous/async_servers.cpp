@@ -219,7 +219,7 @@ std::int64_t AsyncServers::parts_of_step() const {
 
 void AsyncServers::ask(std::int32_t step, int pack, Collectives& collectives) {
   const Part* const part = find(tag(step, pack));
-  TUTTI_CHECK(part, "worker {} has no part in pack {}", worker_, pack);
+  TUTTI_CHECK(part, "worker {} does not take part in pack {}", worker_, pack);
   if (part->question && asked_.insert({step, pack}).second)
     collectives.start(question(step, *part), part->asks);
 }
@@ -276,7 +276,7 @@ Expected<void> AsyncServers::verify_push(std::int32_t step, const Part& part) co
   if (!found) return {};
   return tl::make_unexpected(
       wrong(step, part,
-            fmt::format("element {} of what was pushed is wrong: {:.17g}, not {:.17g} ± {:.2g}",
+            fmt::format("element {} of a push is wrong: {:.17g}, not {:.17g} ± {:.2g}",
                         found->element, found->got, found->expected, found->tolerance)));
 }
 
@@ -292,15 +292,15 @@ Expected<void> AsyncServers::verify() {
       combine(Operation::kSum, variable.type, variable.before.data(), there, variable.elements);
     } else if (std::memcmp(variable.before.data(), there, variable.before.size()) != 0) {
       return tl::make_unexpected(
-          wrong(event.step, part, "what was sent is not what pushes had made of it by then"));
+          wrong(event.step, part, "the sent values are not the result of the pushes so far"));
     }
   }
   for (const auto& [v, variable] : variables_) {
     if (variable.before != variable.value)
-      return tl::make_unexpected(Error::run(
-          {core::ProblemCode::kWrongResult},
-          fmt::format("variable \"{}\" is not the sum of what it was and all that was pushed",
-                      scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kWrongResult},
+                     fmt::format("variable \"{}\" is not its initial value plus all pushes",
+                                 scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
   }
   return {};
 }

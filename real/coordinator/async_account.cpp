@@ -20,7 +20,7 @@ core::Expected<void> AsyncAccount::take(const WorkerSet::Messages& ready,
       if (count < 0 || count > kMax)
         return tl::make_unexpected(
             core::Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
-                             fmt::format("{} sent counts of updates that cannot be", name(w))));
+                             fmt::format("{} sent impossible counts of updates", name(w))));
     }
     behind_.add({part.updates(), part.behind(), part.most_behind()});
     for (const proto::ReadSeen& read : part.read()) {
@@ -34,8 +34,9 @@ core::Expected<void> AsyncAccount::take(const WorkerSet::Messages& ready,
       if (there != sent.end() && there->second == read.hash()) continue;
       return tl::make_unexpected(core::Error::run(
           {core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(w)},
-          fmt::format("step {}: {} has read other bytes in pack {} than its server sent",
-                      read.step(), name(w), read.pack())));
+          fmt::format(
+              "step {}: {} has read bytes in pack {} that differ from those its server sent",
+              read.step(), name(w), read.pack())));
     }
   }
   return {};

@@ -33,7 +33,7 @@ constexpr double kWorthTelling = 0.1;
 std::string how(Backend backend) {
   switch (backend) {
     case Backend::kTcp: return "over";
-    case Backend::kCuda: return "on CUDA devices, between workers over";
+    case Backend::kCuda: return "on CUDA devices, and between workers over";
     case Backend::kNccl: return "by NCCL, and";
   }
   return "";
@@ -159,17 +159,17 @@ void Coordinator::begin_timeline() {
   if (emulates()) return;
   if (options_.streams > 1)
     sink_.note(fmt::format("{} connections between each two workers", options_.streams));
-  if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
+  if (options_.busy) sink_.note("computation kept one core per replica busy");
   if (scenario_.strategy.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   const std::vector<core::Pack>& packs = scenario_.plan.packs;
   if (scenario_.strategy.timeout)
-    sink_.note("timeout_seconds is simulated only; a real run ends by --timeout-seconds");
+    sink_.note("timeout_seconds is only simulated; the timeout of a real run is --timeout-seconds");
   if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
       std::any_of(packs.begin(), packs.end(), [&](const core::Pack& p) {
         return scenario_.plan.collective(p).staging != core::Staging::kDirect;
       }))
     sink_.note(
-        "devices are emulated in memory of their worker: copies through host memory are not "
+        "devices are emulated in their worker's memory, so copies through host memory are not "
         "replayed");
 }
 
@@ -180,8 +180,8 @@ Expected<void> Coordinator::all_steps() {
   if (options_.gathering.met) options_.gathering.met();
   if (emulates() && worker_set_.several_machines()) {
     return tl::make_unexpected(
-        Error::request("--emulate needs all workers on one machine, because their time stamps "
-                       "come from one clock; leave --emulate out, or start all workers on one"));
+        Error::request("--emulate needs all workers on one machine, because it uses a single "
+                       "clock; remove --emulate, or start all workers on one machine"));
   }
   if (auto assigned = assign(); !assigned) return assigned;
   if (auto named = hand_round_nccl_id(); !named) return named;
@@ -196,7 +196,7 @@ Expected<void> Coordinator::all_steps() {
     settle();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
   }
-  auto ready = worker_set_.from_everyone(Control::kReady, "has not compared its results");
+  auto ready = worker_set_.from_everyone(Control::kReady, "has not verified its results");
   if (!ready) return tl::make_unexpected(ready.error());
   take_notes(*ready);
   if (auto same = async_servers_.take(*ready, name); !same) return same;
@@ -234,8 +234,8 @@ std::string Coordinator::unreachable() const {
   }
   if (!inside || !outside) return {};
   return fmt::format(
-      "{} has joined over loopback, where those of other machines do not reach it; join it by this "
-      "machine's address",
+      "{} has joined over loopback, which other machines cannot reach; join it with this machine's "
+      "address",
       worker_set_.name(*inside));
 }
 
@@ -291,12 +291,13 @@ Expected<void> Coordinator::assign() {
 /// Worker 0 creates the identifier of the communicator of all ranks.
 Expected<void> Coordinator::hand_round_nccl_id() {
   if (!needs_nccl_id(options_.backend, scenario_)) return {};
-  auto ids = worker_set_.from_everyone(Control::kNcclId, "has not named the run's communicator");
+  auto ids =
+      worker_set_.from_everyone(Control::kNcclId, "has not sent the communicator's identifier");
   if (!ids) return tl::make_unexpected(ids.error());
   if (const std::size_t size = ids->front()->nccl_id().size(); size != kTuttiNcclIdBytes) {
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kProtocol},
-                   fmt::format("{} has named the run's communicator by {} bytes, not {}",
+                   fmt::format("{} has sent a communicator identifier of {} bytes instead of {}",
                                worker_set_.name(0), size, kTuttiNcclIdBytes)));
   }
   for (std::size_t w = 0; w < worker_set_.size(); ++w) {
@@ -352,7 +353,7 @@ Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
 }
 
 Expected<void> Coordinator::take_results(std::int32_t step) {
-  auto results = worker_set_.from_everyone(Control::kStep, "has not ended its step");
+  auto results = worker_set_.from_everyone(Control::kStep, "has not completed its step");
   if (!results) return tl::make_unexpected(results.error());
   for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     if (const std::string wrong =
@@ -418,32 +419,30 @@ void Coordinator::settle() {
 
 void Coordinator::closing_notes(const Expected<void>& done) {
   if (merger_.left_out())
-    sink_.note(fmt::format("not all spans were recorded: {} are as many as were asked for",
-                           record_.most_spans));
+    sink_.note(fmt::format("recorded spans: their number was limited to {}", record_.most_spans));
   if (emulates() && late_ > 0) {
-    sink_.note(
-        fmt::format("{} of {} messages came later than their links would have let them, by up to "
-                    "{:.1f} µs of the "
-                    "scenario's time: this machine was too busy; a greater --time-scale helps",
-                    late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
+    sink_.note(fmt::format(
+        "{} of {} messages arrived later than the emulated links allow, by up to {:.1f} µs of the "
+        "scenario's time: this machine was too busy; use a larger --time-scale",
+        late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
   }
   if (const double waited = merger_.core_wait(); waited >= kWorthTelling) {
     const std::string how_long =
         options_.loop ? ""
-                      : fmt::format(" for up to {:.0f} % of the time that packs were in flight",
+                      : fmt::format(" for up to {:.0f} % of the time in which packs were in flight",
                                     100 * waited);
     sink_.note(
         fmt::format("workers waited for a core{}: more workers and other programs were running "
-                    "than there are cores, and the measured times include that wait",
+                    "than the machine has cores, and the measured times include that wait",
                     how_long));
   }
   if (worker_set_.several_machines() && steps_ended_ > 0) {
-    sink_.note(fmt::format("times of other machines are right to ± {:.3g} µs",
+    sink_.note(fmt::format("times of other machines are accurate to ± {:.3g} µs",
                            core::to_us(merger_.scenario_time(clock_bound_ns_))));
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       if (worker_set_[w].clock.strayed())
         sink_.note(fmt::format(
-            "the clock of {} was set or stood still while it ran; its times are not to be trusted",
+            "the clock of {} was set or stopped during the run; its times are not reliable",
             worker_set_.name(w)));
     }
   }
@@ -452,15 +451,13 @@ void Coordinator::closing_notes(const Expected<void>& done) {
     sink_.note(async_servers_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
     if (const std::int32_t batch = steps_in_a_batch(); batch < scenario_.run.steps)
       sink_.note(
-          fmt::format("every {} workers waited for each other: results are compared then, and "
-                      "buffers filled anew",
+          fmt::format("workers wait for each other every {}, to compare results and refill buffers",
                       batch == 1 ? std::string("step") : fmt::format("{} steps", batch)));
   }
-  sink_.note(!options_.verify ? "results were not compared (--no-verify)"
-             : options_.loop  ? "every element of one iteration before and one after those that "
-                                "were timed was compared and is "
-                                "right"
-                              : "every element of every result was compared and is right");
+  sink_.note(!options_.verify ? "results were not verified (--no-verify)"
+             : options_.loop  ? "results verified: every element of one iteration before and one "
+                                "after the timed ones is correct"
+                              : "results verified: every element is correct");
 }
 
 }  // namespace

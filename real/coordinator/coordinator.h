@@ -8,8 +8,8 @@ namespace tutti::real {
 
 /// Runs a scenario on workers: gathers them, sends each the whole plan, starts every step on all of
 /// them together, merges their records into one timeline, and ends them. Returns true if workers
-/// that the coordinator did not start were told to join again (Gathering::come_again); false if the
-/// run was cancelled.
+/// that the coordinator did not start were asked to join again (Gathering::come_again); false if
+/// the run was cancelled.
 /// ERRORS: as TcpExecutor::run(). Whatever happens, the timeline holds every step that ended, and
 /// is closed.
 core::Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,

@@ -47,8 +47,8 @@ struct Strangers {
     std::string words;
     if (without_secret > 0)
       words +=
-          fmt::format("; {} with another secret (the last from {})", without_secret, last_host);
-    if (others > 0) words += fmt::format("; {} that were no worker of Tutti", others);
+          fmt::format("; {} with a wrong secret (the last from {})", without_secret, last_host);
+    if (others > 0) words += fmt::format("; {} that were not workers of Tutti", others);
     return words.empty() ? words : "; turned away: " + words.substr(2);
   }
 };
@@ -119,7 +119,7 @@ class Gatherer {
   [[nodiscard]] Error never_came() const {
     const std::vector<std::size_t> workers = missing();
     return Error::run({ProblemCode::kLost, "", static_cast<std::int32_t>(workers.front())},
-                      fmt::format("{} {} never came ({:g} s; waited at {}){}",
+                      fmt::format("{} {} did not join ({:g} s; waited at {}){}",
                                   workers.size() == 1 ? "worker" : "workers",
                                   fmt::join(workers, ", "), gathering_.wait.count(),
                                   to_string(listener_.address()), strangers_.in_words()));
@@ -150,10 +150,10 @@ class Gatherer {
       return {};
     }
     if (!speaks_ours(event.peer.version)) {
-      return tl::make_unexpected(
-          Error::run({ProblemCode::kIncompatible},
-                     fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
-                                 event.host, event.peer.version, protocol())));
+      return tl::make_unexpected(Error::run(
+          {ProblemCode::kIncompatible},
+          fmt::format("a worker at {} is Tutti {}, but this is Tutti {}; use the same version",
+                      event.host, event.peer.version, protocol())));
     }
     // A peer that is silent after the handshake must neither use much memory nor keep others out.
     const std::size_t room = worker_set_.size() + kMaxIntroducing;
@@ -196,31 +196,33 @@ class Gatherer {
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
     if (w == kAnyWorker)
-      return refuse(guest.channel, Error::request({ProblemCode::kConflict},
-                                                  "there are as many workers as the scenario has"));
+      return refuse(guest.channel,
+                    Error::request({ProblemCode::kConflict},
+                                   "all workers of the scenario have already joined"));
     if (w < 0 || w >= workers) {
       return refuse(
           guest.channel,
           Error::request(
               {ProblemCode::kTooLarge, "--worker"},
-              fmt::format("worker {}: the scenario has {} workers, counted from 0", w, workers)));
+              fmt::format("worker {}: the scenario has {} workers, numbered from 0", w, workers)));
     }
     if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
-      return refuse(guest.channel,
-                    Error::request({ProblemCode::kConflict},
-                                   fmt::format("{} processes were started with this one, {} with "
-                                               "the coordinator; start one for each of "
-                                               "the {} workers, together",
-                                               hello.ranks(), gathering_.ranks, workers)));
+      return refuse(
+          guest.channel,
+          Error::request(
+              {ProblemCode::kConflict},
+              fmt::format("the launcher started {} processes with this one, but {} with the "
+                          "coordinator; start one for each of the {} workers, together",
+                          hello.ranks(), gathering_.ranks, workers)));
     }
     if (hello.address().port() < 1 || hello.address().port() > 65'535)
       return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
-                                              fmt::format("{} is no port that others could reach",
+                                              fmt::format("{} is not a port that others can reach",
                                                           hello.address().port())));
     Member& member = worker_set_[static_cast<std::size_t>(w)];
     if (member.channel)
       return refuse(guest.channel, Error::request({ProblemCode::kDuplicate, "--worker"},
-                                                  fmt::format("there is a worker {} already", w)));
+                                                  fmt::format("worker {} has already joined", w)));
     const std::string own_clock = clock_identity();
     member.address = {hello.address().host().empty() ? guest.host : hello.address().host(),
                       hello.address().port()};

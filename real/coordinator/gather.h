@@ -11,7 +11,7 @@ namespace tutti::real {
 
 class WorkerSet;
 
-/// How the workers of a run are started and find the coordinator.
+/// The way in which the workers of a run are started and find the coordinator.
 struct Gathering {
   Address listen{"127.0.0.1", 0};  ///< the coordinator's address
   /// The secret of the run. Peers that do not hold it are rejected.

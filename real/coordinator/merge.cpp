@@ -43,13 +43,13 @@ double StepMerger::core_wait() const {
 std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t worker,
                                    std::int32_t step) const {
   if (part.step() != step)
-    return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
+    return fmt::format("sent the times of step {} instead of step {}", part.step(), step);
   const core::Cluster& cluster = *scenario_.cluster;
   const bool server = worker >= cluster.workers() - cluster.servers();
   if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) ||
       part.replica_size() != (server ? 0 : cluster.replicas_per_worker()) ||
       part.track_size() != part.spans_size())
-    return "sent times that are not those of this plan";
+    return "sent times that do not match this plan";
   // A server has no replica, and reports only spans.
   std::int64_t begin = server ? 0 : part.replica(0).start_ns();
   for (int i = 0; server && i < part.spans_size(); ++i) {
@@ -94,7 +94,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
              c.step(k) <= step;  // channels are told of late
     }
   }
-  return good ? "" : "sent times that cannot be";
+  return good ? "" : "sent impossible times";
 }
 
 void StepMerger::begin_batch(const std::vector<WorkerPart>& parts) {

@@ -28,77 +28,69 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
     return tl::make_unexpected(Error::request(std::move(kind), text, {scenario.file, 0, 0}));
   };
   if (!scenario.communicators.empty()) {
-    return wrong({core::ProblemCode::kUnsupported, "Communicator"},
-                 fmt::format("communicators are simulated only: a real run knows one collective "
-                             "per pack, over all replicas, and would "
-                             "leave \"{}\" out; take tutti simulate, or leave communicators out",
-                             scenario.communicators.front().name));
+    return wrong(
+        {core::ProblemCode::kUnsupported, "Communicator"},
+        fmt::format(
+            "communicators are only simulated: a real run performs one collective per pack, over "
+            "all replicas, without \"{}\"; use tutti simulate, or remove communicators",
+            scenario.communicators.front().name));
   }
   if (scenario.plan.fuses() && backend != Backend::kTcp) {
     return wrong(
         {core::ProblemCode::kConflict, "--backend"},
-        fmt::format(
-            "packs that are fused while a run goes on need --backend tcp, not {}: what travels "
-            "together is decided while it "
-            "runs, and copied on the host; take --backend tcp, or tutti simulate",
-            to_string(backend)));
+        fmt::format("packs that are fused at run time need --backend tcp, not {}, because fused "
+                    "packs are copied on the host; use --backend tcp, or tutti simulate",
+                    to_string(backend)));
   }
   if (scenario.plan.fuses() && emulates) {
-    return wrong({core::ProblemCode::kConflict, "--emulate"},
-                 "links of packs that are fused in cycles cannot be emulated: they are followed "
-                 "for collectives that are known "
-                 "before they begin; run it without --emulate, or take tutti simulate");
+    return wrong(
+        {core::ProblemCode::kConflict, "--emulate"},
+        "links cannot be emulated for packs that are fused in cycles, because emulation needs to "
+        "know all collectives in advance; remove --emulate, or use tutti simulate");
   }
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool asynchronous = who == core::ReductionScope::kAsyncServers;
   if (who == core::ReductionScope::kNobody || who == core::ReductionScope::kGroups) {
     return wrong({core::ProblemCode::kUnsupported, "Strategy"},
-                 fmt::format("{}: replicas in groups are simulated only: a real run knows one "
-                             "collective per pack, over all replicas; "
-                             "take tutti simulate",
+                 fmt::format("{}: groups of replicas are only simulated: a real run performs one "
+                             "collective per pack, over all replicas; use tutti simulate",
                              scenario.strategy.distribution_name));
   }
   if (asynchronous && core::has_slices(scenario.workload)) {
     return wrong({core::ProblemCode::kUnsupported, "Workload.sparse_gradient"},
-                 "sparse gradients of workers that do not wait for each other are simulated only; "
-                 "take tutti simulate, or leave "
-                 "sparse_gradient out");
+                 "sparse gradients of asynchronous workers are only simulated; use tutti simulate, "
+                 "or remove sparse_gradient");
   }
   if (asynchronous && emulates) {
     return wrong({core::ProblemCode::kConflict, "--emulate"},
-                 "links of workers that do not wait for each other cannot be emulated: they are "
-                 "followed for collectives of all "
-                 "ranks; run it without --emulate, or take tutti simulate");
+                 "links cannot be emulated for asynchronous workers, because emulation follows "
+                 "collectives of all ranks; remove --emulate, or use tutti simulate");
   }
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
         {core::ProblemCode::kConflict, "--emulate"},
-        fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the "
-                    "process of its "
-                    "worker, and these have none; take ONE_SWITCH or RAILS, or tutti simulate",
+        fmt::format("links between switches ({}) cannot be emulated, because each link is emulated "
+                    "by the process of its worker; use ONE_SWITCH or RAILS, or tutti simulate",
                     scenario.cluster->fabric()->describe()));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMaxHere) {
-    return wrong(
-        {core::ProblemCode::kTooLarge, "Cluster.workers"},
-        fmt::format(
-            "{} workers would be as many processes on this machine; up to {} can be run here, more "
-            "where workers join from "
-            "others",
-            workers, kMaxHere));
+    return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
+                 fmt::format("{} workers exceed the limit of {} processes on this machine; let "
+                             "workers join from other machines",
+                             workers, kMaxHere));
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
     return wrong(
         {core::ProblemCode::kConflict, "--launcher"},
         fmt::format(
-            "the scenario has {} workers, and {} processes were started; start one for each worker",
+            "the scenario has {} workers, but {} processes were started; start one for each worker",
             workers, gathering.ranks));
   }
   const auto files = static_cast<std::int64_t>(allow_many_files());
   if (workers + 100 > files) {
     return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
-                 fmt::format("{} workers are more connections than the {} files that a process may "
-                             "open here (ulimit -n)",
+                 fmt::format("{} workers need more connections than the {} files that a process "
+                             "may open here (ulimit -n)",
                              workers, files));
   }
   return {};

@@ -36,21 +36,21 @@ struct TcpExecutorOptions {
 
 /// Executes a scenario for real: one process per worker, on this machine or on others, messages
 /// over TCP, every element of every result checked. Computation is replayed as time that passes (on
-/// GPUs: as kernels of that length). Steps begin together on all workers. What happens between them
-/// (new inputs, comparing results) is left out of the timeline.
+/// GPUs: as kernels of that length). Steps begin together on all workers. The time between them
+/// (new inputs, comparing results) is not recorded.
 class TcpExecutor : public core::Executor {
  public:
   explicit TcpExecutor(TcpExecutorOptions options);
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
-  /// `another`: another run follows the next one. Workers that were started elsewhere are then told
-  /// to join again at the same address, which stays open.
+  /// `another`: another run follows the next one. Workers that were started elsewhere are then
+  /// asked to join again at the same address, which stays open.
   void expect_another(bool another) { options_.gathering.come_again = another; }
 
   /// Tells processes that are about to join that there will be no run, and why, if run() is not
-  /// called. Such processes were started together with this one by a launcher, or were told to join
-  /// again.
+  /// called. Such processes were started together with this one by a launcher, or were asked to
+  /// join again.
   void turn_away(const core::Error& why);
 
  private:

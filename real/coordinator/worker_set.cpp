@@ -57,7 +57,7 @@ Error WorkerSet::failed(std::size_t worker, ProblemCode code, const std::string&
 }
 
 Error WorkerSet::as_said_by(std::size_t worker, const Error& said) const {
-  return failed(worker, kind_of(said).code, "says: " + said.message());
+  return failed(worker, kind_of(said).code, "reports: " + said.message());
 }
 
 bool WorkerSet::cancelled() {
@@ -140,7 +140,7 @@ Expected<WorkerSet::Messages> WorkerSet::from_everyone(int wanted, const std::st
       if (!members_[w].inbox.empty() &&
           static_cast<int>(members_[w].inbox.front()->content_case()) != wanted)
         return tl::make_unexpected(
-            failed(w, ProblemCode::kProtocol, due + " and sent something else"));
+            failed(w, ProblemCode::kProtocol, due + " and sent an unexpected message"));
     }
     const bool all = std::all_of(members_.begin(), members_.end(),
                                  [](const Member& m) { return !m.inbox.empty(); });
@@ -232,7 +232,7 @@ std::optional<Error> WorkerSet::trouble(const std::string& due) {
   }
   if (const auto w = silent(longest_silence(timeout_))) {
     return failed(*w, ProblemCode::kLost,
-                  fmt::format("{} and has said nothing for {:.3g} s ({})", due,
+                  fmt::format("{} and has not been heard from for {:.3g} s ({})", due,
                               seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
   }
   return standstill();
@@ -248,10 +248,9 @@ std::optional<Error> WorkerSet::standstill() const {
     if (!waiting && !member.stands.empty()) waiting = w;
   }
   if (!waiting) return std::nullopt;  // all of them, for the coordinator
-  return failed(
-      *waiting, ProblemCode::kTimeout,
-      fmt::format("says: nothing has moved for {:.3g} s, and nothing is due on any worker: {}",
-                  seconds(members_[*waiting].still), members_[*waiting].stands));
+  return failed(*waiting, ProblemCode::kTimeout,
+                fmt::format("reports: no progress for {:.3g} s, and no worker has pending work: {}",
+                            seconds(members_[*waiting].still), members_[*waiting].stands));
 }
 
 Error WorkerSet::find_cause() {
@@ -291,12 +290,12 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
     const std::optional<Error> of_blamed = failure_of(blamed);
     if (!of_blamed) {
       if (members_[blamed].gone)
-        because = fmt::format("; {} says: {}", name(culprit), said.message());
+        because = fmt::format("; {} reports: {}", name(culprit), said.message());
       // A process closes its connections before its exit status is available.
       if (members_[blamed].gone && !last_word && children_.started(blamed)) return std::nullopt;
       if (members_[blamed].gone)
         return failed(blamed, ProblemCode::kLost,
-                      fmt::format("is gone ({}){}", members_[blamed].doing, because));
+                      fmt::format("has disconnected ({}){}", members_[blamed].doing, because));
       if (!last_word) return std::nullopt;
       break;
     }
@@ -309,7 +308,7 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
     // A worker that waits in vain reports it; the worker it waits for has been silent for as long.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
       return failed(*w, ProblemCode::kLost,
-                    fmt::format("has said nothing for {:.3g} s ({}); {} says: {}",
+                    fmt::format("has not been heard from for {:.3g} s ({}); {} reports: {}",
                                 seconds(Clock::now() - members_[*w].heard), members_[*w].doing,
                                 name(culprit), said.message()));
     }
@@ -323,7 +322,8 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
     if (members_[w].gone) {
       return failed(
           w, ProblemCode::kLost,
-          fmt::format("{} ({})", members_[w].farewell.empty() ? "is gone" : members_[w].farewell,
+          fmt::format("{} ({})",
+                      members_[w].farewell.empty() ? "has disconnected" : members_[w].farewell,
                       members_[w].doing));
     }
   }

@@ -33,17 +33,18 @@ std::string name_of(int device, const TuttiCudaDeviceInfo& info) {
 const char* what_to_do(int error) {
   switch (error) {
     case kTuttiCudaNoDriver:
-      return "install NVIDIA's driver, or a newer one (nvidia-smi shows which it is)";
+      return "install NVIDIA's driver, or a newer version of it (nvidia-smi shows the installed "
+             "one)";
     case kTuttiCudaNoDevice:
-      return "nvidia-smi -L lists the GPUs of this machine; CUDA_VISIBLE_DEVICES may hide them";
+      return "nvidia-smi -L lists the GPUs of this machine; CUDA_VISIBLE_DEVICES may hide some";
     case kTuttiCudaOutOfMemory: return "put fewer ranks on the GPU, or make packs smaller";
-    case 46: return "another process has it to itself (nvidia-smi -q -d COMPUTE)";
+    case 46: return "another process has exclusive use of it (nvidia-smi -q -d COMPUTE)";
     case 209:
     case 222:
       return "build Tutti's CUDA module for it (-DTUTTI_CUDA_ARCHITECTURES=…), or install a newer "
              "driver";
-    case 802: return "machines with NVSwitch need nvidia-fabricmanager to run";
-    default: return "the GPU's log (dmesg | grep -i xid) and compute-sanitizer tell more";
+    case 802: return "machines with NVSwitch need nvidia-fabricmanager to be running";
+    default: return "see the GPU's log (dmesg | grep -i xid) and compute-sanitizer";
   }
 }
 
@@ -90,7 +91,7 @@ Expected<void> CudaDevices::open_gpus() {
     if (!gpu) {
       gpu = std::make_unique<Gpu>();
       gpu->device = rank.device;
-      if (!right(api_.device_info(rank.device, &gpu->info), "asking what it is", gpu.get()) ||
+      if (!right(api_.device_info(rank.device, &gpu->info), "querying the GPU", gpu.get()) ||
           !right(api_.make_stream(rank.device, 1, &gpu->copies), "making a stream", gpu.get()))
         return failed();
     }
@@ -106,7 +107,7 @@ Expected<void> CudaDevices::open_gpus() {
         return failed();
       if (!enabled)
         peer_notes_.push_back(fmt::format(
-            "GPU {} does not reach GPU {} directly: copies go by way of the host", device, other));
+            "GPU {} cannot access GPU {} directly: copies go through the host", device, other));
     }
   }
   return {};
@@ -142,14 +143,14 @@ std::vector<std::string> CudaDevices::notes() const {
                                 static_cast<const char*>(gpu->info.bus_id), api_.description));
     if (gpu->ranks.size() > 1) {
       notes.push_back(fmt::format(
-          "{} ranks share GPU {}: devices are emulated, and times say nothing about {} GPUs",
+          "{} ranks share GPU {}: devices are emulated, and the times do not apply to {} GPUs",
           gpu->ranks.size(), device, gpu->ranks.size()));
     }
   }
   if (options_.shared)
     notes.emplace_back(
-        "ranks of several processes share this machine's GPUs: times say nothing about as many "
-        "GPUs");
+        "ranks of several processes share this machine's GPUs, so the times do not apply to "
+        "separate GPUs");
   notes.insert(notes.end(), peer_notes_.begin(), peer_notes_.end());
   return notes;
 }
@@ -195,13 +196,13 @@ Devices::Memory CudaDevices::take(core::Rank rank, std::int64_t bytes, bool for_
     if (memory) return {memory, {give_back, this}};
     std::uint64_t left = 0;
     static_cast<void>(api_.memory_left(near->device, &left));
-    right(
-        error,
-        host ? fmt::format("taking {} MB more of the host's memory", bytes / 1'000'000)
-             : fmt::format("taking {} MB more, with {} MB of {} in use by this process and {} left",
-                           bytes / 1'000'000, pool_.bytes_of(near->device) / 1'000'000,
-                           near->info.memory_bytes / 1'000'000, left / 1'000'000),
-        near);
+    right(error,
+          host ? fmt::format("allocating {} MB more of host memory", bytes / 1'000'000)
+               : fmt::format(
+                     "allocating {} MB more, with {} MB of {} in use by this process and {} free",
+                     bytes / 1'000'000, pool_.bytes_of(near->device) / 1'000'000,
+                     near->info.memory_bytes / 1'000'000, left / 1'000'000),
+          near);
   }
   return {substitute(bytes), {give_back, this}};
 }
@@ -236,7 +237,7 @@ CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
   Queue& queue = queues_[{rank, lane < 0 ? lane : lane % kStreamsPerRank}];
   if (queue.stream) return &queue;
   queue.gpu = gpu_of(rank);
-  TUTTI_CHECK(queue.gpu, "rank {} is on no GPU", rank);
+  TUTTI_CHECK(queue.gpu, "rank {} is not on a GPU", rank);
   return right(api_.make_stream(queue.gpu->device, 1, &queue.stream), "making a stream", queue.gpu)
              ? &queue
              : nullptr;
@@ -309,7 +310,7 @@ void CudaDevices::mark(Queue& queue, Ticket ticket) {
 std::optional<Devices::Clock::time_point> CudaDevices::time_of(core::Rank rank,
                                                                std::uint64_t device_ns) {
   Gpu* const gpu = gpu_of(rank);
-  TUTTI_CHECK(gpu, "rank {} is on no GPU", rank);
+  TUTTI_CHECK(gpu, "rank {} is not on a GPU", rank);
   if (gpu->clock.is_old(Clock::now())) {
     constexpr std::int64_t kStampBytes = sizeof(std::uint64_t);
     if (!gpu->stamp) gpu->stamp = take(rank, kStampBytes, true);

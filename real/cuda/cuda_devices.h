@@ -23,8 +23,8 @@ struct CudaRank {
 
 struct CudaOptions {
   std::vector<CudaRank> gpus;  ///< ranks on GPUs; all others are on the host
-  /// How long a thread that waits for a device polls without pause before it polls with pauses. 0
-  /// if there are fewer cores than ranks.
+  /// The time for which a waiting thread polls a device without pauses before it polls with pauses.
+  /// 0 if there are fewer cores than ranks.
   std::chrono::nanoseconds spin{50'000};
   bool shared = false;  ///< ranks of other processes are on these GPUs too
 };

@@ -6,7 +6,7 @@
 
 namespace tutti::real {
 
-/// How a reduction combines two elements.
+/// The operation that combines two elements in a reduction.
 enum class Operation { kSum, kMin, kMax, kProduct };
 inline constexpr int kOperations = 4;
 

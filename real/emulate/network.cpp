@@ -326,7 +326,7 @@ void EmulatedNetwork::arrived(const Piece& piece) {
     Stamp stamp;
     std::memcpy(&stamp, message->bytes.data(), sizeof stamp);
     if (!may_say(stamp.began_ns, stamp.head_ns) || !may_say(stamp.head_ns, stamp.tail_ns))
-      return fail(piece.channel.from, "stamped a message with a time at which it cannot come");
+      return fail(piece.channel.from, "sent a message with an impossible arrival time");
     const Clock::time_point head{std::chrono::nanoseconds(stamp.head_ns)};
     message->began = Clock::time_point(std::chrono::nanoseconds(stamp.began_ns));
     message->tail = Clock::time_point(std::chrono::nanoseconds(stamp.tail_ns));
@@ -346,13 +346,13 @@ void EmulatedNetwork::slot_arrived(const Channel& freed) {
   if (!receiver_->is_open(freed.collective))
     return;  // one of the last of a collective that is over here
   if (!may_say(slot_stamp_, slot_stamp_))
-    return fail(freed.to, "stamped a slot with a time at which it cannot be free");
+    return fail(freed.to, "sent a slot release with an impossible time");
   if (slots_coming_[freed] >= traffic_.find(freed)->slots)
-    return fail(freed.to, "frees a slot that nobody had taken");
+    return fail(freed.to, "released a slot that was not in use");
   ++slots_coming_[freed];
   timers_.at(Clock::time_point(std::chrono::nanoseconds(slot_stamp_)), [this, freed] {
     if (--slots_coming_[freed] == 0) slots_coming_.erase(freed);
-    if (!receiver_->slot_freed(freed)) fail(freed.to, "frees a slot that nobody had taken");
+    if (!receiver_->slot_freed(freed)) fail(freed.to, "released a slot that was not in use");
   });
 }
 
@@ -377,8 +377,8 @@ void EmulatedNetwork::deliver(const MessagePointer& message) {
   std::byte* const to = receiver_->place(whole);
   began_.reset();
   if (!to) {
-    return fail(whole.channel.from, fmt::format("sent a message that its schedule does not have "
-                                                "(pack {}, from rank {} to rank {}, {} bytes)",
+    return fail(whole.channel.from, fmt::format("sent a message that is not in its schedule (pack "
+                                                "{}, from rank {} to rank {}, {} bytes)",
                                                 whole.channel.collective.pack, whole.channel.from,
                                                 whole.channel.to, whole.total));
   }

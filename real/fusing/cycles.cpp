@@ -100,7 +100,7 @@ void Cycles::begin_cycle() {
   step_ = proposal.step;
   auto* const flags = reinterpret_cast<std::int32_t*>(flags_.get());
   TUTTI_CHECK(std::ssize(proposal.numbers) <= agreement_.elements,
-              "a gate proposes {} numbers, there is room for {}", proposal.numbers.size(),
+              "a gate proposes {} numbers, but there is space for {}", proposal.numbers.size(),
               agreement_.elements);
   for (std::size_t i = 0; i < proposal.numbers.size(); ++i) {
     TUTTI_CHECK(proposal.numbers[i] > std::numeric_limits<std::int32_t>::min(),
@@ -245,7 +245,7 @@ bool Cycles::rank_done(CollectiveTag tag, Rank rank) {
 
 void Cycles::close() {
   go_on();
-  TUTTI_CHECK(fused_.empty() && !agreement_at_, "{} collectives are under way", fused_.size());
+  TUTTI_CHECK(fused_.empty() && !agreement_at_, "{} collectives are in flight", fused_.size());
 }
 
 // --- in words ---

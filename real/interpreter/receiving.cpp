@@ -80,7 +80,7 @@ bool Interpreter::take_message(Lane& lane) {
   lane.peer_lane = connection.channel.from_lane;
   if (message.total != step.target.count * instance.item) {
     failure_ = fmt::format(
-        "rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, and {} come",
+        "rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, but {} arrived",
         lane.rank, lane.number, step.target.count * instance.item, lane.peer, lane.next,
         instance.tag.pack, message.total);
     lane.state = Lane::State::kFailed;
@@ -242,8 +242,8 @@ std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) 
 void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset,
                           std::int64_t length, bool in_place) {
   const Step& step = lane.now->step;
-  TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number,
-              offset, lane.consumed);
+  TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} arrived after byte {}", lane.rank,
+              lane.number, offset, lane.consumed);
   lane.consumed += length;
   if (lane.consumed == lane.in->messages.front().total) lane.state = Lane::State::kOnDevice;
   const bool kept = lane.holds || one_thing_at_a_time_;
@@ -288,7 +288,7 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
     if (!there) room = devices_.take(lane.rank, piece_bytes_, true);
     work.target = there ? there : room.get();
     const bool at_once = devices_.perform(work, ++next_ticket_);
-    TUTTI_CHECK(at_once, "rank {} lane {}: the device is not through at once", lane.rank,
+    TUTTI_CHECK(at_once, "rank {} lane {}: the device did not complete at once", lane.rank,
                 lane.number);
     if (there) {
       transport_.publish(piece);

@@ -57,7 +57,7 @@ core::Expected<void> ControlChannel::send(const proto::Control& message) {
     }
     if (sent > 0 || (sent < 0 && errno == EINTR)) continue;
     if (errno != EAGAIN || !wait_for(file(), POLLOUT, until))
-      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "has disconnected"));
   }
   return {};
 }
@@ -69,8 +69,8 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     if (*frame) {
       auto message = std::make_unique<proto::Control>();
       if (!message->ParseFromArray((*frame)->data(), static_cast<int>((*frame)->size())))
-        return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
-                                              "sent something that is no message of Tutti"));
+        return tl::make_unexpected(
+            Error::run({core::ProblemCode::kProtocol}, "sent data that is not a message of Tutti"));
       return message;
     }
     char chunk[64 << 10];
@@ -81,12 +81,13 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     }
     if (got == 0) {
       return tl::make_unexpected(
-          Error::run({core::ProblemCode::kLost},
-                     reader_.in_the_middle() ? "is gone in the middle of a message" : "is gone"));
+          Error::run({core::ProblemCode::kLost}, reader_.in_the_middle()
+                                                     ? "disconnected in the middle of a message"
+                                                     : "has disconnected"));
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN)
-      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "has disconnected"));
     if (!wait_for(file(), POLLIN, until)) return nullptr;
   }
 }

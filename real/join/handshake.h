@@ -25,8 +25,8 @@ namespace tutti::real {
 /// Both nonces are fresh, so a recorded handshake cannot be replayed. The words "joiner" and
 /// "listener" keep a proof from being reflected to its sender. The proofs cover purpose, numbers,
 /// versions and run, so that none can be changed in transit, nor a connection be used for another.
-/// What follows on the connection is neither encrypted nor signed. Sizes are fixed: an
-/// unauthenticated peer cannot make the other end read, or keep, more than these bytes.
+/// Data after the handshake is neither encrypted nor signed. Sizes are fixed: an unauthenticated
+/// peer cannot make the other end read, or keep, more than these bytes.
 ///
 /// The form of these messages stays the same in all versions of Tutti, so that two authenticated
 /// ends of different versions can report the mismatch.

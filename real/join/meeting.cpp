@@ -25,22 +25,24 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
     case State::kRefused:
     case State::kWrongSecret:
       return Error::request(
-          fmt::format("the coordinator at {} has another secret; give every worker the one it has "
-                      "(TUTTI_SECRET or --secret-file)",
+          fmt::format("the coordinator at {} has a different secret; give every worker the "
+                      "coordinator's secret (TUTTI_SECRET or --secret-file)",
                       place));
     case State::kAnotherRun:
-      return Error::request(fmt::format("at {} is a worker of a run, not its coordinator", place));
+      return Error::request(
+          fmt::format("the process at {} is a worker of a run, not its coordinator", place));
     case State::kStranger:
       if (event.failure.empty())
         return Error::request(
-            fmt::format("whoever listens at {} is no coordinator of Tutti", place));
+            fmt::format("the program listening at {} is not a coordinator of Tutti", place));
       return std::nullopt;
     case State::kDone:
       if (speaks_ours(event.peer.version)) return std::nullopt;
       return Error::run(
           {core::ProblemCode::kIncompatible},
-          fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
-                      event.peer.version, protocol()));
+          fmt::format(
+              "the coordinator at {} is Tutti {}, but this is Tutti {}; use the same version",
+              place, event.peer.version, protocol()));
     case State::kRunning: break;
   }
   return std::nullopt;
@@ -52,7 +54,7 @@ Expected<CoordinatorFound> find_coordinator(
     const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
     Clock::time_point until, const std::function<bool()>& stop) {
   const auto began = Clock::now();
-  std::string last = "nobody has said where the coordinator is";
+  std::string last = "the coordinator's address is unknown";
   while (true) {
     if (stop())
       return tl::make_unexpected(
@@ -163,7 +165,7 @@ class Mesh {
         if (!*number || **number >= streams_ || in_order[**number])
           return tl::make_unexpected(
               Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
-                         fmt::format("worker {} does not number its connections", w)));
+                         fmt::format("worker {} sent no connection index", w)));
         in_order[**number] = std::move(socket);
       }
       sockets_[w] = std::move(in_order);
@@ -208,10 +210,10 @@ class Mesh {
     if (event.failure.empty())
       return tl::make_unexpected(
           Error::run({core::ProblemCode::kProtocol, "", w},
-                     fmt::format("worker {} is not who listens at {}", w, at)));
+                     fmt::format("the process listening at {} is not worker {}", w, at)));
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kLost, "", w},
-                   fmt::format("worker {} is not to be reached at {}: {}", w, at, event.failure)));
+                   fmt::format("worker {} cannot be reached at {}: {}", w, at, event.failure)));
   }
 
   const PeerMeeting& meeting_;

@@ -129,7 +129,7 @@ std::vector<Reception::Event> Reception::wait(Clock::time_point until,
         ++i;
         continue;
       }
-      if (late) failure = "no answer in time";
+      if (late) failure = "no answer within the timeout";
       events.push_back(ended(*guests_[i], failure));
       guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(i));
     }

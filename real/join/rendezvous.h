@@ -38,7 +38,7 @@ std::string rendezvous_path(const std::string& folder, const std::string& job);
 
 /// Returns a name for the launcher that started this process, for launchers that provide no name of
 /// the job: the process id and start time of the nearest ancestor whose program begins with
-/// `program`, else of the parent. The same for all processes that it started on this machine.
+/// `program`, else of the parent. It is the same for all processes that it started on this machine.
 std::string launcher_process(const std::string& program);
 
 }  // namespace tutti::real

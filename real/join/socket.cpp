@@ -27,8 +27,8 @@ Expected<in_addr> resolve(const std::string& host) {
   const int status = ::getaddrinfo(host.c_str(), nullptr, &wanted, &found);
   if (status != 0 || !found) {
     return tl::make_unexpected(Error::run(
-        {core::ProblemCode::kSystem}, fmt::format("{}: no IPv4 address is known for this name ({})",
-                                                  host, ::gai_strerror(status))));
+        {core::ProblemCode::kSystem},
+        fmt::format("{}: this name has no IPv4 address ({})", host, ::gai_strerror(status))));
   }
   const in_addr address = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr;
   ::freeaddrinfo(found);
@@ -121,7 +121,7 @@ Expected<Socket> begin_connecting(const Address& to) {
   if (!socket)
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kSystem},
-                   fmt::format("no socket to be had: {}", std::strerror(errno))));
+                   fmt::format("no socket is available: {}", std::strerror(errno))));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
       errno != EINPROGRESS) {
     return tl::make_unexpected(

@@ -17,19 +17,18 @@ Expected<Launch> launch_of_tf_config(const std::string& text) {
   const core::ClusterSpec& cluster = config->cluster;
   if (cluster.empty())
     return wrong({ProblemCode::kMissing, "cluster"},
-                 "cluster is missing; TF_CONFIG without one starts nothing together");
+                 "cluster is missing; without it, TF_CONFIG describes a single process");
   const auto task = config->task();
   if (!task)
     return wrong({ProblemCode::kMissing, "task"},
-                 "task must say type and index: which of the cluster's tasks is this?");
+                 "task must have type and index, to identify this task in the cluster");
   if (const auto valid = core::validate(cluster, *task); !valid)
     return wrong({ProblemCode::kInvalid, "task"}, valid.error());
   if (task->type == "ps" || task->type == "evaluator") {
-    return wrong(
-        {ProblemCode::kUnused, "task"},
-        fmt::format(
-            "a task of job \"{}\" has no part in a run; start only the chief and the workers",
-            task->type));
+    return wrong({ProblemCode::kUnused, "task"},
+                 fmt::format("a task of job \"{}\" does not take part in a run; start only the "
+                             "chief and the workers",
+                             task->type));
   }
   const std::string first = cluster.has("chief") ? "chief" : "worker";
   Launch launch;
@@ -40,8 +39,9 @@ Expected<Launch> launch_of_tf_config(const std::string& text) {
   const std::string address = cluster.jobs.at(first).begin()->second;
   launch.address = parse_address(address);
   if (!launch.address)
-    return wrong({ProblemCode::kSyntax, "cluster"},
-                 fmt::format("{}:0 is at \"{}\", which is no \"host:port\"", first, address));
+    return wrong(
+        {ProblemCode::kSyntax, "cluster"},
+        fmt::format("{}:0 has the address \"{}\", which is not \"host:port\"", first, address));
   return launch;
 }
 

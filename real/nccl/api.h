@@ -61,13 +61,13 @@ struct TuttiNcclApi {
   /// May return kTuttiNcclInProgress; then state() of the communicators returns the result.
   int (*group_end)();
   /// Starts to create rank `rank` of `ranks` on `device`, without waiting for the others; state()
-  /// tells when it is done. take_channels() refers to the communicator by `number`.
+  /// reports when it is done. take_channels() refers to the communicator by `number`.
   int (*make_communicator)(int device, const char* id, int ranks, int rank, int number,
                            TuttiNcclCommunicator** communicator);
   /// Returns 0, kTuttiNcclInProgress, or an asynchronous error, such as that a peer is gone.
   int (*state)(TuttiNcclCommunicator* communicator);
-  /// Ends the communicator together with its peers; state() tells when all its operations are done.
-  /// Then call discard().
+  /// Ends the communicator together with its peers; state() reports when all its operations are
+  /// done. Then call discard().
   int (*finalize)(TuttiNcclCommunicator* communicator);
   int (*discard)(TuttiNcclCommunicator* communicator);
   /// Ends the communicator without its peers, together with kernels that wait for them.

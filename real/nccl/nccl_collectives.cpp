@@ -87,11 +87,11 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   }
   if (options_.id.size() != kTuttiNcclIdBytes) {
     return tl::make_unexpected(
-        Error::run(fmt::format("NCCL: the communicator's name has {} bytes, not {}",
+        Error::run(fmt::format("NCCL: the communicator's identifier has {} bytes instead of {}",
                                options_.id.size(), kTuttiNcclIdBytes)));
   }
   const std::string doing =
-      fmt::format("making a communicator of {} ranks", shared ? options_.ranks_in_all : own);
+      fmt::format("creating a communicator of {} ranks", shared ? options_.ranks_in_all : own);
   const auto failed = [this] {
     return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   };
@@ -111,8 +111,8 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
     if (state == 0) return {};
     if (!right(state, doing)) break;
     if (Clock::now() > until) {
-      failure_ =
-          fmt::format("NCCL: {}: not all came within {:g} s", doing, options_.timeout.count());
+      failure_ = fmt::format("NCCL: {}: not all ranks joined within {:g} s", doing,
+                             options_.timeout.count());
     } else if (!idle()) {
       failure_ = "the run was stopped";
     } else {
@@ -174,32 +174,30 @@ std::vector<std::string> NcclCollectives::notes() const {
       settings.empty() ? ", with no NCCL_ settings" : " with ", fmt::join(settings, " "))};
   if (options_.poses_as_host)
     notes.emplace_back(
-        "ranks of several processes share this machine's GPUs, each as a host of its own for NCCL: "
-        "times say "
-        "nothing about NCCL between GPUs");
+        "ranks of several processes share this machine's GPUs, and NCCL treats each as a host of "
+        "its own, so the times do not apply to NCCL between GPUs");
   if (following_ == Following::kOtherProfiler)
     notes.emplace_back(
-        "NCCL_PROFILER_PLUGIN names another profiler: nothing is known of NCCL's channels");
+        "NCCL_PROFILER_PLUGIN names another profiler, so NCCL's channels are not recorded");
   if (following_ == Following::kNoProfiler)
-    notes.emplace_back("NCCL told nothing of its channels (it can since 2.27)");
+    notes.emplace_back("NCCL reported no channels (2.27 or later is needed)");
   if (following_ == Following::kLost)
     notes.emplace_back(
-        "NCCL reported another operation than the requested one: the timeline has its channels "
-        "only up to there");
+        "NCCL reported an unexpected operation; its channels are recorded only up to that point");
   if (stages())
     notes.emplace_back(
-        "NCCL reduces and broadcasts inside workers; between them tutti's schedule, whose steps "
+        "NCCL reduces and broadcasts inside workers; the steps of Tutti's schedule between workers "
         "are not recorded");
   return notes;
 }
 
 std::vector<std::string> NcclCollectives::final_notes() const {
   if (unheard_ == 0) return {};
-  return {fmt::format(
-      "at least {} of NCCL's channels of {} {} are not in the timeline: NCCL did not report them "
-      "within {} ms",
-      unheard_, options_.ranks.size() == 1 ? "rank" : "ranks", fmt::join(options_.ranks, ", "),
-      kLastWords.count())};
+  return {
+      fmt::format("at least {} of NCCL's channels of {} {} are missing in the timeline: NCCL did "
+                  "not report them within {} ms",
+                  unheard_, options_.ranks.size() == 1 ? "rank" : "ranks",
+                  fmt::join(options_.ranks, ", "), kLastWords.count())};
 }
 
 // --- packs ---
@@ -211,7 +209,7 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
   pack = {tag, &collective, operation, {}, Phase::kStarting, options_.ranks.size()};
   for (const Rank rank : options_.ranks) {
     const auto place = std::find(ranks.begin(), ranks.end(), rank);
-    TUTTI_CHECK(place != ranks.end(), "rank {} has no buffer of pack {}", rank, tag.pack);
+    TUTTI_CHECK(place != ranks.end(), "rank {} has no buffer for pack {}", rank, tag.pack);
     pack.data.push_back(data[static_cast<std::size_t>(place - ranks.begin())]);
   }
   if (stages()) {
@@ -390,7 +388,7 @@ void NcclCollectives::issue(Pack& pack) {
 /// Once NCCL has put everything on the streams: adds the work after it, and the notifications.
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
-  right(state, "putting a pack on the streams");
+  right(state, "enqueuing a pack on the streams");
   if (!failure_.empty())
     return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (state == kTuttiNcclInProgress) return {};

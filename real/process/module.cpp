@@ -21,12 +21,11 @@ core::Expected<void*> load_module(const std::string& name, const char* entry,
   const std::string file = fmt::format("{}/lib{}.so", module_folder(), name);
   std::error_code status;
   if (!std::filesystem::exists(file, status)) {
-    return tl::make_unexpected(
-        Error::request({core::ProblemCode::kMissing, "--backend"},
-                       fmt::format("{}: there is no {}; build Tutti where {} is installed "
-                                   "(cmake says what it found), or name the folder that has "
-                                   "the module in TUTTI_MODULES",
-                                   what, file, made_with)));
+    return tl::make_unexpected(Error::request(
+        {core::ProblemCode::kMissing, "--backend"},
+        fmt::format("{}: there is no {}; build Tutti where {} is installed (cmake prints what it "
+                    "found), or set TUTTI_MODULES to the folder that has the module",
+                    what, file, made_with)));
   }
   // Its symbols stay local, since it may be built with other libraries than the program.
   void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -34,14 +33,14 @@ core::Expected<void*> load_module(const std::string& name, const char* entry,
     const char* const why = ::dlerror();
     return tl::make_unexpected(Error::request(
         {core::ProblemCode::kInvalid, "--backend"},
-        fmt::format("{}: the module cannot be loaded: {}; install what it needs on this machine",
+        fmt::format("{}: the module cannot be loaded: {}; install its dependencies on this machine",
                     what, why ? why : file)));
   }
   void* const symbol = ::dlsym(module, entry);
   if (symbol) return symbol;
   return tl::make_unexpected(Error::request(
       {core::ProblemCode::kWrongType, "--backend"},
-      fmt::format("{}: {} is no module of Tutti (it has no {})", what, file, entry)));
+      fmt::format("{}: {} is not a module of Tutti (it has no {})", what, file, entry)));
 }
 
 }  // namespace tutti::real

@@ -31,8 +31,8 @@ core::Expected<const Api*> load_api(const std::string& name, const char* entry,
   if (api && api->interface_number == interface_number && api->size == sizeof(Api)) return api;
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kConflict, "--backend"},
-      fmt::format("{}: {}/lib{}.so is of another version of Tutti (interface {}, not {}); build "
-                  "both together",
+      fmt::format("{}: {}/lib{}.so is from another version of Tutti (interface {} instead of {}); "
+                  "build both together",
                   what, module_folder(), name, api ? api->interface_number : 0, interface_number)));
 }
 

@@ -10,10 +10,9 @@ namespace tutti::real {
 
 /// Actions at given moments of the monotonic clock.
 ///
-/// A process notices late that a moment has come, because it sleeps or another process has its
-/// core. If the following actions were counted from when it was noticed, delays would add up along
-/// every chain. So while an action runs, now() is the moment for which it was due, as long as that
-/// is no more than `forgiven` ago.
+/// A process runs an action late if it sleeps or another process has its core. If following actions
+/// were scheduled relative to the real time, delays would add up along every chain. So while an
+/// action runs, now() is the time for which it was due, unless that is more than `forgiven` ago.
 class Timers {
  public:
   using Clock = std::chrono::steady_clock;

@@ -86,7 +86,7 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
     return tl::make_unexpected(
-        Error::run({core::ProblemCode::kProtocol}, "it sent something else"));
+        Error::run({core::ProblemCode::kProtocol}, "it sent an unexpected message"));
   auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
   if (!memory) return tl::make_unexpected(memory.error());
   const auto other = static_cast<std::size_t>(peer.worker);
@@ -127,7 +127,7 @@ Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number,
     if (auto mapped = map(*peer, own, number, theirs, layout); !mapped && reached) {
       reached = tl::make_unexpected(Error::run(
           {core::ProblemCode::kSystem, "", peer->worker},
-          fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp",
+          fmt::format("the memory of worker {} cannot be opened ({}); use --transport tcp",
                       peer->worker, mapped.error().message())));
     }
   }
@@ -161,7 +161,7 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own,
     if (theirs != 'y' && reached)
       reached = tl::make_unexpected(
           Error::run({core::ProblemCode::kSystem, "", peer->worker},
-                     fmt::format("worker {} cannot reach shared memory", peer->worker)));
+                     fmt::format("worker {} cannot open shared memory", peer->worker)));
   }
   if (!reached) return tl::make_unexpected(reached.error());
   for (InboxPeer* const peer : peers) {  // whose writers are there now

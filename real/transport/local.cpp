@@ -17,8 +17,8 @@ core::Expected<void> LocalTransport::poll(Clock::time_point) {
     const Send send = sends_.front();
     sends_.pop_front();
     std::byte* const to = receiver_->place(send.piece);
-    TUTTI_CHECK(to, "a piece of {} bytes that nobody expects, from rank {} to rank {}",
-                send.piece.length, send.piece.channel.from, send.piece.channel.to);
+    TUTTI_CHECK(to, "unexpected piece of {} bytes, from rank {} to rank {}", send.piece.length,
+                send.piece.channel.from, send.piece.channel.to);
     devices_->copy_now(to, send.payload, send.piece.length);
     receiver_->arrived(send.piece);
     receiver_->sent(send.ticket);
@@ -27,7 +27,7 @@ core::Expected<void> LocalTransport::poll(Clock::time_point) {
     const Channel channel = slots_.front();
     slots_.pop_front();
     const bool lent = receiver_->slot_freed(channel);
-    TUTTI_CHECK(lent, "rank {} frees a slot that was not taken", channel.to);
+    TUTTI_CHECK(lent, "rank {} releases a slot that was not in use", channel.to);
   }
   return {};
 }

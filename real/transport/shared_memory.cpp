@@ -63,8 +63,8 @@ Expected<SharedMemory> SharedMemory::open(std::int64_t process, int number, std:
                        about.st_size == static_cast<off_t>(bytes) &&
                        (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;
   if (!as_said)
-    return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
-                                          path + " is not the shared memory that it should be"));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kProtocol}, path + " is not the expected shared memory"));
   return memory;
 }
 

@@ -161,7 +161,7 @@ struct ShmTransport::State {
       if (!message) {
         if (peer.in->broken())
           fail(peer, core::ProblemCode::kProtocol,
-               "wrote something into its ring that is no message of Tutti");
+               "wrote data into its ring that is not a message of Tutti");
         break;
       }
       const Piece& piece = message->header.piece;
@@ -170,15 +170,15 @@ struct ShmTransport::State {
       moved = true;
       if (!is_piece) {
         if (!is_of(peer, piece.channel.to) || !receiver->slot_freed(piece.channel))
-          fail(peer, core::ProblemCode::kProtocol, "frees a slot that nobody had taken");
+          fail(peer, core::ProblemCode::kProtocol, "released a slot that was not in use");
       } else if (!is_of(peer, piece.channel.from)) {
         fail(peer, core::ProblemCode::kProtocol,
-             fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
+             fmt::format("sent a message for rank {}, which belongs to another worker",
+                         piece.channel.from));
       } else if (!receiver->take(piece, message->payload)) {
         fail(peer, core::ProblemCode::kProtocol,
-             fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to "
-                         "rank {}, {} "
-                         "of {} bytes)",
+             fmt::format("sent a message that is not in its schedule (pack {}, from rank {} to "
+                         "rank {}, {} of {} bytes)",
                          piece.channel.collective.pack, piece.channel.from, piece.channel.to,
                          piece.length, piece.total));
       }

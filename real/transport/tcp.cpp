@@ -156,7 +156,8 @@ struct TcpTransport::State {
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
           stream.writable = false;
         } else {
-          fail(peer, core::ProblemCode::kLost, fmt::format("is gone ({})", std::strerror(errno)));
+          fail(peer, core::ProblemCode::kLost,
+               fmt::format("has disconnected ({})", std::strerror(errno)));
         }
         break;
       }
@@ -206,7 +207,7 @@ struct TcpTransport::State {
       if (got <= 0) {
         fail(peer, core::ProblemCode::kLost,
              got == 0 ? "has closed its connection"
-                      : fmt::format("is gone ({})", std::strerror(errno)));
+                      : fmt::format("has disconnected ({})", std::strerror(errno)));
         break;
       }
       moved = true;
@@ -245,9 +246,8 @@ struct TcpTransport::State {
 
   void refuse(const Peer& peer, const Piece& piece) {
     fail(peer, core::ProblemCode::kProtocol,
-         fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to "
-                     "rank {}, {} of {} "
-                     "bytes)",
+         fmt::format("sent a message that is not in its schedule (pack {}, from rank {} to rank "
+                     "{}, {} of {} bytes)",
                      piece.channel.collective.pack, piece.channel.from, piece.channel.to,
                      piece.length, piece.total));
   }
@@ -285,7 +285,7 @@ struct TcpTransport::State {
     const auto header = decode(std::span<const std::byte, kHeaderBytes>(
         stream.buffer.data() + stream.begin, kHeaderBytes));
     if (!header)
-      return fail(peer, core::ProblemCode::kProtocol, "sent something that is no message of Tutti"),
+      return fail(peer, core::ProblemCode::kProtocol, "sent data that is not a message of Tutti"),
              false;
     if (header->kind == Header::Kind::kPiece &&
         receiver->comes_early(header->piece.channel.collective)) {
@@ -296,11 +296,11 @@ struct TcpTransport::State {
     if (header->kind == Header::Kind::kSlot) {
       if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel))
         return true;
-      return fail(peer, core::ProblemCode::kProtocol, "frees a slot that nobody had taken"), false;
+      return fail(peer, core::ProblemCode::kProtocol, "released a slot that was not in use"), false;
     }
     if (!is_of(peer, header->piece.channel.from)) {
       fail(peer, core::ProblemCode::kProtocol,
-           fmt::format("sent a message of rank {}, which is not its own",
+           fmt::format("sent a message for rank {}, which belongs to another worker",
                        header->piece.channel.from));
       return false;
     }

@@ -13,7 +13,7 @@ namespace tutti::real {
 
 /// How a transport waits.
 struct WaitOptions {
-  /// How long poll() polls before it sleeps, as long as no other thread wants the core.
+  /// The time for which poll() polls before it sleeps, if no other thread wants the core.
   std::chrono::microseconds spin{50};
 };
 

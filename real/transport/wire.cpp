@@ -7,7 +7,7 @@ namespace tutti::real {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "the header is written as it lies in memory");
+              "the header is written in its memory layout");
 
 template <class T>
 void put(HeaderBytes& bytes, std::size_t at, T value) {

@@ -28,7 +28,7 @@ core::Expected<std::optional<std::string_view>> FrameReader::next() {
   if (length > longest_) {
     return tl::make_unexpected(core::Error::run(
         {core::ProblemCode::kProtocol},
-        fmt::format("sent a message of {} bytes where {} are the most", length, longest_)));
+        fmt::format("sent a message of {} bytes, but the limit is {}", length, longest_)));
   }
   if (rest.size() - kLengthBytes < length) return std::nullopt;
   done_ += kLengthBytes + length;

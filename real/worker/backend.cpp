@@ -38,14 +38,13 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   for (const core::WorkerGroup& group : cluster.groups()) {
     const core::PartId first = cluster.replica(worker * cluster.replicas_per_worker());
     if (cluster.part(first).kind != core::PartKind::kGpu) {
-      return tl::make_unexpected(Error::request(
-          {core::ProblemCode::kConflict, "--backend"},
-          fmt::format(
-              "--backend {}: {} is a CPU, and {} needs GPUs; take --backend tcp, or a cluster of "
-              "machines with GPUs",
-              to_string(backend), cluster.part_name(first),
-              backend == Backend::kNccl ? "NCCL" : "CUDA"),
-          {scenario.file, 0, 0}));
+      return tl::make_unexpected(
+          Error::request({core::ProblemCode::kConflict, "--backend"},
+                         fmt::format("--backend {}: {} is a CPU, but {} needs GPUs; use --backend "
+                                     "tcp, or a cluster of machines with GPUs",
+                                     to_string(backend), cluster.part_name(first),
+                                     backend == Backend::kNccl ? "NCCL" : "CUDA"),
+                         {scenario.file, 0, 0}));
     }
     worker += group.count;
   }
@@ -68,7 +67,7 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
       return tl::make_unexpected(Error::request(
           {core::ProblemCode::kConflict, "--backend"},
           fmt::format(
-              "--backend nccl: algorithm \"{}\" is not NCCL's: it runs {}; take --backend cuda",
+              "--backend nccl: NCCL does not have algorithm \"{}\": it runs {}; use --backend cuda",
               algorithm->name,
               core::names_where([](const core::AlgorithmTraits& t) { return t.uses_nccl(); })),
           {scenario.file, 0, 0}));
@@ -76,12 +75,11 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
     (algorithm->nccl == core::NcclPart::kAll ? whole : inside) = true;
   }
   if (!whole || !inside) return {};
-  return tl::make_unexpected(
-      Error::request({core::ProblemCode::kConflict, "--backend"},
-                     "--backend nccl: all_reduce_spec has packs that NCCL reduces across workers "
-                     "and others that it "
-                     "reduces inside them, and it runs one kind at a time; take --backend cuda",
-                     {scenario.file, 0, 0}));
+  return tl::make_unexpected(Error::request(
+      {core::ProblemCode::kConflict, "--backend"},
+      "--backend nccl: all_reduce_spec has packs that NCCL reduces across workers and others that "
+      "it reduces inside them, but only one of the two is supported at a time; use --backend cuda",
+      {scenario.file, 0, 0}));
 }
 
 bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
@@ -122,9 +120,9 @@ Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bo
   if (per_worker <= *count) return {};
   return tl::make_unexpected(
       Error::request({core::ProblemCode::kTooLarge, "--backend"},
-                     fmt::format("--backend nccl: NCCL takes one rank per GPU, a worker has {} and "
-                                 "this machine {}; take machines with "
-                                 "fewer GPUs in use, or --backend cuda, where ranks may share one",
+                     fmt::format("--backend nccl: NCCL needs one GPU per rank, but a worker has {} "
+                                 "ranks and this machine {} GPUs; use machines with fewer GPUs in "
+                                 "use, or --backend cuda, where ranks may share a GPU",
                                  per_worker, *count),
                      {scenario.file, 0, 0}));
 }
@@ -183,9 +181,8 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
   if (scenario.strategy.out_of_place && nccl_id.empty() && per_worker == 1) {
     return tl::make_unexpected(core::Error::request(
         {core::ProblemCode::kConflict, "--backend"},
-        fmt::format("--backend nccl: with one GPU per worker NCCL has no part in {}, and nothing "
-                    "else takes its inputs from elsewhere; "
-                    "take --place in",
+        fmt::format("--backend nccl: with one GPU per worker, NCCL takes no part in {}, and the "
+                    "algorithm cannot run out of place; use --place in",
                     core::to_string(scenario.strategy.algorithm))));
   }
   nccl.follow_channels = options.follow_channels;

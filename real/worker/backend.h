@@ -12,7 +12,7 @@
 
 namespace tutti::real {
 
-/// Where the buffers of a real run lie, and what moves and reduces them.
+/// The location of the buffers of a real run, and the component that moves and reduces them.
 enum class Backend {
   kTcp,   ///< host memory and the host's cores; messages over TCP
   kCuda,  ///< GPUs with Tutti's own kernels; messages over TCP between workers

@@ -36,7 +36,7 @@ void CoordinatorLine::standing_still(std::optional<Clock::time_point> since,
 
 Expected<void> CoordinatorLine::send(const Control& message) {
   if (channel_.send(message)) return {};
-  return tl::make_unexpected(gone("the coordinator is gone"));
+  return tl::make_unexpected(gone("the coordinator has disconnected"));
 }
 
 // --- receiving ---
@@ -60,8 +60,9 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
       continue;
     }
     if (Clock::now() > until) {
-      return tl::make_unexpected(gone(fmt::format("the coordinator has said nothing for {:.3g} s",
-                                                  std::chrono::duration<double>(silence).count())));
+      return tl::make_unexpected(
+          gone(fmt::format("the coordinator has not been heard from for {:.3g} s",
+                           std::chrono::duration<double>(silence).count())));
     }
     if (meanwhile) meanwhile();
   }
@@ -115,7 +116,7 @@ Expected<void> CoordinatorLine::interrupted() const {
 
 Error not_due(const std::string& what) {
   return Error::run({ProblemCode::kProtocol},
-                    "the coordinator sent something else where " + what + " was due");
+                    "the coordinator sent an unexpected message where " + what + " was expected");
 }
 
 // --- the end ---
@@ -146,7 +147,7 @@ Error CoordinatorLine::verdict(Error error) {
     // It sends the reason before it closes. Peers may have noticed the failure earlier, and have
     // left because of it.
     if (!message && kind_of(error).worker >= 0)
-      return gone(fmt::format("the coordinator is gone ({})", doing()));
+      return gone(fmt::format("the coordinator has disconnected ({})", doing()));
     if (!message || !*message) break;
     if ((*message)->has_finish()) return stopped("the run was stopped");
     if ((*message)->has_failure()) return understood(std::move(*message)).error();

@@ -186,11 +186,9 @@ core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNe
   if (!has || static_cast<std::uint64_t>(total.count()) <= *has) return {};
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kTooLarge, "Cluster"},
-      fmt::format("the run needs {} of this machine's memory for {} ({} are buffers of gradients "
-                  "and partial sums), and "
-                  "{} are free; use fewer replicas or workers, a smaller model, or let workers "
-                  "join from more machines "
-                  "(--listen)",
+      fmt::format("the run needs {} of this machine's memory for {} ({} of it for buffers of "
+                  "gradients and partial sums), but only {} are free; use fewer replicas or "
+                  "workers, a smaller model, or let workers join from more machines (--listen)",
                   core::show(total),
                   workers == 1 ? "its worker" : fmt::format("{} workers", workers),
                   core::show(need.buffers), core::show(Bytes(static_cast<std::int64_t>(*has)))),

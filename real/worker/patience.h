@@ -10,7 +10,7 @@ namespace tutti::real {
 
 /// Returns the message of a worker that made no progress for `waited`, and what it waited for.
 inline std::string nothing_moved(std::chrono::duration<double> waited, const std::string& where) {
-  return fmt::format("nothing has moved for {:g} s: {}", waited.count(), where);
+  return fmt::format("no progress for {:g} s: {}", waited.count(), where);
 }
 
 /// Returns how long the other end of a control connection may be silent before it counts as gone:

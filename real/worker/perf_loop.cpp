@@ -115,7 +115,7 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
 /// Returns when all ranks have arrived.
 Expected<void> PerfLoop::barrier(const std::function<bool()>& idle) {
   if (!barrier_) return {};
-  TUTTI_CHECK(is_barrier(iteration_), "iteration {} is no barrier", iteration_);
+  TUTTI_CHECK(is_barrier(iteration_), "iteration {} is not a barrier", iteration_);
   return one(idle);
 }
 
@@ -220,7 +220,7 @@ Expected<void> PerfLoop::flush() {
     if (auto polled = transport_.poll(Clock::now() + std::chrono::milliseconds(5)); !polled)
       return polled;
     if (Clock::now() > until)
-      return failed(core::ProblemCode::kTimeout, "a peer takes nothing any more");
+      return failed(core::ProblemCode::kTimeout, "a peer no longer accepts data");
   }
   return {};
 }

@@ -62,7 +62,7 @@ class Worker {
       run_.reset();
       return tl::make_unexpected(Error::run({core::ProblemCode::kOutOfMemory},
                                             "out of memory; every replica of a worker holds all "
-                                            "its gradients, and what the plan adds to them"));
+                                            "its gradients, plus the buffers of the plan"));
     }
   }
 
@@ -214,9 +214,10 @@ class Worker {
     const bool told = tell_of_steps();
     if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
     if (!told)
-      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "the coordinator is gone"));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kLost}, "the coordinator has disconnected"));
     if (auto flushed = run_->flush(); !flushed) return flushed;
-    now_doing("comparing the results of " + steps_);
+    now_doing("verifying the results of " + steps_);
     auto right = run_->verify();
     if (records_reads_) reads_ = run_->take_reads();
     return right;
@@ -265,7 +266,7 @@ class Worker {
     }
     if (run_) tell_of_reads(*ready.mutable_ready());
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
-    now_doing("waiting for the others");
+    now_doing("waiting for other workers");
     // A peer that has begun already is served; the coordinator notices one that is gone.
     line_.standing_still(Clock::now(), [] { return std::string(); });
     auto message = line_.next(longest_silence(patience_), serve);

@@ -24,7 +24,7 @@ struct WorkerClock {
   [[nodiscard]] std::int64_t when(std::int64_t shown) const;
 };
 
-/// How a worker process finds and joins its run.
+/// The way in which a worker process finds and joins its run.
 struct WorkerJoin {
   std::function<std::optional<Appointment>()> where;
   std::int32_t worker = kAnyWorker;
@@ -39,7 +39,7 @@ struct WorkerJoin {
   FreeMemory free_memory;
 };
 
-/// How a worker process ended.
+/// The exit of a worker process.
 struct WorkerEnd {
   core::Expected<void> done;
   bool told =

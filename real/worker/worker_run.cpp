@@ -66,7 +66,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
   }
   if (scenario.plan.fuses()) fuse();
   TUTTI_CHECK(!gates_.any() || gates_.scope() == core::GateScope::kWorker || scenario.plan.fuses(),
-              "of gates of all replicas, a real run has those that fuse only");
+              "a real run supports only the fusing gates of all replicas");
   if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
     gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
   gradients_ = std::make_unique<Gradients>(scenario, ranks_,
@@ -254,7 +254,7 @@ core::Expected<void> WorkerRun::flush() {
     if (auto moved = look(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
     if (Clock::now() > until)
       return tl::make_unexpected(
-          core::Error::run({core::ProblemCode::kTimeout}, "a peer takes nothing any more"));
+          core::Error::run({core::ProblemCode::kTimeout}, "a peer no longer accepts data"));
   }
   return {};
 }

@@ -47,14 +47,13 @@ Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenari
   auto told = line.next(longest_silence(backend.timeout), {});
   if (!told) return tl::make_unexpected(told.error());
   if (!(*told)->has_nccl_id() || (*told)->nccl_id().size() != kTuttiNcclIdBytes)
-    return tl::make_unexpected(not_due("NCCL's name for the run"));
+    return tl::make_unexpected(not_due("the run's NCCL identifier"));
   return (*told)->nccl_id();
 }
 
 tl::unexpected<Error> cannot_be(const std::string& what) {
-  return tl::make_unexpected(
-      Error::run({core::ProblemCode::kProtocol},
-                 "the coordinator sent an assignment that cannot be: " + what));
+  return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
+                                        "the coordinator sent an invalid assignment: " + what));
 }
 
 }  // namespace
@@ -79,9 +78,8 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
   if (digest != order.plan_digest()) {
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kIncompatible},
-                   fmt::format("makes another plan of the scenario ({:016x}, Tutti {}) than the "
-                               "coordinator ({:016x}, Tutti {}); use "
-                               "the same program for both",
+                   fmt::format("computes a different plan of the scenario ({:016x}, Tutti {}) than "
+                               "the coordinator ({:016x}, Tutti {}); use the same program for both",
                                digest, protocol(), order.plan_digest(), protocol())));
   }
   scenario->run.steps = order.steps();
@@ -92,7 +90,7 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
 Expected<void> check_assignment(const proto::Assignment& order, const core::Scenario& scenario) {
   const core::Cluster& cluster = *scenario.cluster;
   if (order.peer_size() != cluster.workers())
-    return cannot_be(fmt::format("{} peers, and the scenario has {} workers", order.peer_size(),
+    return cannot_be(fmt::format("{} peers, but the scenario has {} workers", order.peer_size(),
                                  cluster.workers()));
   struct Range {
     const char* what;
@@ -111,8 +109,8 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
         Range{"iterations", loops ? order.loop().iterations() : 1, 1, kMaxIterations},
         Range{"warm_up", order.loop().warm_up(), 0, kMaxWarmUp}}) {
     if (range.value < range.least || range.value > range.most) {
-      return cannot_be(fmt::format("{} is {}, which is not from {} to {}", range.what, range.value,
-                                   range.least, range.most));
+      return cannot_be(fmt::format("{} is {}; expected a value from {} to {}", range.what,
+                                   range.value, range.least, range.most));
     }
   }
   for (const proto::Address& peer : order.peer()) {
@@ -126,7 +124,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
     return cannot_be(fmt::format("transport \"{}\"", order.transport()));
   // A benchmark repeats the first pack, on replicas of every worker.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
-    return cannot_be("a benchmark of a scenario that has none");
+    return cannot_be("a benchmark of a scenario without one");
   return {};
 }
 
@@ -198,7 +196,7 @@ Expected<BackendOptions> backend_of(const proto::Assignment& order) {
   if (!backend)
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kProtocol},
-                   fmt::format("the coordinator wants backend {}", order.backend())));
+                   fmt::format("the coordinator requests backend {}", order.backend())));
   options.backend = *backend;
   options.worker = order.worker();
   options.workers_before = order.workers_before();

@@ -97,9 +97,8 @@ std::int64_t CollectiveEngines::work_done() const {
 std::vector<std::string> CollectiveEngines::notes() const {
   if (rounds_.steps_skipped() == 0) return {};
   const std::int64_t all = interpreter_.steps_executed();
-  return {
-      fmt::format("simulated {} of {} steps of lanes: the others are rounds like those before them",
-                  core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
+  return {fmt::format("simulated {} of {} schedule steps: the others repeat the rounds before them",
+                      core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
 }
 
 // --- work to do ---

@@ -46,7 +46,7 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
   }
   std::int64_t handled = 0;
   for (; !events.empty(); ++handled) engines.handle(events.pop());
-  TUTTI_CHECK(ends.ranks_done == ranks, "{} of {} ranks are through; the schedule deadlocks",
+  TUTTI_CHECK(ends.ranks_done == ranks, "only {} of {} ranks completed; the schedule deadlocks",
               ends.ranks_done, ranks);
   const core::Time end = *std::max_element(ends.rank_end.begin(), ends.rank_end.end());
   return {end,     std::move(ends.rank_end), ends.causal_chain, engines.steps_executed(),

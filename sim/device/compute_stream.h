@@ -1,7 +1,7 @@
 #pragma once
 
 // A device's compute stream, and the share of the device that communication takes meanwhile
-// (docs/models.md, decision 28).
+// (docs/interference.md, decision 28).
 //
 // A task of nominal length d that begins at t0 ends at the first t with
 //

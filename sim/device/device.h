@@ -49,7 +49,7 @@ class Devices {
     return devices_[static_cast<std::size_t>(id)].stream;
   }
 
-  /// What performs a reduction or a copy.
+  /// The component that performs a reduction or a copy.
   enum class By : std::uint8_t {
     kDevice,  ///< the device as a whole, with all its threads
     kKernel,  ///< a kernel with multiprocessors of its own, whose bytes are counted by the stream

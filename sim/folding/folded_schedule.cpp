@@ -23,7 +23,7 @@ class Folded : public core::Schedule {
         all_(schedule_->ranks()),
         hosts_(all_ > workers * per_worker) {
     TUTTI_CHECK(workers > 1 && schedule_->same_everywhere(by, per_worker),
-                "{} workers of {} ranks are not alike", workers, per_worker);
+                "{} workers of {} ranks are not identical", workers, per_worker);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return per_worker_ + (hosts_ ? 1 : 0); }

@@ -23,22 +23,21 @@ std::string difference(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const core::Conditions& conditions = scenario.run.conditions;
   if (cluster.workers() == 1) return "there is one worker";
-  if (scenario.strategy.servers)
-    return "variables lie on servers, which are not like other workers";
+  if (scenario.strategy.servers) return "variables are on servers, which differ from other workers";
   if (const core::PlanGate gate(scenario.plan); gate.any() && gate.scope() == core::GateScope::kAll)
-    return "what travels together is decided in cycles, while the scenario runs";
-  if (scenario.plan.partition) return "replicas are in groups, which tell workers apart";
+    return "fusion is decided in cycles, at run time";
+  if (scenario.plan.partition) return "replicas are in groups, so workers differ";
   if (cluster.groups().size() > 1) return "workers are of several kinds";
   if (!scenario.communicators.empty())
-    return "there are several communicators, whose groups tell workers apart";
-  if (cluster.fabric()) return "workers have different places in the network's switches";
+    return "several communicators have groups in which workers differ";
+  if (cluster.fabric()) return "workers are at different positions in the network's switches";
   if (scenario.run.compute_jitter_ppm != 0 ||
       conditions.compute_noise.kind != core::Noise::Kind::kNone)
-    return "replicas compute at paces of their own";
+    return "replicas compute at different speeds";
   if (!conditions.slow.empty()) return "some devices are slow";
   if (!conditions.gone.empty()) return "some workers are gone";
   if (!conditions.links.empty() || !conditions.background.empty())
-    return "something happens on some links";
+    return "some links change or have background traffic";
   return "";
 }
 
@@ -79,9 +78,8 @@ Folding fold(const Scenario& scenario) {
   const std::optional<Renumbering> by = identical_under(scenario);
   if (!by) {
     return {nullptr,
-            "collectives are not the same to every worker (their algorithm makes some special, or "
-            "the elements of "
-            "some pack do not divide by the ranks)"};
+            "collectives are not the same for every worker (their algorithm treats some "
+            "differently, or the elements of some pack do not divide by the ranks)"};
   }
   const Cluster& all = *scenario.cluster;
   auto one = std::make_shared<Scenario>(scenario);

@@ -44,8 +44,7 @@ class HeldTimeline : public core::TimelineSink {
   }
 
  private:
-  /// The end of a range of spans_, which are kept separately since they are many, and smaller than
-  /// the rest.
+  /// The end of a range of spans_. Spans are stored separately, because they are many and small.
   struct SpansUpTo {
     std::size_t end = 0;
   };

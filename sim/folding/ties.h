@@ -15,7 +15,7 @@ namespace tutti::sim {
 /// workers.
 ///
 /// Such events are ordered by their keys: by the index, within its worker, of the rank that they
-/// come from, and if those are equal by worker. Of two events with equal indexes from workers at
+/// come from, and if those are equal by worker. Among two events with equal indexes from workers at
 /// different distances, one comes first on most workers, and the other where the worker numbers
 /// wrap around. That matters if both want the same thing (a resource of the network, a device) at
 /// the same time; then one worker cannot represent all.

@@ -32,7 +32,7 @@ class Interpreter final : public CollectiveEngine {
   Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
       : network_(network), devices_(devices), events_(events), watch_steps_(watch_steps) {
     TUTTI_CHECK(!watch_steps || network.keeps_causal_chains(),
-                "steps are watched and trails not kept");
+                "steps are observed without keeping causal chains");
   }
 
   /// Has `ties` watched from now on.
@@ -105,8 +105,8 @@ class Interpreter final : public CollectiveEngine {
   };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
-  /// What executes the lane's work, and whether that holds a multiprocessor (only known if
-  /// computation shares the device).
+  /// The component that executes the lane's work, and whether that holds a multiprocessor (only
+  /// known if computation shares the device).
   enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
   /// The fields of a step that a lane needs to execute it.

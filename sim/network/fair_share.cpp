@@ -62,7 +62,7 @@ FairShare::Link FairShare::add_link(Bandwidth capacity) {
 }
 
 FairShare::Route FairShare::add_route(std::span<const Link> links, Bandwidth cap) {
-  TUTTI_CHECK(!links.empty() || cap.count() > 0, "a route without links and cap");
+  TUTTI_CHECK(!links.empty() || cap.count() > 0, "a route without links and without a cap");
   RouteState state;
   state.first = static_cast<Position>(route_links_.size());
   state.links = static_cast<std::uint32_t>(links.size());

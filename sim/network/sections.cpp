@@ -25,7 +25,7 @@ Sections::Sections(ResourceId resources, LinkHealth& health, LinkRange binned)
       before_(static_cast<std::size_t>(resources)) {}
 
 void Sections::expect(const Path& path) {
-  TUTTI_CHECK(!complete_, "a path is expected after all were");
+  TUTTI_CHECK(!complete_, "a path is announced after the last one");
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
     Before from{kSeveral, {}};
@@ -39,7 +39,7 @@ void Sections::expect(const Path& path) {
 }
 
 void Sections::expect_held(ResourceId resource) {
-  TUTTI_CHECK(!complete_, "a resource is to be held after all paths were expected");
+  TUTTI_CHECK(!complete_, "a resource is held after all paths were announced");
   before_[static_cast<std::size_t>(resource)].resource = kSeveral;
 }
 
@@ -81,7 +81,7 @@ std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::siz
 
 void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
   TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)].resource != kNobody,
-              "a message goes along a path that was not expected");
+              "a message uses a path that was not announced");
   const bool changes = hop.link >= 0 && health_.changes(hop.link);
   section.in_detail = section.in_detail || changes;
   // The rate of engines and ports may depend on the path; a link's never does.

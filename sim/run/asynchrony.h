@@ -15,8 +15,8 @@
 
 namespace tutti::sim {
 
-/// Whether the simulated run goes on until workers that do not wait for each other are in a steady
-/// state. Where conditions change with time there is none: the run has the steps of the scenario.
+/// True if the simulated run continues until asynchronous workers are in a steady state. If
+/// conditions change with time there is no steady state: the run has the steps of the scenario.
 inline bool continues_until_steady(const core::Scenario& scenario) {
   return scenario.run.until_steady && !core::change_with_time(scenario.run.conditions) &&
          core::reduction_scope(scenario.strategy, scenario.plan) ==
@@ -62,9 +62,9 @@ class Asynchrony {
     paces_.close();
     behind_ = versions_.behind();
   }
-  /// Whether a replica begins the step. Until the steady state is known, workers that have made all
-  /// steps of the scenario go on, so that the others do not have the servers to themselves; all
-  /// replicas of a worker begin what one of them has begun.
+  /// Determines whether the replica begins the step. Until the steady state is known, workers that
+  /// have made all steps of the scenario go on, so that the others do not have the servers to
+  /// themselves; all replicas of a worker begin what one of them has begun.
   bool begins(std::int64_t replica, std::int32_t step) {
     std::int32_t& begun = begun_[static_cast<std::size_t>(plan_.partition->place(replica).group)];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);

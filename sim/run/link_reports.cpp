@@ -58,9 +58,8 @@ void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const co
   }
   if (too_busy)
     sink.note(
-        fmt::format("the ideal network does not know the links between ports: {} would have to "
-                    "carry {:.1f} times what "
-                    "it can (network_model: FIFO or FAIR know them)",
+        fmt::format("the ideal network does not model the links between ports: {} would have to "
+                    "carry {:.1f} times its capacity (network_model FIFO and FAIR model them)",
                     too_busy->name, core::to_us(too_busy->busy) / core::to_us(length)));
   for (auto& [id, record] : records) {
     if (ports_alone) record.busy = std::min(record.busy, length);
@@ -70,7 +69,8 @@ void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const co
   if (fellows == 1) return;
   constexpr std::int64_t kMaxCopies = 65'536;
   if (loads.links() * fellows > kMaxCopies)
-    return sink.note("links are those of worker 0; those of every other worker carry the same");
+    return sink.note(
+        "only links of worker 0 are listed; those of every other worker carry the same load");
   // Links are numbered worker by worker.
   for (std::int64_t fellow = 1; fellow < fellows; ++fellow) {
     for (auto& [id, record] : records) {

@@ -99,8 +99,8 @@ void Run::tell_beginning() {
       [&](const core::Collective& c) { all_have_steps = all_have_steps && has_steps(c); });
   if (!all_have_steps && recorder_.watches_steps())
     sink_.note(
-        "NCCL's collectives by its own times have no steps to record; those of its rings have "
-        "(run.nccl: RINGS)");
+        "collectives with NCCL's measured times have no schedule steps to record; those of its "
+        "rings have (run.nccl: RINGS)");
 }
 
 core::Expected<void> Run::finish() {
@@ -137,7 +137,7 @@ core::Expected<void> Run::finish() {
 
 std::string Run::folding_note() const {
   return fmt::format(
-      "simulated {} of {} ranks: one worker stands for all {}, which nothing tells apart",
+      "simulated {} of {} ranks: one worker on behalf of all {}, which are identical",
       core::show_count(cluster_.replicas()), core::show_count(told_.cluster->replicas()),
       core::show_count(told_.cluster->workers()));
 }
@@ -181,9 +181,8 @@ bool Run::keep_going() { return progress_.go_on(now_, engines_.work_done()); }
 
 core::Error Run::too_long() {
   return core::Error::request({core::ProblemCode::kTooLarge},
-                              "the run takes more than 53 days of virtual time, more than Tutti "
-                              "counts; check the units of latencies, "
-                              "bandwidths and times");
+                              "the run takes more than 53 days of virtual time, which is the "
+                              "limit; check the units of latencies, bandwidths and times");
 }
 
 // --- runs that never end ---
@@ -198,15 +197,13 @@ core::Error Run::stuck_forever(const std::string& dead) const {
       return;
     waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
   });
-  return core::Error::run({core::ProblemCode::kInvalid, "Conditions"},
-                          fmt::format("step {} never ends: {}; what waits for that waits "
-                                      "forever{}. A real run would hang until its "
-                                      "time-out; say tensorflow {{ multi_worker_mirrored {{ "
-                                      "communication_options {{ timeout_seconds: … }} "
-                                      "}} }} to see when TensorFlow's ends, or give a "
-                                      "dead link a bandwidth_share above 0, or another way",
-                                      step_ends_.ended(), dead,
-                                      waiting.empty() ? "" : ", and with it pack " + waiting));
+  return core::Error::run(
+      {core::ProblemCode::kInvalid, "Conditions"},
+      fmt::format("step {} never ends: {}; everything that needs it waits forever{}. A real run "
+                  "would hang until its timeout; set tensorflow {{ multi_worker_mirrored {{ "
+                  "communication_options {{ timeout_seconds: … }} }} }} to simulate TensorFlow's "
+                  "timeout, or set bandwidth_share above 0 for a dead link, or add another route",
+                  step_ends_.ended(), dead, waiting.empty() ? "" : ", including pack " + waiting));
 }
 
 double steps_of(const Scenario& scenario) {

@@ -13,7 +13,7 @@ struct RunEnd {
 /// Replays `scenario` in virtual time: runners of replicas, their collectives, the network and the
 /// devices, from event to event. `remember`: training steps that repeat the one before are recorded
 /// without simulating them (sim/run/repetition.h), if nothing else is recorded.
-/// `told`: the scenario of the timeline; the same, or the one that this one is folded from
+/// `told` is the scenario of the timeline: the same, or the one that this one is folded from
 /// (sim/folding/folding.h).
 RunEnd run(const core::Scenario& scenario, const core::Scenario& told,
            const core::RecordOptions& record, bool remember, const core::RunControl& control,

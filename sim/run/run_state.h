@@ -36,8 +36,8 @@ namespace tutti::sim {
 
 class Run : private CollectiveListener, private Gates::Starter {
  public:
-  /// `scenario`: the simulated scenario. `told`: the scenario of the timeline, identical except for
-  /// the workers that one represents.
+  /// `scenario`: the simulated scenario. `told` is the scenario of the timeline, identical except
+  /// for the workers that one represents.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record,
       bool remember, const core::RunControl& control, core::TimelineSink& sink);
   // Not copyable, since replicas' worlds point to it.

@@ -82,9 +82,10 @@ void Run::share_devices() {
   }
   for (const std::string& machine : unknown) {
     sink_.note(fmt::format(
-        "machine \"{}\" does not say how many multiprocessors its GPUs have, so communication {}",
+        "machine \"{}\" does not state the number of multiprocessors of its GPUs, so communication "
+        "{}",
         machine,
-        how == core::Interference::kOn ? "takes memory bandwidth alone from computation"
+        how == core::Interference::kOn ? "slows computation only by its memory bandwidth"
                                        : "does not slow computation there"));
   }
 }
@@ -231,8 +232,8 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
   network_.carry_again(before.carried, times);
   exchange_times_.add_again(before.exchanged, times);
   step_ends_.skip(times, times * period);
-  sink_.note(fmt::format("simulated {} of {} steps: the others are step {} again", first,
-                         scenario_.run.steps, first - 1));
+  sink_.note(fmt::format("simulated {} of {} training steps: the others are identical to step {}",
+                         first, scenario_.run.steps, first - 1));
 }
 
 // --- the critical path ---

@@ -91,15 +91,14 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
   return core::Error::run(
       {core::ProblemCode::kTimeout, "CommunicationOptions.timeout_seconds",
        absent.empty() ? -1 : absent.front()},
-      fmt::format(
-          "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} "
-          "for {}; {} of {} "
-          "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
-          core::show(now), timer.step,
-          timer.execution ? "during execution" : "waiting for other workers", what,
-          scenario_.cluster->part_name(group.device(timer.rank)),
-          timer.execution ? "executed" : "waiting", core::show(deadlines_.timeout()), came,
-          flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
+      fmt::format("DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had "
+                  "been {} for {}; {} of {} devices had started it{}. Set timeout_seconds to more "
+                  "than the longest collective takes, or to 0 for no timeout",
+                  core::show(now), timer.step,
+                  timer.execution ? "during execution" : "waiting for other workers", what,
+                  scenario_.cluster->part_name(group.device(timer.rank)),
+                  timer.execution ? "executed" : "waiting", core::show(deadlines_.timeout()), came,
+                  flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
 /// Returns the workers with devices that have not started the collective.

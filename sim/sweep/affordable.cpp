@@ -52,9 +52,8 @@ std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
 std::vector<std::string> note_on_left_out(const std::vector<std::string>& names) {
   if (names.empty()) return {};
   return {
-      fmt::format("not tried: {}: on so many devices one setting of these takes long to simulate; "
-                  "to have them tried, "
-                  "name algorithms with --over strategy.algorithm=…",
+      fmt::format("not tried: {}: with this many devices, a single setting takes long to simulate; "
+                  "to try them, name algorithms with --over strategy.algorithm=…",
                   fmt::join(names, ", "))};
 }
 

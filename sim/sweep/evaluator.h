@@ -22,7 +22,7 @@ namespace tutti::sim {
 
 /// The outcome's text for points that are left out since they take long to simulate.
 inline constexpr const char* kTooLong =
-    "left out: among so many devices it takes long to simulate; tutti sweep does it";
+    "not tried: with this many devices it takes long to simulate; use tutti sweep";
 
 /// Runs a scenario with changed fields, repeatedly. Settings that result in the same packs are
 /// simulated once, which is the case for most pack sizes. Thread-safe.

@@ -14,7 +14,7 @@ namespace tutti::sim {
 
 class Evaluator;
 
-/// How to execute, watch and stop a sweep.
+/// The options to execute, watch and stop a sweep.
 struct SweepCourse {
   int threads = 1;
   /// Called on the calling thread, now and then; returns true to stop.

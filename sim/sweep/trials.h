@@ -30,9 +30,9 @@ class Trials {
         stop_(std::move(stop)),
         store_(store) {}
 
-  /// A search evaluates points for which this is false, and tells the tuner that they cannot be:
-  /// their costs say nothing against those of the others. Called on the calling thread. Default:
-  /// all are compared.
+  /// A search evaluates points for which this is false, and reports them to the tuner as invalid,
+  /// because their costs cannot be compared with those of the others. Called on the calling thread.
+  /// Default: all are compared.
   void compare_only(std::function<bool(std::int64_t point)> comparable) {
     comparable_ = std::move(comparable);
   }

@@ -245,7 +245,7 @@ TEST(Comparison, WhatHasNothingInCommonIsShownByStartAndSaysSo) {
   writer.begin({});
   writer.end();
   const Comparison empty = compare_traces(made(a), trace_of(out.str()), Align::kStep, {"a", "b"});
-  EXPECT_THAT(empty.differences, Contains(HasSubstr("nothing in common")));
+  EXPECT_THAT(empty.differences, Contains(HasSubstr("no device and no pack in common")));
   EXPECT_EQ(empty.trace->spans(), made(a)->spans());
 }
 

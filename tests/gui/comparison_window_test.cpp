@@ -297,7 +297,7 @@ TEST_F(TwoTimelines, WhereNothingDiffersTheListSaysSo) {
   QStringList words;
   for (const QLabel* const label : window_->comparison().findChildren<QLabel*>())
     words.append(label->text());
-  EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(), HasSubstr("nothing differs"));
+  EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(), HasSubstr("no differences"));
 }
 
 TEST_F(TwoTimelines, LongSentencesAreElidedInTheStatusBarAndWholeInItsTip) {
@@ -415,7 +415,7 @@ TEST_F(TwoTimelines, WhatHasNothingInCommonIsShownAndToldSo) {
   writer.begin({});
   writer.end();
   ASSERT_TRUE(open(first_, folder_.write("empty.tutti", out.str()))) << said_;
-  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("nothing in common"));
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no device and no pack in common"));
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("aligned by start"));
   window_->grab();
 }

@@ -110,7 +110,7 @@ TEST_F(Editor, ARunIsStoppedByKeysAndWhatRanIsShown) {
     EXPECT_THAT(session().bar().words().toStdString(), HasSubstr("waiting 25 %"));
     EXPECT_TRUE(editor().text_editor().isEnabled()) << "the window goes on";
     act("run");
-    EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("it is running"));
+    EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("the scenario is running"));
     escape ? press(Qt::Key_Escape) : press(Qt::Key_F5, Qt::ShiftModifier);
     ASSERT_TRUE(ran()) << said_;
     EXPECT_THAT(session().bar().words().toStdString(), HasSubstr("stopped"));

@@ -167,9 +167,10 @@ TEST(Card, SaysWhoCommunicatesBesideTheGradients) {
   ASSERT_TRUE(card);
   EXPECT_EQ(fact(*card, "communicator"),
             "tensor: 4 groups of 8, in each step 96 all_reduce of 33.6 MB");
-  EXPECT_EQ(fact(*card, "gradients"),
-            "reduced in 8 groups of 4 replicas, which hold the same part of the model");
-  EXPECT_THAT(fact(*card, "least time of a step"), HasSubstr("not known"));
+  EXPECT_EQ(
+      fact(*card, "gradients"),
+      "reduced in 8 groups of 4 replicas; the replicas of a group hold the same part of the model");
+  EXPECT_THAT(fact(*card, "lower bound of the step time"), HasSubstr("not known"));
   EXPECT_EQ(fact(*check(example("04_resnet50_ring")).card, "communicator"), "");
 }
 

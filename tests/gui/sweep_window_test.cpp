@@ -97,7 +97,7 @@ TEST_F(Sweeps, FilesThatAreNoSweepAreAMessageAndWhatWasOpenStays) {
     ASSERT_TRUE(other->run("CREATE TABLE friends (name TEXT)"));
   }
   refused(folder_.file("other.db"));
-  EXPECT_THAT(said_, HasSubstr("something else than a sweep"));
+  EXPECT_THAT(said_, HasSubstr("is not a sweep"));
   // Damaged anywhere: it is shown, or it is said why not.
   for (std::size_t at = 16; at < whole.size(); at += whole.size() / 60) {
     std::string damaged = whole;
@@ -257,7 +257,7 @@ TEST_F(Sweeps, AreStoppedAndGoOn) {
   picture("running.png");
   act("sweep-stop");
   ASSERT_TRUE(until([&] { return !panel().running(); }));
-  EXPECT_THAT(panel().words().toStdString(), HasSubstr("goes on from there"));
+  EXPECT_THAT(panel().words().toStdString(), HasSubstr("again continues it"));
   QTest::qWait(900);  // what was done last is read
   const std::size_t done = panel().data()->rows.size();
   EXPECT_LT(done, 400u);
@@ -285,7 +285,7 @@ TEST_F(Sweeps, PointsAreOpenedWhileTheSweepRuns) {
   EXPECT_TRUE(until([&] { return panel().data()->rows.size() > there; }));
   act("sweep-stop");
   EXPECT_TRUE(until([&] { return !panel().running(); }));
-  EXPECT_THAT(panel().words().toStdString(), HasSubstr("goes on from there"));
+  EXPECT_THAT(panel().words().toStdString(), HasSubstr("again continues it"));
 }
 
 TEST_F(Sweeps, FormsRefuseMoreValuesThanAPlotCanShow) {

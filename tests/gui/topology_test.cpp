@@ -78,8 +78,8 @@ TEST(Topology, DrawsTheSwitchesOfAFatTreeAsOneNetwork) {
   EXPECT_EQ(static_cast<core::LinkId>(run.topology.links().size()),
             cluster.links() - cluster.switch_links());
   EXPECT_EQ(run.topology.words(),
-            "The network, a fat tree of 2 leaves and 2 spines, is drawn as one; its links are in "
-            "the report.");
+            "The network, a fat tree of 2 leaves and 2 spines, is drawn as a single node; the "
+            "report lists its links.");
   const auto way = run.topology.route(run.traffic->device(0, "cpu0"),
                                       run.traffic->device(3, "cpu0"), core::Staging::kDirect);
   std::string names;
@@ -118,7 +118,7 @@ TEST(Topology, WithoutTheScenarioIsTheLinksThatTheTimelineNames) {
   const Ran run(on_machine("dgx1-v100", 2));
   const Topology known = Topology::of(*run.trace, nullptr, run.traffic.get());
   EXPECT_EQ(known.links().size(), run.trace->links().size());
-  EXPECT_THAT(known.words(), HasSubstr("those that the timeline names"));
+  EXPECT_THAT(known.words(), HasSubstr("Only links that the timeline names"));
   for (const Topology::Link& link : known.links()) EXPECT_TRUE(link.record);
   EXPECT_TRUE(known.node_of_device(run.traffic->device(1, "gpu7")));
 }
@@ -143,7 +143,7 @@ TEST(Topology, OfARealRunIsWhoSentToWhomAndSaysSo) {
   const auto traffic = *Traffic::read(*real);
   const Topology topology = Topology::of(*real, run.plan.get(), traffic.get());
   EXPECT_FALSE(topology.has_links());
-  EXPECT_THAT(topology.words(), HasSubstr("who sent to whom"));
+  EXPECT_THAT(topology.words(), HasSubstr("senders and receivers"));
   EXPECT_EQ(topology.nodes().size(), 16u) << "devices only";
   EXPECT_EQ(topology.links().size(), 16u) << "a ring of 16";
   core::Bytes sent, received;

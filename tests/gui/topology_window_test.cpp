@@ -213,7 +213,7 @@ TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
   QTest::keyClick(&picture(), Qt::Key_Up);
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/plx0");
   cursor().set_moment(Time());
-  EXPECT_THAT(words(), HasSubstr("no pack is under way"));
+  EXPECT_THAT(words(), HasSubstr("no pack is in flight"));
 }
 
 TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {

@@ -83,7 +83,7 @@ TEST_F(Window, WhatIsDamagedOrCutOffIsToldAsThatAndOnce) {
   EXPECT_THAT(window_.status_text().toStdString(), testing::ContainsRegex("byte 8: 1 "));
   EXPECT_EQ(view().trace()->rows().size(), 16u);
   EXPECT_FALSE(open(write("nothing.tutti", whole.substr(0, 20))));
-  EXPECT_THAT(said_, HasSubstr("nothing in this timeline is whole"));
+  EXPECT_THAT(said_, HasSubstr("no block of this timeline is intact"));
   // The header alone, and then tracks alone: there is nothing to draw.
   EXPECT_FALSE(open(write("header.tutti", whole.substr(0, 120))));
   EXPECT_THAT(said_, HasSubstr("timeline of small"));

@@ -118,11 +118,10 @@ TEST(CalibrationLawApart, ALinkMayBeBothSlowAndLate) {
   // A card that is stated to be narrower than its link is the one that is taken, and a note names
   // the other.
   expect_found(c, "network.bandwidth of w2/nic0", 1, 0.05);
-  EXPECT_THAT(
-      c.notes,
-      testing::Contains(testing::AllOf(
-          HasSubstr("that w2/nic0 has another rate than others of its kind could not be told from"),
-          HasSubstr("w2/cpu0-w2/nic0"))));
+  EXPECT_THAT(c.notes, testing::Contains(
+                           testing::AllOf(HasSubstr("w2/nic0 has another rate than similar links "
+                                                    "or devices; it cannot be distinguished from"),
+                                          HasSubstr("w2/cpu0-w2/nic0"))));
 }
 
 /// A worker with GPUs that are joined each with each, at 40 GB/s; what stands in `odd` is of gpu1
@@ -180,11 +179,10 @@ TEST(CalibrationLawApart, WhatCouldNotBeToldApartIsSaid) {
   EXPECT_THAT(
       calibrated(two, request({simulated(folder, "t", two, core::RecordLevel::kSteps)}, {}, {}))
           .notes,
-      testing::Contains(
-          HasSubstr("between three devices or more (for a network's links: workers)")));
+      testing::Contains(HasSubstr("between at least three devices (for network links: workers)")));
   const std::string four = text_of({3, 4, 20});
   EXPECT_THAT(calibrated(four, request({simulated(folder, "t", four)}, {}, {})).notes,
-              testing::Contains(HasSubstr("no timeline holds lane steps (--record steps)")));
+              testing::Contains(HasSubstr("no timeline has lane steps (--record steps)")));
 }
 
 TEST(CalibrationLawApart, WhatWaitsInQueuesIsNotTakenForSlow) {
@@ -200,8 +198,7 @@ TEST(CalibrationLawApart, WhatWaitsInQueuesIsNotTakenForSlow) {
   const Calibration c = calibrated(text("2"), request({timeline}, {}, {}));
   for (const CalibratedFigure& f : c.figures)
     EXPECT_EQ(f.figure.name.find(" of "), std::string::npos) << f.figure.name;
-  EXPECT_THAT(c.notes,
-              testing::Contains(HasSubstr("met others on their way, so that nothing was learnt")));
+  EXPECT_THAT(c.notes, testing::Contains(HasSubstr("shared links with other messages")));
 }
 
 /// A simulated timeline, told as if real processes had made it.
@@ -260,12 +257,12 @@ TEST(CalibrationLawApart, WhatWaitedForACoreIsNotTakenForASlowLink) {
   const Calibration quiet =
       calibrated(stated, request({as_if_run(folder, slow, 0.09, false)}, {}, {}));
   EXPECT_TRUE(one_is_an_outlier(quiet)) << "a little waiting hides nothing";
-  EXPECT_THAT(quiet.notes, testing::Not(testing::Contains(HasSubstr("stood ready"))));
+  EXPECT_THAT(quiet.notes, testing::Not(testing::Contains(HasSubstr("ready workers waited"))));
   const Calibration crowded =
       calibrated(stated, request({as_if_run(folder, slow, 0.5, false)}, {}, {}));
   EXPECT_FALSE(one_is_an_outlier(crowded));
   EXPECT_THAT(crowded.notes, testing::Contains(testing::AllOf(
-                                 HasSubstr("in 3 of 3 steps workers stood ready"),
+                                 HasSubstr("in 3 of 3 steps, ready workers waited for a core"),
                                  HasSubstr("for up to 50 %"), HasSubstr("up to 2 times as high"))));
 }
 
@@ -277,7 +274,8 @@ TEST(CalibrationLawApart, LinksThatAreThereInNameAloneAreNotLookedAt) {
       one_is_an_outlier(calibrated(stated, request({as_if_run(folder, fast, 0, false)}, {}, {}))));
   const Calibration c = calibrated(stated, request({as_if_run(folder, fast, 0, true)}, {}, {}));
   EXPECT_FALSE(one_is_an_outlier(c));
-  EXPECT_THAT(c.notes, testing::Contains(HasSubstr("devices lay in the memory of their workers")));
+  EXPECT_THAT(c.notes,
+              testing::Contains(HasSubstr("devices were emulated in their worker's memory")));
 }
 
 TEST(CalibrationLawApart, WhereNothingStandsOutEachKindHasOneFigure) {
@@ -287,8 +285,9 @@ TEST(CalibrationLawApart, WhereNothingStandsOutEachKindHasOneFigure) {
   const Calibration c = calibrated(hosts(4, "4", "10", "30"), request({timeline}, {}, {}));
   for (const CalibratedFigure& f : c.figures)
     EXPECT_EQ(f.figure.name.find(" of "), std::string::npos) << f.figure.name;
-  EXPECT_THAT(c.notes, testing::Contains(
-                           HasSubstr("no link or device stands out, so each kind has one figure")));
+  EXPECT_THAT(
+      c.notes,
+      testing::Contains(HasSubstr("there are no outliers, so all of a kind share one parameter")));
 }
 
 }  // namespace

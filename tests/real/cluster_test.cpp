@@ -107,7 +107,7 @@ std::string note_with(const Kept& kept, const std::string& text) {
 
 /// Of the note that tells it, in µs.
 double bound_of(const Kept& kept) {
-  const std::string note = note_with(kept, "times of other machines are right to ± ");
+  const std::string note = note_with(kept, "times of other machines are accurate to ± ");
   const auto at = note.find("± ");
   return at == std::string::npos ? -1 : std::stod(note.substr(at + std::string("± ").size()));
 }
@@ -228,8 +228,8 @@ TEST(Cluster, OneMachineHasOneClockAndSaysNothing) {
   Kept kept;
   ASSERT_TRUE(run(ring(2, 2), {{}, {}}, kept));
   EXPECT_EQ(note_with(kept, "other machines"), "");
-  EXPECT_EQ(note_with(kept, "every element of every result"),
-            "every element of every result was compared and is right");
+  EXPECT_EQ(note_with(kept, "every element is correct"),
+            "results verified: every element is correct");
 }
 
 TEST(Cluster, AFakeClockIsTurnedBackExactly) {
@@ -292,7 +292,7 @@ TEST(WorkerSet, AStandstillOfAllIsTheEndOfTheRun) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 0}));
   EXPECT_EQ(outcome->text,
-            "worker 0 says: nothing has moved for 1.5 s, and nothing is due on any worker: rank 0 "
+            "worker 0 reports: no progress for 1.5 s, and no worker has pending work: rank 0 "
             "lane 0 waits for a "
             "message (pack 1, step 2 of 8, from rank 1)");
 }
@@ -321,9 +321,8 @@ TEST(WorkerSet, WhoHasEndedWaitsToo) {
 }
 
 TEST(WorkerSet, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
-  const std::string cause = "worker {} sent something that is no message of Tutti (in step 3)";
-  const std::string waits =
-      "nothing has moved for 1 s: rank 1 lane 0 waits for a message (in step 3)";
+  const std::string cause = "worker {} sent data that is not a message of Tutti (in step 3)";
+  const std::string waits = "no progress for 1 s: rank 1 lane 0 waits for a message (in step 3)";
   for (const std::size_t knows : {0u, 1u}) {
     TwoWorkers two;
     const auto blamed = static_cast<std::int32_t>(1 - knows);
@@ -333,8 +332,8 @@ TEST(WorkerSet, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->kind,
               (core::ProblemKind{ProblemCode::kProtocol, "", static_cast<std::int32_t>(knows)}));
-    EXPECT_EQ(outcome->text,
-              fmt::format("worker {} says: {}", knows, fmt::format(fmt::runtime(cause), blamed)));
+    EXPECT_EQ(outcome->text, fmt::format("worker {} reports: {}", knows,
+                                         fmt::format(fmt::runtime(cause), blamed)));
   }
 }
 

@@ -120,7 +120,7 @@ TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
     worker.timers.run_due([] {});
     const Clock::time_point before = worker.timers.next();
     ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), stamp));
-    EXPECT_EQ(worker.error(), "worker 2 stamped a message with a time at which it cannot come")
+    EXPECT_EQ(worker.error(), "worker 2 sent a message with an impossible arrival time")
         << stamp[0] << ", " << stamp[1] << ", " << stamp[2];
     EXPECT_EQ(worker.timers.next(), before) << "nobody waits for it";
   }
@@ -187,15 +187,14 @@ TEST(EmulatedNetwork, SlotsThatNobodyTookAndTimesThatCannotBeAreErrorsThatNameTh
   for (const std::int64_t stamp : {kMin, std::int64_t{-1}, kMax}) {
     Worker worker;
     ASSERT_TRUE(worker.say(freed(out), {stamp}));
-    EXPECT_EQ(worker.error(), "worker 1 stamped a slot with a time at which it cannot be free")
-        << stamp;
+    EXPECT_EQ(worker.error(), "worker 1 sent a slot release with an impossible time") << stamp;
   }
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(worker.say(freed(out), {now}));
   EXPECT_EQ(worker.error(), "");
   ASSERT_TRUE(worker.say(freed(out), {now}));
-  EXPECT_EQ(worker.error(), "worker 1 frees a slot that nobody had taken");
+  EXPECT_EQ(worker.error(), "worker 1 released a slot that was not in use");
   Channel other = out;
   other.to = 2;
   EXPECT_FALSE(worker.below.receiver().place(freed(other)));

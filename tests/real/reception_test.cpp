@@ -81,7 +81,7 @@ TEST(Reception, ThoseWhoDawdleGoAndNobodyWaitsForThem) {
   send_all(slow, "TUTTIjn1");
   for (const auto& event : ended(there, 2)) {
     EXPECT_EQ(event.state, State::kStranger);
-    EXPECT_EQ(event.failure, "no answer in time");
+    EXPECT_EQ(event.failure, "no answer within the timeout");
   }
   EXPECT_EQ(receive_all(silent.get(), 1), "") << "closed";
 }

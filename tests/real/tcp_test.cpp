@@ -79,7 +79,7 @@ TEST(Tcp, ASlotIsFreedByWhomItBelongsTo) {
     for (int i = 0; i < 5 && result; ++i)
       result = transport.poll(Transport::Clock::now() + std::chrono::milliseconds(20));
     EXPECT_EQ(result ? "" : result.error().message(),
-              says == 1 ? "" : "worker 2 frees a slot that nobody had taken");
+              says == 1 ? "" : "worker 2 released a slot that was not in use");
     ::close(of_first);
     ::close(of_second);
   }

@@ -134,11 +134,10 @@ TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
         {}, {}, summary);
     EXPECT_THAT(test::kinds_of(ran), testing::ElementsAre("invalid Conditions")) << model;
     EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRun);
-    EXPECT_THAT(
-        ran.error().message(),
-        HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link "
-                  "network→w3/nic0 is dead "
-                  "from 50.0 ms on; what waits for that waits forever, and with it pack 0"));
+    EXPECT_THAT(ran.error().message(),
+                HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link "
+                          "network→w3/nic0 is dead from 50.0 ms on; everything that needs it waits "
+                          "forever, including pack 0"));
     EXPECT_EQ(summary.steps().size(), 1u) << "what had ended is there";
   }
 }

@@ -254,9 +254,11 @@ TEST(Folding, SaysOfLinksWhoseTheyAre) {
       "cluster { workers { machine: \"cpu-host\" count: 16384 } " + std::string(kNetwork) +
       "}\nworkload { variable { name: \"g\" shape: 16 } }\nstrategy { algorithm: "
       "\"recursive_doubling\" } run { steps: 1 }";
-  EXPECT_NE(notes_of(many, Folds::kAlways).find("links are those of worker 0"), std::string::npos);
-  EXPECT_EQ(notes_of(many, Folds::kNever).find("links are those of worker 0"), std::string::npos);
-  EXPECT_EQ(notes_of(ring_of(4), Folds::kAlways).find("links are those of worker 0"),
+  EXPECT_NE(notes_of(many, Folds::kAlways).find("only links of worker 0 are listed"),
+            std::string::npos);
+  EXPECT_EQ(notes_of(many, Folds::kNever).find("only links of worker 0 are listed"),
+            std::string::npos);
+  EXPECT_EQ(notes_of(ring_of(4), Folds::kAlways).find("only links of worker 0 are listed"),
             std::string::npos)
       << "all told";
 }
@@ -270,7 +272,7 @@ TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
   EXPECT_EQ(why(ring_of(4)), "");
   EXPECT_EQ(why(ring_of(1)), "there is one worker");
   EXPECT_EQ(why(ring_of(4, "", "compute_jitter_percent: 1")),
-            "replicas compute at paces of their own");
+            "replicas compute at different speeds");
   EXPECT_EQ(why(ring_of(4, "conditions { slow { worker: 1 slowdown: 2 } }")),
             "some devices are slow");
   EXPECT_EQ(

@@ -88,7 +88,7 @@ TEST(HostTransport, AddsThePartsUpInAReport) {
   }
   EXPECT_NEAR(core::to_us(of_hosts), 2 * (kThread + 80), 1);
   EXPECT_GT(all, of_hosts);
-  EXPECT_TRUE(test::says(*summary, "hosts carry messages over TCP by grpc"));
+  EXPECT_TRUE(test::says(*summary, "host transport over TCP: grpc"));
 }
 
 /// All workers push to one server: its threads are shared by all connections.

@@ -87,7 +87,7 @@ TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
   ASSERT_TRUE(says_rounds(*summary));
   // 2(n - 1) messages one after the other, an eighth of them over the network.
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
-  const std::string of = " of 16,777,208 steps of lanes";
+  const std::string of = " of 16,777,208 schedule steps";
   for (const std::string& note : summary->info().notes) {
     if (note.find("rounds") == std::string::npos) continue;
     ASSERT_NE(note.find(of), std::string::npos) << note;

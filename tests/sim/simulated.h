@@ -86,9 +86,13 @@ inline bool says(const Summary& summary, const std::string& what) {
                      [&](const std::string& note) { return note.find(what) != std::string::npos; });
 }
 inline bool says_folded(const Summary& summary) {
-  return says(summary, "one worker stands for all");
+  return says(summary, "one worker on behalf of all");
 }
-inline bool says_remembered(const Summary& summary) { return says(summary, "the others are step"); }
-inline bool says_rounds(const Summary& summary) { return says(summary, "the others are rounds"); }
+inline bool says_remembered(const Summary& summary) {
+  return says(summary, "the others are identical to step");
+}
+inline bool says_rounds(const Summary& summary) {
+  return says(summary, "the others repeat the rounds");
+}
 
 }  // namespace tutti::test

@@ -340,7 +340,7 @@ TEST(Horovod, WhatIsAloneIsThePlansOwn) {
 
 TEST(Horovod, SaysWhatItFused) {
   EXPECT_THAT(run(horovod("cycle_time_ms: 3")).notes,
-              testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces a step")));
+              testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces per step")));
 }
 
 TEST(Horovod, NoWorkerStandsForOthers) { EXPECT_FALSE(sim::fold(horovod("", 8)).why_not.empty()); }

@@ -121,7 +121,7 @@ core::Scenario asynchronous(int workers, const std::string& conditions, int step
 
 std::string told(const core::Summary& summary) {
   for (const std::string& note : summary.info().notes) {
-    if (note.find("workers do not wait") != std::string::npos) return note;
+    if (note.find("asynchronous workers") != std::string::npos) return note;
   }
   return "nothing";
 }
@@ -195,7 +195,7 @@ TEST(SteadyState, IsTheStepOfOneWorkerAlone) {
 }
 
 TEST(Staleness, OneWorkerIsNeverBehind) {
-  EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates of others"));
+  EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates by other workers"));
 }
 
 /// Of W workers that are alike each gradient meets those of all others between its read and its

@@ -73,7 +73,7 @@ class ClusterRun {
   }
 
   /// Waits until all have joined. False if the coordinator ended before.
-  bool is_on() { return coordinator().says("all workers are here"); }
+  bool is_on() { return coordinator().says("all workers have joined"); }
   Process& coordinator() { return coordinator_.front(); }
   Process& worker(std::size_t i) { return workers_[i]; }
   [[nodiscard]] std::size_t workers() const { return workers_.size(); }

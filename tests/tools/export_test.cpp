@@ -133,14 +133,14 @@ TEST(Compare, SaysWhatAnotherStrategyCosts) {
   const Data comparison(document);
   EXPECT_EQ(comparison["packs_of_first_only"].number(), 4);
   EXPECT_EQ(comparison["packs_of_second_only"].number(), 1);
-  EXPECT_TRUE(comparison["packs"].items().empty()) << "they hold other gradients";
+  EXPECT_TRUE(comparison["packs"].items().empty()) << "they hold different gradients";
   const double longer = comparison["step_time"]["difference_us"].real();
   EXPECT_GT(comparison["exposed_communication"]["difference_us"].real(), longer / 2)
-      << "most of that";
+      << "most of the difference";
   const Outcome text =
       run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
   EXPECT_THAT(text.out, AllOf(HasSubstr("exposed communication"),
-                              HasSubstr("4 packs of the first and 1 of the second")));
+                              HasSubstr("4 packs of the first timeline and 1 of the second")));
 }
 
 TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {

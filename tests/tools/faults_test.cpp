@@ -125,7 +125,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsKilled) {
   let_it_run(run);
   run.coordinator().signal(SIGKILL);
   for (const std::size_t w : {0, 1})
-    expect_failed(run.worker(w), HasSubstr("the coordinator is gone ("), "worker");
+    expect_failed(run.worker(w), HasSubstr("the coordinator has disconnected ("), "worker");
 }
 
 TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
@@ -135,7 +135,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
   let_it_run(run);
   run.coordinator().signal(SIGSTOP);
   for (const std::size_t w : {0, 1})
-    expect_failed(run.worker(w), HasSubstr("said nothing for 3 s ("), "worker");
+    expect_failed(run.worker(w), HasSubstr("not been heard from for 3 s"), "worker");
 }
 
 TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
@@ -279,7 +279,7 @@ TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
   ASSERT_GT(::send(connection->get(), http.data(), http.size(), MSG_NOSIGNAL), 0);
   const Outcome outcome = worker.wait();
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("is no coordinator of Tutti"));
+  EXPECT_THAT(outcome.err, HasSubstr("is not a coordinator of Tutti"));
 }
 
 // --- workers and coordinators that lie ---
@@ -303,9 +303,9 @@ TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
   while (answer && answer->has_alive());
   ASSERT_TRUE(answer && answer->has_failure());
   EXPECT_THAT(answer->failure().text(),
-              AllOf(HasSubstr("makes another plan"), HasSubstr("Tutti " + kOurs)));
+              AllOf(HasSubstr("computes a different plan"), HasSubstr("Tutti " + kOurs)));
   channel.reset();
-  expect_failed(worker, HasSubstr("makes another plan"), "worker");
+  expect_failed(worker, HasSubstr("computes a different plan"), "worker");
 }
 
 /// A run of two, of whom worker 1 only pretends; `lie` is what it does once it has its orders.
@@ -334,13 +334,13 @@ TEST(Liars, AMessageThatBreaksOff) {
         send_raw(c, std::string("\x10\0\0\0 half", 9));
         ::shutdown(c.file(), SHUT_RDWR);
       },
-      HasSubstr("is gone in the middle of a message"));
+      HasSubstr("disconnected in the middle of a message"));
 }
 
 TEST(Liars, AMessageThatIsNone) {
   expect_noticed(
       [](ControlChannel& c) { send_raw(c, std::string("\x04\0\0\0\xff\xff\xff\xff", 8)); },
-      HasSubstr("sent something that is no message of Tutti"));
+      HasSubstr("sent data that is not a message of Tutti"));
 }
 
 TEST(Liars, AMessageOutOfTurn) {
@@ -350,7 +350,7 @@ TEST(Liars, AMessageOutOfTurn) {
         result.mutable_step()->set_step(0);
         static_cast<void>(c.send(result));
       },
-      HasSubstr("is not ready and sent something else"));
+      HasSubstr("is not ready and sent an unexpected message"));
 }
 
 TEST(Liars, AWorkerThatNobodyReachesIsNamed) {
@@ -408,11 +408,11 @@ TEST(Liars, AnAssignmentOfTheScenarioIsTaken) {
 
 TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
   const std::pair<const char*, std::function<void(proto::Assignment&)>> lies[] = {
-      {"worker is 1, which is not from 0 to 0", [](auto& a) { a.set_worker(1); }},
+      {"worker is 1; expected a value from 0 to 0", [](auto& a) { a.set_worker(1); }},
       {"worker is 1000000", [](auto& a) { a.set_worker(1'000'000); }},
       {"worker is -1", [](auto& a) { a.set_worker(-1); }},
-      {"0 peers, and the scenario has 1 workers", [](auto& a) { a.clear_peer(); }},
-      {"2 peers, and the scenario has 1 workers", [](auto& a) { *a.add_peer() = a.peer(0); }},
+      {"0 peers, but the scenario has 1 workers", [](auto& a) { a.clear_peer(); }},
+      {"2 peers, but the scenario has 1 workers", [](auto& a) { *a.add_peer() = a.peer(0); }},
       {"a peer at port 65536", [](auto& a) { a.mutable_peer(0)->set_port(65'536); }},
       {"steps is 0", [](auto& a) { a.set_steps(0); }},
       {"steps is 2147483647", [](auto& a) { a.set_steps(2'147'483'647); }},
@@ -441,9 +441,8 @@ TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
     Process* worker = nullptr;
     const auto answer = answer_to(order, &worker);
     ASSERT_TRUE(answer && answer->has_failure()) << what;
-    EXPECT_THAT(
-        answer->failure().text(),
-        HasSubstr(std::string("the coordinator sent an assignment that cannot be: ") + what));
+    EXPECT_THAT(answer->failure().text(),
+                HasSubstr(std::string("the coordinator sent an invalid assignment: ") + what));
     EXPECT_EQ(worker->wait().status, 1) << what;
   }
 }
@@ -458,7 +457,7 @@ TEST(Liars, AWorkerWithAPortThatThereIsNotIsRefusedAndTheOthersGoOn) {
     ASSERT_TRUE(channel->send(introduction));
     const auto answer = next(*channel);
     ASSERT_TRUE(answer && answer->has_failure()) << port;
-    EXPECT_THAT(answer->failure().text(), HasSubstr(fmt::format("{} is no port", port)));
+    EXPECT_THAT(answer->failure().text(), HasSubstr(fmt::format("{} is not a port", port)));
   }
   run.join();
   const Outcome outcome = run.coordinator().wait();

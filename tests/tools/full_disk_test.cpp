@@ -150,7 +150,7 @@ TEST(FullDisk, LeavesNoFileOfWhichNothingCanBeRead) {
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, AllOf(HasSubstr("t.tutti: "), HasSubstr("File too large")));
   EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto", "t.tutti"));
-  EXPECT_EQ(folder.read("t.tutti"), "TUTTITL1") << before << " stays as it was";
+  EXPECT_EQ(folder.read("t.tutti"), "TUTTITL1") << before << " is unchanged";
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ struct Interfered {
 
 /// Worker 0 has a message of worker 1 for which no step waits.
 auto says_not_in_schedule(int to) {
-  return AllOf(says_that_it_failed(0, "worker 1 sent a message that its schedule does not have ("),
+  return AllOf(says_that_it_failed(0, "worker 1 sent a message that is not in its schedule ("),
                HasSubstr(fmt::format("(pack 0, from rank 1 to rank {}, ", to)));
 }
 
@@ -57,21 +57,21 @@ void expect_told(Deed deed, bool emulated, const testing::Matcher<std::string>& 
 /// A piece of its message, or all of it, is missing then, or what comes next is none that is due.
 TEST_P(MessagesOnTheWay, AreMissedWhenOneIsLost) {
   expect_told(Deed::kLoses, GetParam(),
-              AnyOf(AllOf(HasSubstr("nothing has moved for"), HasSubstr("(pack 0, step ")),
+              AnyOf(AllOf(HasSubstr("no progress for"), HasSubstr("(pack 0, step ")),
                     says_not_in_schedule(0)));
 }
 
 TEST_P(MessagesOnTheWay, AreMissedWhenNoneComesAnyMore) {
-  expect_told(Deed::kGoesSilent, GetParam(),
-              AllOf(HasSubstr("nothing has moved for 2"), HasSubstr(" lane 0 "),
-                    HasSubstr("(pack 0, step ")));
+  expect_told(
+      Deed::kGoesSilent, GetParam(),
+      AllOf(HasSubstr("no progress for 2"), HasSubstr(" lane 0 "), HasSubstr("(pack 0, step ")));
 }
 
 TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
   // What was written to it last decides in which of its words the kernel says so.
   expect_told(Deed::kCutsShort, GetParam(),
               AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
-                    says_that_it_failed(0, "worker 1 is gone (")));
+                    says_that_it_failed(0, "worker 1 has disconnected (")));
 }
 
 TEST_P(MessagesOnTheWay, AreRefusedASecondTime) {
@@ -85,13 +85,13 @@ TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreForOthers) {
 TEST_P(MessagesOnTheWay, AreRefusedWhenTheySayTheyAreTooLong) {
   expect_told(
       Deed::kExaggerates, GetParam(),
-      says_that_it_failed(0, "worker 1 sent something that is no message of Tutti (in steps"));
+      says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
 TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
   expect_told(
       Deed::kScrambles, GetParam(),
-      says_that_it_failed(0, "worker 1 sent something that is no message of Tutti (in steps"));
+      says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, MessagesOnTheWay, testing::Bool(), [](const auto& each) {

@@ -10,20 +10,22 @@
 namespace tutti::test {
 
 /// In the notes of a run: its results were compared.
-inline constexpr const char* kVerified = "every element of every result was compared and is right";
+inline constexpr const char* kVerified = "results verified: every element is correct";
 
 inline auto says_verified() { return testing::HasSubstr(kVerified); }
 
 /// On stderr, of worker `w`: its connection has ended.
-inline auto says_gone(int w) { return testing::HasSubstr(fmt::format("worker {} is gone (", w)); }
+inline auto says_gone(int w) {
+  return testing::HasSubstr(fmt::format("worker {} has disconnected (", w));
+}
 /// … it is connected, and sends nothing.
 inline auto says_silent(int w) {
   return testing::AllOf(testing::HasSubstr(fmt::format("worker {} has ", w)),
-                        testing::HasSubstr("said nothing for"));
+                        testing::HasSubstr("not been heard from for"));
 }
 /// … it sent this error.
 inline auto says_that_it_failed(int w, const std::string& why) {
-  return testing::HasSubstr(fmt::format("worker {} says: {}", w, why));
+  return testing::HasSubstr(fmt::format("worker {} reports: {}", w, why));
 }
 /// On stderr of a process that is told so by the coordinator.
 template <class Why>
@@ -33,13 +35,13 @@ auto says_the_run_failed(Why why) {
 inline auto says_interrupted() { return testing::HasSubstr("interrupted"); }
 /// The scenario and the launcher do not fit.
 inline auto says_processes(int workers, int processes) {
-  return testing::HasSubstr(fmt::format("{} workers, and {} processes", workers, processes));
+  return testing::HasSubstr(fmt::format("{} workers, but {} processes", workers, processes));
 }
 /// On stderr of every rank but 0, of an error that rank 0 reports.
-inline auto says_ask_rank_zero() { return testing::HasSubstr("rank 0 says why"); }
+inline auto says_ask_rank_zero() { return testing::HasSubstr("see the output of rank 0"); }
 /// On stderr of a rank whose rank 0 left no address.
 inline auto says_no_rendezvous() {
-  return testing::HasSubstr("nobody has said where the coordinator is");
+  return testing::HasSubstr("the coordinator's address is unknown");
 }
 /// In the notes of a run that was interrupted; how many steps it had done.
 inline auto says_stopped_by_request() { return testing::HasSubstr("stopped by request after "); }

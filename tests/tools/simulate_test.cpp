@@ -45,7 +45,7 @@ TEST(Simulate, SaysWhatNcclChoseAndHowFarOffThatMayBe) {
   EXPECT_FALSE(Data(rings).has("step_time_band"));
   const Outcome plan = run_tutti({"plan", file, "--check"});
   EXPECT_EQ(plan.status, 0) << plan.err;
-  EXPECT_THAT(plan.out, HasSubstr("threads: every one of 16 replicas"));
+  EXPECT_THAT(plan.out, HasSubstr("threads: each of 16 replicas"));
 }
 
 TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {

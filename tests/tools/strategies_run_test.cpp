@@ -144,7 +144,7 @@ TEST(StrategiesRun, PlansAreProved) {
     const Outcome o = run_tutti(
         {"plan", folder.write("s.textproto", scenario_of(2, servers, strategy)), "--check"});
     EXPECT_EQ(o.status, 0) << strategy << o.err;
-    EXPECT_THAT(o.out, HasSubstr("pack 3: every one of ")) << strategy;
+    EXPECT_THAT(o.out, HasSubstr("pack 3: each of ")) << strategy;
   }
 }
 
@@ -182,7 +182,7 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
 /// all that others do.
 TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
   EXPECT_THAT(run(scenario_of(1, 1, "tensorflow { parameter_server {} }")).out,
-              testing::ContainsRegex("0.00 updates of others .* 0 at most"));
+              testing::ContainsRegex("0.00 updates by other workers .* 0 at most"));
   const std::string out = run(scenario_of(3, 1, "tensorflow { parameter_server {} }", 1)).out;
   std::smatch most;
   ASSERT_TRUE(std::regex_search(out, most, std::regex(" ([0-9]+) at most"))) << out;

@@ -227,7 +227,7 @@ run { nccl: RINGS }
       {.interrupt_once = folder.file("a.sweep")});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err,
-              AllOf(HasSubstr(folder.file("a.sweep")), HasSubstr("the same command goes on")));
+              AllOf(HasSubstr(folder.file("a.sweep")), HasSubstr("the same command continues")));
   EXPECT_THAT(o.out, IsEmpty());
 }
 

@@ -165,14 +165,14 @@ void print_held(const std::vector<Residual>& residuals) {
         networks[one.transport].add(measured, 1, band, one.weight);
       }
     }
-    fmt::print("{}, of systems that had no say in them (80 % are meant to lie in them)\n", title);
+    fmt::print("{}, on systems left out of their fit (should cover 80 %)\n", title);
     print("all", whole.quality());
     for (const auto& [part, held] : parts) print(part, held.quality());
     for (const auto& [network, held] : networks) {
       const std::size_t n = systems_of[network].size();
       print("network: " + network, held.quality(),
             n < kFewSystems
-                ? fmt::format("  ({} system{}: says nothing of others)", n, n == 1 ? "" : "s")
+                ? fmt::format("  ({} system{}: too few to generalise)", n, n == 1 ? "" : "s")
                 : "");
     }
   }

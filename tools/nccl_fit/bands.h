@@ -19,16 +19,16 @@ struct Residual {
   double weight = 0;            ///< every experiment's the same
 };
 
-/// Bands that eight of ten measurements lie in. A system of n experiments weighs as much as √n.
-/// Each fact's factor is found beside the others', and the nearer to 1 the fewer systems speak of
-/// it: two of ten systems change nothing for certain.
+/// Returns bands that cover 80 % of measurements. A system with n experiments has weight √n. The
+/// factors of all facts are fitted together, and a factor is pulled to 1 if few systems determine
+/// it.
 core::nccl::ErrorBands fit_bands(const std::vector<Residual>& residuals);
-/// The same without facts, every experiment weighing the same: what is to be beaten.
+/// Returns bands without facts, with equal weight for every experiment: the baseline.
 core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
 
-/// Says how bands hold systems that had no say in them: coverage, width and interval score in all,
-/// by size class (at most 64 KiB, at most 4 MiB, more), by one or several nodes, and by network; of
-/// networks of fewer than five systems that they are few.
+/// Prints the quality of bands on systems that were left out of their fit: coverage, width and
+/// interval score in total, by size class (at most 64 KiB, at most 4 MiB, more), by one or several
+/// nodes, and by network, with a remark on networks of fewer than five systems.
 void print_held(const std::vector<Residual>& residuals);
 
 }  // namespace tutti::nccl_fit

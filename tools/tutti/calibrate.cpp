@@ -146,9 +146,9 @@ std::string text_of(const core::Scenario& scenario, const Calibration& c,
   for (const std::string& note : c.notes) text += "\nnote: " + note;
   if (!c.notes.empty()) text += '\n';
   if (options.output.empty()) {
-    text += "\n-o FILE writes the cluster with these figures\n";
+    text += "\n-o FILE writes the cluster with these parameters\n";
   } else {
-    text += fmt::format("\nin place of the cluster in {}:   {}\n", options.scenario,
+    text += fmt::format("\nuse it instead of the cluster in {}:   {}\n", options.scenario,
                         how_to_use(c, options));
   }
   return text;
@@ -183,11 +183,11 @@ std::string remarks(const std::string& text) {
 
 std::string file_of(const core::Scenario& scenario, const Calibration& c,
                     const CalibrateOptions& options) {
-  std::string head = fmt::format("{}{}, with figures fitted by tutti calibrate {}.\n",
+  std::string head = fmt::format("{}{}, with parameters fitted by tutti calibrate {}.\n",
                                  kFileMagic + 2, options.scenario, core::version());
   head += fmt::format("{}: {}\n", scenario.name, core::describe(*scenario.cluster));
-  head += "\nIn place of the cluster in a scenario beside that one:   " + how_to_use(c, options) +
-          "\n\nFitted to:\n";
+  head += "\nUse it instead of the cluster in a scenario in the same folder:   " +
+          how_to_use(c, options) + "\n\nFitted to:\n";
   std::string last;
   for (const CalibratedTime& time : c.times) {
     if (time.source != last) head += "  " + time.source + '\n';
@@ -220,7 +220,7 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (const char* const given = first_of_cluster(options))
     return refuse({core::ProblemCode::kUnused, given},
-                  "{} is for NCCL's times: say which machines with --cluster", given);
+                  "{} applies to NCCL's times: name the machines with --cluster", given);
   if (options.scenario.empty())
     return refuse({core::ProblemCode::kMissing, "--cluster"},
                   "calibrate: name a scenario, or a machine for NCCL's times (--cluster hgx-h100)");
@@ -228,7 +228,7 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
     return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.timelines.empty() && options.logs.empty()) {
     return refuse({core::ProblemCode::kMissing, "--run"},
-                  "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE "
+                  "no measurements; give --run TIMELINE (tutti run --timeline) or --log FILE "
                   "(nccl-tests, tutti perf)");
   }
   const auto text = read_scenario_file(options.scenario);

@@ -32,7 +32,7 @@ Expected<Converted> converted(const std::string& file) {
   if (!now) return Converted{file, std::move(*text), {}};
   if (!core::say_the_same(*text, now->text))
     return tl::make_unexpected(
-        Error::run(file + ": is written in a way that cannot be rewritten; nothing was changed"));
+        Error::run(file + ": uses a form that cannot be rewritten; nothing was changed"));
   return Converted{file, std::move(now->text), std::move(now->moved)};
 }
 
@@ -42,7 +42,7 @@ Expected<void> write_over(const Converted& scenario) {
   const std::filesystem::file_status status = std::filesystem::status(scenario.file, ignored);
   if (!std::filesystem::is_regular_file(status))
     return tl::make_unexpected(Error::request(
-        "a pipe cannot be written over; name a file with -o, or - for standard output",
+        "a pipe cannot be overwritten; name a file with -o, or - for standard output",
         {scenario.file, 0, 0}));
   const auto permissions = status.permissions();
   if (auto written = write_file(scenario.file, {}, scenario.text); !written) return written;
@@ -78,10 +78,10 @@ int convert(const ConvertOptions& options, const Environment&) {
   if (!format) return report(format.error());
   if (!options.output.empty() && options.files.size() > 1)
     return report(Error::request(
-        "-o: one file is written, and there are several to read; give one, or leave -o out"));
+        "-o takes a single input file, but several are given; give one, or remove -o"));
   const bool to_stdout = options.output == "-";
   if (to_stdout && *format == Format::kJson)
-    return report(Error::request("-o -: standard output has the JSON; name a file to write"));
+    return report(Error::request("-o -: standard output is used for the JSON; name a file"));
   int status = kDone;
   std::vector<Converted> done;
   for (const std::string& name : options.files) {

@@ -79,7 +79,7 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   record.from = *from;
   record.to = *to;
   if (record.to < record.from)
-    return refused({ProblemCode::kConflict, "--to-us"}, "--to-us is before --from-us");
+    return refused({ProblemCode::kConflict, "--to-us"}, "--to-us must be after --from-us");
   record.most_spans = options.most_spans.value_or(record.most_spans);
   if (record.most_spans < 0)
     return refused({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0");
@@ -92,7 +92,7 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   for (const auto& [option, given] : limits) {
     if (given) {
       return refused({ProblemCode::kUnused, option},
-                     "{} limits what --timeline records; give --timeline FILE", option);
+                     "{} limits the recording of --timeline; give --timeline FILE", option);
     }
   }
   return record;
@@ -122,7 +122,7 @@ void leave_unfinished(OutputFile& file, std::int32_t steps) {
   }
   std::int64_t spans = 0;
   for (const auto& block : left->span_blocks()) spans += block.spans;
-  tell(fmt::format("tutti: what was written until then stays in {} ({} spans; {} of {} steps)\n",
+  tell(fmt::format("tutti: the part that was written is kept in {} ({} spans; {} of {} steps)\n",
                    part, spans, left->steps().size(), steps));
 }
 
@@ -140,7 +140,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (!scenario) return report(scenario.error());
   if (record->first_worker >= scenario->cluster->workers()) {
     return refuse({ProblemCode::kTooLarge, "--workers"},
-                  "--workers {}: there are only {}, counted from 0", options.workers,
+                  "--workers {}: there are only {} workers, numbered from 0", options.workers,
                   scenario->cluster->workers());
   }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
@@ -216,9 +216,9 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   const bool keeps = file && (output_failed || !summary.steps().empty() ||
                               !std::filesystem::is_regular_file(options.timeline));
   if (interrupt.happened() && summary.steps().empty())
-    tell("tutti: interrupted before a step had ended\n");
+    tell("tutti: interrupted before a training step had ended\n");
   if (file && !keeps)
-    tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
+    tell(fmt::format("tutti: no training step had ended; {} is unchanged\n", options.timeline));
   if (keeps) kept = file->keep();
   if (keeps && kept)
     tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));

@@ -132,12 +132,11 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     notes.emplace_back(core::kNcclIsMeasured);
   if (scenario.plan.fuses())
     notes.emplace_back(
-        "the time in the step of a fused pack is that of the fused buffer; its other times are "
-        "those of the pack "
-        "alone");
+        "for a fused pack, the time in the step is that of its fused buffer; the other times are "
+        "those of the pack by itself");
   if (too_long)
     notes.emplace_back(
-        "packs with this many ranks are not simulated alone, because it would take too long");
+        "packs with this many ranks are not simulated separately, because it would take too long");
   return list;
 }
 
@@ -212,9 +211,8 @@ std::vector<Report> pack_reports(const Explanation& e) {
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
   std::string text =
-      "packs: lower bound of any algorithm; closed form (ports only); simulated alone (all links); "
-      "simulated in the "
-      "step\n" +
+      "packs: lower bound for any algorithm; closed form (ports only); simulated separately (all "
+      "links); simulated in the step\n" +
       table_text(pack_reports(e), 2, rows);
   const auto largest =
       std::max_element(e.packs.begin(), e.packs.end(),
@@ -240,9 +238,9 @@ std::string answer_part(const Explanation& e, int rows) {
       table.row({show(saved), core::show_share(share(saved, now)), show(answer.outcome->step),
                  answer.question.what});
   }
-  std::string text = "changes that would help most (each simulated)\n";
-  text += shown_rows > 0 ? table.text(2)
-                         : "  none of the changes that were tried: computation dominates\n";
+  std::string text = "most helpful changes (each simulated)\n";
+  text +=
+      shown_rows > 0 ? table.text(2) : "  none of the tried changes helps: computation dominates\n";
   if (idle + worse > 0)
     text += fmt::format(
         "  {} other changes: {} change the step time by less than {}, {} make it longer\n",

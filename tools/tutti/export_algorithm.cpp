@@ -79,8 +79,8 @@ Expected<std::string> msccl_of(const core::Scenario& scenario) {
                  "--to msccl: only collectives between all replicas are exported");
   if (planned.schedule->ranks() != planned.contributors)
     return wrong(ProblemCode::kUnsupported,
-                 "--to msccl: CPUs take part, which MSCCL's XML does not have; take an "
-                 "algorithm of GPUs alone");
+                 "--to msccl: CPUs take part, and MSCCL's XML does not support them; use an "
+                 "algorithm that needs only GPUs");
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const auto made = [&](std::int64_t elements) {
     return core::make_collective(*scenario.cluster, strategy, planned.type, elements, pack.turn);
@@ -95,9 +95,8 @@ Expected<std::string> msccl_of(const core::Scenario& scenario) {
     return core::custom::to_msccl(*small.schedule, small.contract(), name);
   }
   return wrong(ProblemCode::kUnsupported,
-               "--to msccl: the algorithm's steps depend on the number of bytes, and MSCCL's XML "
-               "lists the same steps for "
-               "all of them");
+               "--to msccl: the algorithm's steps depend on the number of bytes, but MSCCL's XML "
+               "has the same steps for all sizes");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
   scenario.nodes = *core::worker_count(config->cluster, "worker");
   const auto leave_out = [&](const char* job) {
     if (const auto tasks = config->cluster.tasks(job); tasks > 0)
-      tell(fmt::format("note: {} of job {} {} no part in all-reduces and {} left out\n", tasks, job,
+      tell(fmt::format("note: {} of job {} {} no part in all-reduces and {} ignored\n", tasks, job,
                        tasks == 1 ? "has" : "have", tasks == 1 ? "is" : "are"));
   };
   // Servers are of ParameterServerStrategy, unless an algorithm is wanted.
@@ -44,10 +44,10 @@ int import_files(const ImportOptions& options, const Environment& environment) {
     case ImportOptions::Kind::kTrace: break;
   }
   if (options.trace.files.empty())
-    return refuse(
-        {ProblemCode::kMissing, "TRACE"},
-        "import needs a trace or log (tutti import FILE…), or one of {}, tf-config, nccl-topology",
-        fmt::join(core::trace_format_names(), ", "));
+    return refuse({ProblemCode::kMissing, "TRACE"},
+                  "import needs a trace or log (tutti import FILE…), or a format: {}, tf-config, "
+                  "nccl-topology",
+                  fmt::join(core::trace_format_names(), ", "));
   return import_trace(options.trace, environment);
 }
 

@@ -91,18 +91,19 @@ core::Expected<Channels> channels_of(const Topology& topology, const SearchResul
 
 std::string graphs_text(const SearchResult& found, const Channels& channels,
                         const std::string& file, std::int64_t nodes) {
-  std::string text =
-      fmt::format("{}: {} × {} GPUs of compute capability {}.{}, as NCCL 2.28.9 searches them\n",
-                  file, nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu),
-                  found.node.min_sm() / 10, found.node.min_sm() % 10);
+  std::string text = fmt::format(
+      "{}: {} × {} GPUs of compute capability {}.{}, as found by the search of NCCL 2.28.9\n", file,
+      nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu), found.node.min_sm() / 10,
+      found.node.min_sm() % 10);
   if (found.nodes_per_topology > 1)
     text += fmt::format(
-        "  each machine is {} nodes to NCCL: its cards are faster than what joins them inside\n",
+        "  NCCL treats each machine as {} nodes, because its cards are faster than the links "
+        "between its GPUs\n",
         found.nodes_per_topology);
-  text += fmt::format("  at most {:g} GB/s of a path, {:g} GB/s of a GPU's links together\n",
+  text += fmt::format("  at most {:g} GB/s per path, {:g} GB/s for all links of a GPU together\n",
                       found.most_gb_per_s, found.total_gb_per_s);
   text += fmt::format(
-      "  channels: {} for collectives, {} for NVLS; {} to send and receive, {} with each rank\n\n",
+      "  channels: {} for collectives, {} for NVLS; {} for sends and receives, {} to each rank\n\n",
       channels.collectives, channels.nvls, channels.p2p.channels, channels.p2p.per_peer);
   Table table({"<  graph", "<pattern", "channels", "GB/s inside", "between", "<inside by",
                "<between by", "cross NIC", "latency us"});
@@ -224,7 +225,7 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   const int gpus = topology->count(NodeKind::kGpu);
   if (options.gpus < 0 || options.gpus > gpus)
     return refused(out_of_range("--gpus", options.gpus, gpus),
-                   "--gpus {}: expected 1 to {}, as many as the file has", options.gpus, gpus);
+                   "--gpus {}: expected 1 to {}, the number in the file", options.gpus, gpus);
   if (options.gpus == 0) return topology;
   std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -289,12 +290,12 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
   words.link = options.link;
   words.devices = options.devices.empty() ? machine_with_such_gpus(topology) : options.devices;
   if (words.devices.empty()) {
-    return refused({ProblemCode::kMissing, "--devices"},
-                   "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and "
-                   "arithmetic no topology "
-                   "says; name one that is near by --devices ({})",
-                   options.file, topology.min_sm() / 10, topology.min_sm() % 10,
-                   fmt::join(library.names(core::Library::Kind::kMachine), ", "));
+    return refused(
+        {ProblemCode::kMissing, "--devices"},
+        "{}: no shipped machine has GPUs of compute capability {}.{}, and a topology does not "
+        "state memory and arithmetic rates; name a similar machine with --devices ({})",
+        options.file, topology.min_sm() / 10, topology.min_sm() % 10,
+        fmt::join(library.names(core::Library::Kind::kMachine), ", "));
   }
   const auto path = library.find(core::Library::Kind::kMachine, words.devices, options.output);
   if (!path)
@@ -328,18 +329,18 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
       (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
     return refuse(
         {ProblemCode::kConflict, "--graphs"},
-        "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out");
+        "--name, --devices and --link describe a cluster, but --graphs writes none; remove them");
   if (!options.graphs && options.nodes == 1 && !options.link.empty())
     return refuse({ProblemCode::kUnused, "--link"},
-                  "--link joins machines, and --nodes 1 leaves one; take more nodes");
+                  "--link connects machines, but there is only one; set --nodes above 1");
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
     return refuse({ProblemCode::kUnused, "--against"},
-                  "--against compares graphs with a dump; add --graphs, leave out --format json");
+                  "--against compares graphs with a dump; add --graphs, and remove --format json");
   const auto preferences = preferences_of(options.set);
   if (!preferences) return report(preferences.error());
   if (!options.graphs && !preferences->graphs.empty())
     return refuse({ProblemCode::kUnused, "--set"},
-                  "--set NCCL_GRAPH_FILE needs graphs, and a cluster has only rings; add --graphs");
+                  "--set NCCL_GRAPH_FILE sets graphs, but a cluster has only rings; add --graphs");
   const auto topology = load(options);
   if (!topology) return report(topology.error());
   if (options.graphs) return tell_graphs(options, *topology, *preferences, *format);

@@ -42,9 +42,8 @@ Expected<Wanted> wanted_of(const std::string& path) {
   if (ending == ".textproto") return Wanted::kScenario;
   if (ending == ".log") return Wanted::kMeasurements;
   return refused({ProblemCode::kUnknownName, "-o"},
-                 "-o {}: the ending says what to write: .tutti a timeline, .textproto a scenario, "
-                 ".log measurements of "
-                 "collectives",
+                 "-o {}: the file name must end in .tutti (a timeline), .textproto (a scenario) or "
+                 ".log (measurements of collectives)",
                  path);
 }
 
@@ -63,24 +62,23 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
     std::error_code ignored;
     if (file.find_first_of("./") == std::string::npos && !std::filesystem::exists(file, ignored))
       return refused({ProblemCode::kUnknownName},
-                     "{}: there is no such file, and no such format; formats are {}", file,
+                     "{}: there is no such file or format; formats are {}", file,
                      fmt::join(core::trace_format_names(), ", "));
     const auto begin = core::first_bytes(file, core::kBytesToRecognise);
     if (!begin) return failed(begin);
     const auto found = core::recognise(*begin);
     if (!found)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kUnsupported},
-          fmt::format(
-              "this is none of the formats that are read; if it should be, name it: tutti import "
-              "{} FILE; a log of "
-              "nccl-tests is read by tutti calibrate, and a timeline of Tutti by tutti export",
-              fmt::join(core::trace_format_names(), "|")),
-          {file, 0, 0}));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kUnsupported},
+                         fmt::format("the format of this file is unknown; if it should be known, "
+                                     "name it: tutti import {} FILE; tutti calibrate reads logs of "
+                                     "nccl-tests, and tutti export reads timelines of Tutti",
+                                     fmt::join(core::trace_format_names(), "|")),
+                         {file, 0, 0}));
     if (format && *format != *found)
       return tl::make_unexpected(
           Error::request({ProblemCode::kConflict},
-                         fmt::format("this is {}, and {} {}; import them one by one",
+                         fmt::format("this is {}, but {} {}; import them separately",
                                      described(*found), options.files.front(), described(*format)),
                          {file, 0, 0}));
     format = found;
@@ -152,14 +150,14 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
     }
     text += table.text(0);
     if (run.choices.size() > kMaxRows)
-      text += fmt::format("  and {} rows more (--format json has all)\n",
+      text += fmt::format("  and {} more rows (--format json prints all)\n",
                           run.choices.size() - kMaxRows);
   }
   if (model.steps > 0) {
     const auto time = [](std::int64_t ns) {
       return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns)));
     };
-    text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, after it {}\n",
+    text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, rest {}\n",
                         model.steps, time(model.step_ns), time(model.forward_ns),
                         time(model.backward_ns), time(model.update_ns));
     if (!model.gradients.empty())
@@ -167,10 +165,11 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
           fmt::format("  {} gradients of {} layers in {} packs{}\n", model.gradients.size(),
                       model.layers.size(), model.packs.size(), run.is_ddp ? " (PyTorch DDP)" : "");
     for (const StepModel::Exchange& e : model.exchanges)
-      text += fmt::format("  {} of {}: {} in the forward pass, {} behind it\n", to_string(e.kind),
-                          core::show(core::Bytes(e.bytes)), e.per_forward, e.per_backward);
+      text +=
+          fmt::format("  {} of {}: {} during the forward pass, {} after it\n", to_string(e.kind),
+                      core::show(core::Bytes(e.bytes)), e.per_forward, e.per_backward);
     if (model.other_steps > 0)
-      text += fmt::format("  {} other steps have other gradients or packs\n", model.other_steps);
+      text += fmt::format("  {} steps have different gradients or packs\n", model.other_steps);
   }
   return text;
 }

@@ -106,7 +106,8 @@ DragonflyAsked dragonfly_of(std::int64_t nodes) {
 /// Returns a shape that holds this many workers: leaves of 16 and 8 spines, or dragonfly_of() them.
 std::string shape_text(const InitOptions& options) {
   if (options.network == "fat_tree") {
-    return "    # Workers with their cards on one leaf, and switches that join the leaves.\n"
+    return "    # Each leaf switch has several workers with their cards; spines connect the "
+           "leaves.\n"
            "    fat_tree { workers_per_leaf: 16 spines: 8 oversubscription: 1 }\n";
   }
   if (options.network != "dragonfly") return "";
@@ -128,9 +129,8 @@ std::string network_text(const InitOptions& options) {
         options.link);
   } else {
     text +=
-        "    # One way from card to card. About 1.5 µs for InfiniBand, 15 to 30 µs for TCP over "
-        "Ethernet; or link: "
-        "\"edr\".\n";
+        "    # Latency in one direction, from network card to network card. About 1.5 µs for "
+        "InfiniBand, 15 to 30 µs for TCP over Ethernet; or set link: \"edr\".\n";
     text += "    latency_us: 1.5\n";
     if (switches) text += "    switch_us: 0.2  # every further switch\n";
   }
@@ -154,26 +154,25 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
   text += fmt::format("  model: \"{}\"\n", options.model);
   if (!profile.empty()) {
     text +=
-        "  # Measured times per layer; leave it out and say batch to use FLOPs and the device's "
-        "rate instead.\n";
+        "  # Measured times per layer; replace it by batch to compute times from FLOPs and the "
+        "device's rate.\n";
     text += fmt::format("  layer_times: \"{}\"\n", profile);
   } else {
     text +=
-        "  # Samples per replica and forward pass. Times follow from FLOPs at flops_efficiency of "
-        "the device's peak "
-        "rate;\n";
-    text += "  # better, measure them and say forward_ms and backward_ms.\n";
+        "  # Samples per replica and forward pass. Times are computed from FLOPs at "
+        "flops_efficiency of the device's peak rate;\n";
+    text += "  # for better accuracy, measure them and set forward_ms and backward_ms.\n";
     text += "  batch: 32\n  flops_efficiency: 0.5\n";
   }
   text += "}\n\nstrategy {\n";
   if (options.servers > 0) {
-    text += "  # Replicas of a worker wait for each other, workers do not.\n";
+    text += "  # Replicas of a worker are synchronous, workers are asynchronous.\n";
     text += "  tensorflow { parameter_server { placement: ROUND_ROBIN } }\n  reduction: MEAN\n";
   } else {
     text += fmt::format("  algorithm: \"{}\"\n", options.algorithm);
     text +=
-        "  # A pack is closed once it holds more than this. 0: one pack. Left out: every gradient "
-        "alone.\n";
+        "  # A pack is closed when it exceeds this size. 0: one pack. Without this field, every "
+        "gradient travels separately.\n";
     text += "  bytes_per_pack: 26214400\n";
   }
   text += "}\n\nrun { steps: 3 }\n";
@@ -203,15 +202,17 @@ int init(const InitOptions& options, const Environment& environment) {
                   "--servers {}: expected 0 to {}", options.servers, kMaxServers);
   if (options.servers > 0 && !options.algorithm.empty())
     return refuse({ProblemCode::kConflict, "--servers"},
-                  "--servers reduces gradients on servers, --algorithm without them; keep one");
+                  "--servers reduces gradients on servers, --algorithm reduces them without "
+                  "servers; keep one");
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
     return refuse({ProblemCode::kUnknownName, "--network"}, "--network {}: there are {}",
                   options.network, fmt::join(kNetworks, ", "));
   }
   if (options.nodes == 1 && options.servers == 0 &&
       (!options.link.empty() || options.network != InitOptions().network))
-    return refuse({ProblemCode::kUnused, "--nodes"},
-                  "--network and --link join workers, and --nodes 1 leaves one; take more nodes");
+    return refuse(
+        {ProblemCode::kUnused, "--nodes"},
+        "--network and --link connect workers, but there is only one; set --nodes above 1");
   const std::string target =
       options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);

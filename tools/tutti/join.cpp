@@ -40,13 +40,14 @@ Expected<std::string> read_secret(const JoinOptions& options, const real::Variab
   struct stat status {};
   if (::stat(options.secret_file.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
     return refused({ProblemCode::kInvalid, "--secret-file"},
-                   "--secret-file {}: others may read it (chmod 600 it)", options.secret_file);
+                   "--secret-file {}: other users can read this file; restrict it with chmod 600",
+                   options.secret_file);
   auto text = core::read_text_file(options.secret_file, core::TextSource::kAnything);
   if (!text) return text;
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
   if (text->empty())
-    return refused({ProblemCode::kMissing, "--secret-file"},
-                   "--secret-file {}: there is nothing in it", options.secret_file);
+    return refused({ProblemCode::kMissing, "--secret-file"}, "--secret-file {}: the file is empty",
+                   options.secret_file);
   return text;
 }
 
@@ -62,11 +63,10 @@ Expected<void> check_secret(const Address& at, const std::string& secret,
         doing, to_string(at));
   }
   if (secret.size() < kShortestSecret) {
-    return refused(
-        {ProblemCode::kTooSmall, "--secret-file"},
-        "the secret has {} characters; beyond this machine it needs at least {} (openssl rand -hex "
-        "16 makes one)",
-        secret.size(), kShortestSecret);
+    return refused({ProblemCode::kTooSmall, "--secret-file"},
+                   "the secret has {} characters; with other machines it needs at least {} "
+                   "(openssl rand -hex 16 makes one)",
+                   secret.size(), kShortestSecret);
   }
   return {};
 }
@@ -110,8 +110,8 @@ class PartFinder {
     if (part_.launch) return launched();
     if (!options_.rendezvous.empty())
       return refused({ProblemCode::kUnused, "--rendezvous"},
-                     "--rendezvous is for processes that a launcher started together, and none has "
-                     "started this one");
+                     "--rendezvous needs processes that a launcher started together, but no "
+                     "launcher started this one");
     if (listen_) return coordinate_at(*listen_, real::Gathering::Spawn::kNone);
     part_.gathering.spawn = real::Gathering::Spawn::kAll;
     return {};
@@ -145,9 +145,8 @@ class PartFinder {
     if (address && part_.coordinates && !listen_ && !launch.one_machine && is_near(address->host) &&
         !is_said_near(address->host)) {
       return refused({ProblemCode::kInvalid, "--listen"},
-                     "{} resolves to 127.… on this machine (see /etc/hosts), which other "
-                     "machines cannot reach; give --listen HOST:{} with an address that they can "
-                     "reach, or 0.0.0.0",
+                     "{} resolves to 127.… on this machine (see /etc/hosts), which other machines "
+                     "cannot reach; give --listen HOST:{} with a reachable address, or 0.0.0.0",
                      address->host, address->port);
     }
     if (address && part_.coordinates)
@@ -155,11 +154,9 @@ class PartFinder {
     if (address) return join_at(*address);
     if (launch.one_machine) return by_file(variables_("TMPDIR").value_or("/tmp"));
     return refused({ProblemCode::kMissing, "--rendezvous"},
-                   "{} started this on several machines and does not say where rank 0 is; give "
-                   "--rendezvous HOST:PORT "
-                   "with the name of rank 0's machine and a free port, or --rendezvous FOLDER with "
-                   "one that all "
-                   "machines share",
+                   "{} started this on several machines without the address of rank 0; give "
+                   "--rendezvous HOST:PORT with the name of rank 0's machine and a free port, or "
+                   "--rendezvous FOLDER with a folder that all machines share",
                    to_string(launch.launcher));
   }
 
@@ -171,7 +168,7 @@ class PartFinder {
     if (folder && job.empty()) {
       if (!launch.one_machine) {
         return refused({ProblemCode::kMissing, "--rendezvous"},
-                       "{} gives its jobs no name; give --rendezvous FILE, in a folder that all "
+                       "{} does not name its jobs; give --rendezvous FILE, in a folder that all "
                        "machines share",
                        to_string(launch.launcher));
       }
@@ -193,8 +190,8 @@ class PartFinder {
     const Address at = listen_.value_or(here);
     if (!launch.one_machine && (is_near(at.host) || real::is_every_address(at.host))) {
       return refused({ProblemCode::kMissing, "--listen"},
-                     "other machines cannot reach this one at {}; give --listen HOST:0 with "
-                     "its address",
+                     "other machines cannot reach this one at {}; give --listen HOST:0 with an "
+                     "address that they can reach",
                      to_string(at));
     }
     if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated)
@@ -217,11 +214,12 @@ class PartFinder {
     part_.gathering.announce = [](const Address& address) -> Expected<void> {
       const std::string host =
           real::is_every_address(address.host) ? real::host_name() : address.host;
-      tell(fmt::format("waiting for workers at {}; on each machine: tutti worker --join {}:{}\n",
-                       to_string(address), host, address.port));
+      tell(
+          fmt::format("waiting for workers at {}; run on each machine: tutti worker --join {}:{}\n",
+                      to_string(address), host, address.port));
       return {};
     };
-    part_.gathering.met = [] { tell("all workers are here\n"); };
+    part_.gathering.met = [] { tell("all workers have joined\n"); };
     return {};
   }
 

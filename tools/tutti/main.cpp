@@ -40,7 +40,7 @@ constexpr const char* kExamples =
     "perfetto\n"
     "  tutti plan mine.textproto --variables\n"
     "  tutti run mine.textproto\n"
-    "Exit status: 0 done, 1 the run failed or was interrupted, 2 the request is wrong.";
+    "Exit status: 0 success, 1 the run failed or was interrupted, 2 the request is invalid.";
 
 /// `--format json`, which errors follow as well, those of the words among them.
 bool asks_for_json(const std::vector<std::string>& words) {
@@ -132,9 +132,9 @@ int main(int argc, char** argv) {
     const auto limit = tutti::tools::memory_limit();
     std::fputs("tutti: out of memory", stderr);
     if (limit) std::fprintf(stderr, " (%.1f GB were free)", static_cast<double>(*limit) / 1e9);
-    std::fputs("; take fewer workers, steps or recorded spans\n", stderr);
+    std::fputs("; use fewer workers, steps or recorded spans\n", stderr);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti: this should never happen: %s\n", error.what());
+    std::fprintf(stderr, "tutti: internal error: %s\n", error.what());
   }
   return tutti::tools::kRunFailed;
 }

@@ -57,8 +57,9 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
     return "when the step begins" +
            (pack.after >= 0 ? fmt::format(", after pack {}", pack.after) : "");
   if (pack.phase == core::PackPhase::kCheckpoint)
-    return fmt::format("when the step is over, every {} steps", scenario.plan.checkpoint_every);
-  if (pack.answers >= 0) return fmt::format("after pack {}, when its sum is there", pack.answers);
+    return fmt::format("after every {} training steps", scenario.plan.checkpoint_every);
+  if (pack.answers >= 0)
+    return fmt::format("after pack {}, when its sum is available", pack.answers);
   std::string text = scenario.plan.passes_gate(pack) ? scenario.plan.gate->starts_when()
                      : pack.needs_all_gradients
                          ? fmt::format("when all gradients{} are ready", of_entry)
@@ -360,7 +361,7 @@ Expected<void> check_graph_options(const PlanOptions& options) {
   if (options.graph.empty()) {
     if (!options.simulate)
       return refused({core::ProblemCode::kUnused, "--no-simulation"},
-                     "--no-simulation says where the times of --graph come from; name its FILE");
+                     "--no-simulation selects the times of --graph; give --graph FILE");
     return {};
   }
   if (auto known = check_graph(options.graph); !known) return known;
@@ -391,14 +392,14 @@ int plan(const PlanOptions& options, const Environment& environment) {
         out_of_range("--exchange", *options.exchange, exchanges - 1),
         exchanges == 0
             ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
-            : fmt::format("--exchange {}: the exchanges are 0 to {}", *options.exchange,
+            : fmt::format("--exchange {}: expected a number from 0 to {}", *options.exchange,
                           exchanges - 1)));
   if (options.exchange && !options.schedule && !options.check)
     return refuse({core::ProblemCode::kUnused, "--exchange"},
                   "--exchange selects the exchange for --schedule or --check; add one of them");
   if (options.pack < 0 || options.pack >= packs)
     return refuse(out_of_range("--pack", options.pack, packs - 1),
-                  "--pack {}: the packs are 0 to {}", options.pack, packs - 1);
+                  "--pack {}: expected a number from 0 to {}", options.pack, packs - 1);
   const ShownSteps steps_shown = shown_steps(chosen(*scenario, options));
   const Collective& collective = steps_shown.collective;
   const std::string shown = options.exchange ? fmt::format("exchange {}", *options.exchange)

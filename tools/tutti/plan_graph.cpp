@@ -83,7 +83,7 @@ Expected<std::string> write_graph(const Scenario& scenario, core::Executor* exec
     if (!ran) {
       why_not = fmt::format("the simulation failed: {}", ran.error().problems().front().text);
     } else if (!spans.complete()) {
-      why_not = "no step of the simulation ended";
+      why_not = "no training step of the simulation ended";
     } else {
       group = group_of_worker(*scenario.cluster, spans.device().first);
       times = spans.task_times(programs.program(group).program, [&](const Task& task) {

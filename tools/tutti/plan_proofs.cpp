@@ -97,9 +97,9 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   std::string of_nccl;
   if (planned.nccl) {
     auto own = lowered(planned, small.elements);
-    of_nccl =
-        own ? fmt::format("{}: ", describe(*planned.nccl))
-            : fmt::format("not by NCCL's own steps ({}): ", own.error().problems().front().text);
+    of_nccl = own ? fmt::format("{}: ", describe(*planned.nccl))
+                  : fmt::format("not with NCCL's own schedule ({}): ",
+                                own.error().problems().front().text);
     if (own) {
       small.schedule = std::move(*own);
       contract = Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors),
@@ -116,9 +116,8 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   const std::int64_t steps = steps_of(*small.schedule);
   if ((!as_it_is && words_to_check(small) > kMaxCheckedWords) || steps > kMaxCheckedSteps) {
     return refused({ProblemCode::kTooLarge, "--check"},
-                   "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take "
-                   "fewer workers, whose "
-                   "schedule follows the same rules",
+                   "--check: the schedule of {} is too large to prove ({} steps on {} ranks); use "
+                   "fewer workers, whose schedule follows the same rules",
                    what, steps, small.schedule->ranks());
   }
   const std::vector<core::Violation> violations = core::check(*small.schedule, contract);
@@ -128,8 +127,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
     return tl::make_unexpected(Error::run({ProblemCode::kWrongResult}, all));
   }
   return fmt::format(
-      "{}: {}every one of {} replicas ends with {} ({} elements{})\n", what, of_nccl,
-      small.contributors,
+      "{}: {}each of {} replicas ends with {} ({} elements{})\n", what, of_nccl, small.contributors,
       planned.kind == core::CollectiveKind::kAllReduce
           ? "every contribution exactly once"
           : fmt::format("what {} says", to_string(planned.kind)),
@@ -224,8 +222,8 @@ Expected<std::string> check_task_graphs(const Scenario& scenario) {
   std::string text;
   for (const core::PlanView::Role& role : view.roles) {
     text += fmt::format(
-        "task graph{}: {} tasks and {} edges: the step ends, and all ranks take part in the same "
-        "collectives{}\n",
+        "task graph{}: {} tasks and {} edges: the step terminates, and all ranks take part in the "
+        "same collectives{}\n",
         view.roles.size() == 1 ? "" : " of " + role.name, role.program->size(),
         role.program->successors.size(), possible.empty() ? " in the same order" : "");
   }

@@ -33,7 +33,7 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   if (made.streams > 1 && made.transport != "tcp")
     return tl::unexpected(Error::request(
         {ProblemCode::kConflict, "--streams"},
-        "--streams is about TCP connections; leave it out with --transport " + made.transport));
+        "--streams applies only to TCP connections; remove it, or --transport " + made.transport));
   const auto parsed =
       choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
   if (!parsed) return failed(parsed);
@@ -49,9 +49,9 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     return refuse({ProblemCode::kUnknownName, "--compute"}, "--compute {}: expected sleep or busy",
                   options.compute);
   if (options.compute == "busy" && options.emulate)
-    return refuse(
-        {ProblemCode::kConflict, "--compute"},
-        "--compute busy takes cores that --emulate needs; emulated devices have their own time");
+    return refuse({ProblemCode::kConflict, "--compute"},
+                  "--compute busy uses cores that --emulate needs; remove it, because emulated "
+                  "devices have their own time");
   if (options.time_scale && !options.emulate)
     return refuse({ProblemCode::kUnused, "--time-scale"},
                   "--time-scale slows an emulated cluster down; give --emulate with it");
@@ -63,10 +63,11 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   const real::Backend backend = executor_options->backend;
   if (options.emulate && backend != real::Backend::kTcp)
     return refuse({ProblemCode::kConflict, "--emulate"},
-                  "--emulate paces messages over tcp; leave --backend out, or --emulate");
+                  "--emulate paces messages over tcp; remove --backend, or --emulate");
   if (options.compute == "busy" && backend != real::Backend::kTcp)
-    return refuse({ProblemCode::kUnused, "--compute"},
-                  "--compute busy keeps cores busy; on GPUs computation keeps the GPU busy anyway");
+    return refuse(
+        {ProblemCode::kUnused, "--compute"},
+        "--compute busy applies only to CPUs: on GPUs, computation keeps the GPU busy anyway");
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
   // The same command runs everywhere; --listen is for the one that coordinates.
@@ -80,23 +81,25 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     };
   }
   real::TcpExecutor executor(std::move(*executor_options));
-  const int status = execute(
-      executor, options.emulate ? "emulating" : "running", options, environment,
-      [](const core::Scenario& scenario) -> core::Expected<void> {
-        const core::RunOptions& run = scenario.run;
-        if (run.interference == core::Interference::kOn) {
-          return refused({ProblemCode::kUnsupported, "Run.interference"},
-                         "run: interference: ON is simulated only: a real run meets its own, "
-                         "and an emulated one has none; leave it out (tutti simulate takes "
-                         "it, also as --interference on)");
-        }
-        if (!run.conditions.any()) return {};
-        return refused({ProblemCode::kUnsupported, "Condition"},
-                       "conditions are simulated only: a real run meets its own; leave them "
-                       "out (tutti simulate takes them)");
-      },
-      {.writes_as_it_goes = true});
-  if (status != kDone) executor.turn_away(Error::request("there is no run: rank 0 says why"));
+  const int status =
+      execute(executor, options.emulate ? "emulating" : "running", options, environment,
+              [](const core::Scenario& scenario) -> core::Expected<void> {
+                const core::RunOptions& run = scenario.run;
+                if (run.interference == core::Interference::kOn) {
+                  return refused({ProblemCode::kUnsupported, "Run.interference"},
+                                 "run: interference: ON is only simulated: a real run has real "
+                                 "interference, and an emulated one has none; remove it (tutti "
+                                 "simulate accepts it, also as --interference on)");
+                }
+                if (!run.conditions.any()) return {};
+                return refused({ProblemCode::kUnsupported, "Condition"},
+                               "conditions are only simulated; a real run has the conditions of "
+                               "its machines; remove them (tutti simulate accepts them)");
+              },
+              {.writes_as_it_goes = true});
+  if (status != kDone)
+    executor.turn_away(
+        Error::request("the run did not start; see the output of rank 0 for the reason"));
   return status;
 }
 
@@ -107,20 +110,20 @@ int worker(const WorkerOptions& options, const Environment&) {
     return refuse({ProblemCode::kTooSmall, "--worker"}, "--worker must be at least 0");
   if (!options.join.empty() && !options.rendezvous.empty())
     return refuse({ProblemCode::kConflict, "--join"},
-                  "--join and --rendezvous both say where the coordinator is; keep one");
+                  "--join and --rendezvous both set the coordinator's address; keep one");
   const auto part = own_part(options, options.join);
   if (!part) return report(part.error());
   if (part->coordinates) {
     return report(Error::request(
         {part->launch ? ProblemCode::kConflict : ProblemCode::kMissing, "--join"},
-        part->launch ? "this is rank 0, which coordinates: start tutti run SCENARIO there"
-                     : "--join is missing; say where the coordinator is, as tutti run SCENARIO "
-                       "--listen HOST:PORT tells"));
+        part->launch ? "this is rank 0, which is the coordinator: start tutti run SCENARIO there"
+                     : "--join is missing; give the coordinator's address, which tutti run "
+                       "SCENARIO --listen HOST:PORT prints"));
   }
   if (part->launch && options.worker >= 0)
     return refuse({ProblemCode::kConflict, "--worker"},
-                  "--worker {}: which worker this is, {} says (rank {}); leave --worker out, or "
-                  "give --launcher none",
+                  "--worker {}: {} already sets the worker (rank {}); remove --worker, or give "
+                  "--launcher none",
                   options.worker, to_string(part->launch->launcher), part->launch->rank);
   return join_run(*part, options.worker, options.listen, options.child_of != 0);
 }

@@ -59,7 +59,7 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
   if (!valid) return wrong(ProblemCode::kInvalid, valid.error());
   if (*core::worker_count(config->cluster, "worker") == 0)
     return wrong(ProblemCode::kMissing,
-                 "cluster has neither a chief nor workers, so nobody trains");
+                 "the cluster has neither a chief nor workers, so no task trains");
   return config;
 }
 
@@ -67,7 +67,7 @@ Expected<std::string> read_scenario_file(const std::string& path) {
   if (core::is_database(path)) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kWrongType, ""},
-        "this is a sweep and no scenario; tutti sweep tells of it, and tutti view shows it",
+        "this is a sweep, not a scenario; tutti sweep prints it, and tutti view shows it",
         {path, 0, 0}));
   }
   return core::read_text_file(path, core::TextSource::kAnything);

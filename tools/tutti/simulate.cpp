@@ -63,7 +63,7 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
       if (*nccl == core::NcclModel::kRings) core::simulate_as_rings(scenario);
       if (*nccl != run.nccl)
         return refused({core::ProblemCode::kConflict, "--nccl"},
-                       "--nccl calibrated: the scenario says run {{ nccl: RINGS }}; say --set "
+                       "--nccl calibrated: the scenario has run {{ nccl: RINGS }}; use --set "
                        "run.nccl=CALIBRATED");
     }
     if (options.seed) run.seed = *options.seed;

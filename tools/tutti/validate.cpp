@@ -115,21 +115,20 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
   if (validation.overall_before.rows > 0)
     parts.row(quality_cells("all, not calibrated", validation.overall_before,
                             validation.overall_bands_before));
-  out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
-  out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
+  out += "\nhealthy tables, with equal weight for every configuration\n" + parts.text(0);
+  out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are excluded\n",
                      validation.overall.rows, validation.rows, validation.outliers);
   out +=
-      "in band: the share of measurements inside the error bands of their predictions, which are "
-      "meant to hold eight "
-      "of ten; band width: the median of a band's upper over its lower end; score: the interval "
-      "score on logarithms, "
-      "a band's width and ten times by what measurements lie beyond it (less is better)\n";
+      "in band: the share of measurements inside the error bands of their predictions, which "
+      "should be 80 %; band width: the median ratio of a band's upper to its lower end; score: the "
+      "interval score on logarithms, which is a band's width plus ten times the distance of "
+      "measurements outside it (lower is better)\n";
   if (validation.other_rows > 0)
-    out += fmt::format(
-        "{} rows are of tables that are not healthy, or that nobody has a record of{}\n",
-        validation.other_rows,
-        validation.overall_before.rows > 0 ? ", of other systems, or that calibrate the predictions"
-                                           : "");
+    out += fmt::format("{} rows are of tables that are not healthy, or that have no record{}\n",
+                       validation.other_rows,
+                       validation.overall_before.rows > 0
+                           ? ", of other systems, or that calibrate the predictions"
+                           : "");
   for (const auto& [reason, ids] : reasons) {
     out += fmt::format("\n{} ({} table{}):\n ", reason, ids.size(), ids.size() == 1 ? "" : "s");
     for (const std::string& id : ids) out += " " + id;

@@ -24,9 +24,9 @@ int view(const std::vector<std::string>& words) {
   const std::string program = window_program();
   if (!std::filesystem::exists(program, none)) {
     return report(Error::request(
-        "there is no window here (" + program +
+        "the window is not available (" + program +
         "): Tutti was built without Qt 6; install it (tools/install_packages.sh window) and build "
-        "again, or look at the timeline with tutti export FILE --to perfetto"));
+        "again, or export the timeline with tutti export FILE --to perfetto"));
   }
   std::vector<std::string> all{program};
   all.insert(all.end(), words.begin(), words.end());

@@ -57,17 +57,16 @@ std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
     servers.first = workers;
     servers.count = static_cast<int>(cluster.servers());
     if (!options.servers_on_workers) return servers;
-    complaints.complain_at(kBytePsServersPath, ProblemCode::kConflict,
-                           "byteps: servers_on_workers and workers {{ server: true }} both say who "
-                           "the servers are; keep one");
+    complaints.complain_at(
+        kBytePsServersPath, ProblemCode::kConflict,
+        "byteps: servers_on_workers and workers {{ server: true }} both set the servers; keep one");
     return std::nullopt;
   }
   if (!options.servers_on_workers) {
     complaints.complain_at(
         kBytePsPath, ProblemCode::kMissing,
-        "byteps: its workers push to servers; say servers_on_workers: {}, or workers {{ server: "
-        "true }} in "
-        "the cluster, or an algorithm by which partitions are reduced without, such as nccl",
+        "byteps: workers push to servers; set servers_on_workers: {}, or workers {{ server: true "
+        "}} in the cluster, or an algorithm that needs no servers, such as nccl",
         workers);
     return std::nullopt;
   }
@@ -77,9 +76,8 @@ std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
   servers.count = static_cast<int>(*count);
   if (cluster.part(cluster.replica(0)).kind == PartKind::kGpu) return servers;
   complaints.complain_at(kBytePsServersPath, ProblemCode::kUnsupported,
-                         "byteps: servers_on_workers: here workers' CPUs are replicas themselves, "
-                         "and a server beside one is not "
-                         "modelled; say workers {{ server: true }} in the cluster");
+                         "byteps: servers_on_workers: a server on a CPU that is also a replica is "
+                         "not modelled; set workers {{ server: true }} in the cluster");
   return std::nullopt;
 }
 
@@ -114,9 +112,8 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
     if (target.cluster.workers() - target.cluster.servers() < 2)
       return complaints.complain_at(
           kBytePsPath, ProblemCode::kConflict,
-          "byteps: one worker has no use for servers, and BytePS does not connect to any then; "
-          "take algorithm: "
-          "\"nccl\" beside byteps, which is what it does inside a worker");
+          "byteps: BytePS does not connect to servers with one worker; set algorithm: \"nccl\" "
+          "beside byteps, which is what BytePS uses inside a worker");
     strategy.servers = servers_of(options(), target.cluster, complaints);
   }
 

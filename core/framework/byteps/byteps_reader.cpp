@@ -8,8 +8,9 @@ namespace {
 void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
   const auto only_there = [&](bool said, const char* field) {
     if (said)
-      fields.complain_at(byteps, field, ProblemCode::kUnused,
-                         "byteps: {} is of BytePS's servers; leave algorithm out, or this", field);
+      fields.complain_at(
+          byteps, field, ProblemCode::kUnused,
+          "byteps: {} applies only to BytePS's servers; remove algorithm, or this field", field);
   };
   only_there(byteps.has_scheduling_credit(), "scheduling_credit");
   only_there(byteps.key_hash_fn() != proto::BytePs::DJB2, "key_hash_fn");
@@ -21,8 +22,8 @@ void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
       fields.complain_at(s, field, ProblemCode::kUnused,
-                         "strategy: {}: BytePS pushes partitions and pulls them, and knows none; "
-                         "leave it out, or say an algorithm",
+                         "strategy: {}: BytePS pushes and pulls partitions and does not use it; "
+                         "remove it, or set an algorithm",
                          field);
   };
   refuse(s.shards() > 1, "shards");

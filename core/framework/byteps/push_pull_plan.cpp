@@ -46,10 +46,11 @@ class PushPullPlanner {
     }
     if (loads.size() > 1) {
       const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
-      plan_.notes.add("byteps.partitions-lie",
-                      "partitions lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
-                      describe(*strategy_.servers), static_cast<double>(*most) / 1e6,
-                      static_cast<double>(*least) / 1e6);
+      plan_.notes.add(
+          "byteps.partitions-lie",
+          "partitions are placed {}: {:.1f} MB on the fullest server, {:.1f} MB on the emptiest",
+          describe(*strategy_.servers), static_cast<double>(*most) / 1e6,
+          static_cast<double>(*least) / 1e6);
     }
     return std::move(plan_);
   }
@@ -152,13 +153,12 @@ tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const 
   if (has_slices(input.workload))
     return tl::make_unexpected(
         StrategyProblem{"byteps",
-                        "sparse gradients are not modelled with BytePS's servers; leave "
-                        "sparse_gradient out, and the whole variable is "
-                        "pushed"});
+                        "sparse gradients are not modelled with BytePS's servers; remove "
+                        "sparse_gradient to push the whole variable"});
   if (input.strategy.compression)
-    return tl::make_unexpected(StrategyProblem{"compression",
-                                               "it is not modelled with BytePS's servers; leave it "
-                                               "out, or say an algorithm, such as pscpu"});
+    return tl::make_unexpected(StrategyProblem{
+        "compression",
+        "it is not modelled with BytePS's servers; remove it, or set an algorithm, such as pscpu"});
   Plan plan = PushPullPlanner(options, input).make();
   if (plan.packs.empty())
     return tl::make_unexpected(StrategyProblem{

@@ -59,9 +59,9 @@ class DeepSpeedFramework final : public FrameworkOf<DeepSpeed> {
     for (Bucket& bucket : made) maker.add(std::move(bucket));
     if (options().overlap_comm) return true;
     maker.plan().computation_waits = true;
-    maker.plan().notes.add("deepspeed.reduces-before-going-on",
-                           "DeepSpeed without overlap_comm reduces a bucket before it goes on with "
-                           "the backward pass, which waits for it");
+    maker.plan().notes.add(
+        "deepspeed.reduces-before-going-on",
+        "DeepSpeed without overlap_comm pauses the backward pass until each bucket is reduced");
     return true;
   }
 

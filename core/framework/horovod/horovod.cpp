@@ -37,17 +37,17 @@ std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
   if (!traits(strategy.algorithm).in_horovod)
     return StrategyProblem{
         "horovod",
-        fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take {}",
+        fmt::format("reduces with NCCL, MPI or Gloo, not with {}; use {}",
                     to_string(strategy.algorithm),
                     names_where([](const AlgorithmTraits& t) { return t.in_horovod; }, " or "))};
   if (strategy.compression && strategy.compression->of_packs)
     return StrategyProblem{"compression",
-                           "Horovod compresses gradients, not packs; take of: GRADIENTS"};
+                           "Horovod compresses gradients, not packs; set of: GRADIENTS"};
   if (std::any_of(communicators.begin(), communicators.end(),
                   [](const Communicator& c) { return c.splits_model; }))
-    return StrategyProblem{
-        "horovod",
-        "replicas that are in groups (splits_model) are not fused in cycles; take another packing"};
+    return StrategyProblem{"horovod",
+                           "Horovod's fusion is not modelled for groups of replicas "
+                           "(splits_model); use another packing"};
   return std::nullopt;
 }
 
@@ -60,12 +60,13 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
   [[nodiscard]] std::string describe_packs() const override {
     const double cycle_ms = to_us(options().cycle) / 1e3;
     if (options().fusion_threshold == Bytes())
-      return fmt::format("Horovod, nothing fused, in cycles of {:g} ms", cycle_ms);
+      return fmt::format("Horovod, without fusion, in cycles of {:g} ms", cycle_ms);
     constexpr std::int64_t kFew = 1 << 16;
     const std::string most = options().fusion_threshold.count() < kFew
                                  ? fmt::format("{} bytes", options().fusion_threshold.count())
                                  : show_mebibytes(options().fusion_threshold);
-    return fmt::format("Horovod, up to {} of what is ready in cycles of {:g} ms", most, cycle_ms);
+    return fmt::format("Horovod, up to {} of the ready gradients per cycle of {:g} ms", most,
+                       cycle_ms);
   }
 
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
@@ -113,9 +114,9 @@ std::shared_ptr<const Framework> read_horovod(const StrategyText& text) {
       static_cast<std::int32_t>(fields.integer(message, "cache_capacity", "horovod", 0, 1 << 30)
                                     .value_or(options.cache_capacity));
   if (text.message.launch() != proto::Strategy::LAUNCH_DEFAULT)
-    fields.complain_at(
-        text.message, "launch", ProblemCode::kUnused,
-        "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");
+    fields.complain_at(text.message, "launch", ProblemCode::kUnused,
+                       "strategy: launch: Horovod always launches its packs one after the other, "
+                       "in one stream; remove it");
   refuse_merging(text, "horovod");
   return horovod(options);
 }
@@ -136,7 +137,7 @@ std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
       fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
       fmt::format("bytes (the option --fusion-threshold-mb would be {}); Horovod {}",
                   in_mebibytes(*bytes), kOtherPackingRule)};
-  if (!algorithm.uses_nccl()) near.remark += ", here one that was built with Gloo's or MPI's rings";
+  if (!algorithm.uses_nccl()) near.remark += ", for a build with Gloo or MPI";
   return {near_setting(std::move(near), {fmt::format("horovod.fusion_threshold={}", *bytes)})};
 }
 

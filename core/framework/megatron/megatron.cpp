@@ -53,7 +53,7 @@ class MegatronFramework final : public FrameworkOf<Megatron> {
     if (!options().overlap_grad_reduce) return "Megatron, one bucket";
     return options().bucket_size
                ? fmt::format("Megatron, buckets of {} elements", *options().bucket_size)
-               : "Megatron, buckets of its usual size";
+               : "Megatron, buckets of the default size";
   }
 
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
@@ -91,8 +91,8 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
       text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMaxElements);
   if (options.bucket_size && !options.overlap_grad_reduce) {
     text.fields.complain_at(message, "ddp_bucket_size", ProblemCode::kUnused,
-                            "megatron: ddp_bucket_size does nothing without overlap_grad_reduce: "
-                            "there is one bucket; say that too");
+                            "megatron: ddp_bucket_size has no effect without overlap_grad_reduce, "
+                            "because there is only one bucket; set that too");
   }
   refuse_merging(text, "megatron");
   return megatron(options);
@@ -104,7 +104,7 @@ ProgramSetting megatron_setting(std::optional<std::int64_t> elements, bool overl
   if (elements && overlaps)
     text += fmt::format(" --ddp-bucket-size {}", std::max<std::int64_t>(1, *elements));
   return {"Megatron-LM", ProgramSetting::Language::kShell, text + "\n", true,
-          "--ddp-bucket-size is in elements"};
+          "--ddp-bucket-size counts elements"};
 }
 
 std::vector<ProgramSetting> megatron_settings(const Planned& planned) {

@@ -107,15 +107,14 @@ ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> firs
   const bool usual_cap = bucket == kDdpBucketMb * kDdpMebibyte && first && *first != bucket;
   const std::string cap = usual_cap ? "" : fmt::format("bucket_cap_mb={}, ", in_mebibytes(bucket));
   if (usual_cap && *first == kDdpFirstBucket) {
-    made.remark = "what DDP does where it is not told otherwise";
+    made.remark = "DDP's default";
   } else if (first && *first != bucket) {
     made.text = fmt::format("torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = {}\n", *first);
-    made.remark = "the first bucket is in bytes";
+    made.remark = "first_bucket_bytes is in bytes";
     if (!usual_cap) {
       made.remark =
-          "bucket_cap_mb is in MiB, the first bucket's in bytes, which newer releases obey only "
-          "where bucket_cap_mb is "
-          "left out; the step time is that of the slower ones";
+          "bucket_cap_mb is in MiB and the first bucket's size in bytes; newer releases ignore the "
+          "latter if bucket_cap_mb is set; the step time is that of the slower releases";
       made.readings.push_back({"strategy.pytorch_ddp.first_bucket_bytes="});
     }
   }

@@ -83,8 +83,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& me
   if (spec.result_order == ResultOrder::kByEntry && spec.api == SpecApi::kTfCnnBenchmarks) {
     fields.complain_at(message, "result_order", ProblemCode::kUnused,
                        "all_reduce_spec: tf_cnn_benchmarks keeps every gradient with its variable; "
-                       "leave result_order "
-                       "out, or say api: MULTI_WORKER_ALL_REDUCE");
+                       "remove result_order, or set api: MULTI_WORKER_ALL_REDUCE");
   }
   for (const SpecProblem& problem : problems_of(spec))
     complain_about(problem, spec, message.text(), path, complaints);

@@ -24,32 +24,29 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
   const CommunicationOptions options = all_reduce.merged();
   const bool first = all_reduce.generation == Generation::kTf115;
   if (first && options.implementation != Implementation::kAuto) {
-    problems.push_back({"communication_options",
-                        "implementation: CollectiveAllReduce of TF_1_15 ignores this hint; say "
-                        "collective_all_reduce { collective_nccl: true } for NCCL, or choose a "
-                        "later generation"});
+    problems.push_back(
+        {"communication_options",
+         "implementation: CollectiveAllReduce of TF_1_15 ignores this hint; set "
+         "collective_all_reduce { collective_nccl: true } for NCCL, or choose a later generation"});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.bytes_per_pack != 0) {
     problems.push_back(
         {"communication_options",
-         fmt::format("bytes_per_pack: CollectiveAllReduce of {} packs by number of gradients; say "
-                     "collective_all_reduce {{ {}: … }}, or a later generation",
+         fmt::format("bytes_per_pack: CollectiveAllReduce of {} packs by number of gradients; set "
+                     "collective_all_reduce {{ {}: … }}, or choose a later generation",
                      to_string(all_reduce.generation),
                      first ? "all_reduce_merge_scope" : "num_packs")});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.timeout_seconds) {
     problems.push_back(
-        {"communication_options",
-         fmt::format(
-             "timeout_seconds: collectives of {} wait for ever; leave it out, or take a later "
-             "generation",
-             to_string(all_reduce.generation))});
+        {"communication_options", fmt::format("timeout_seconds: collectives of {} have no timeout; "
+                                              "remove it, or choose a later generation",
+                                              to_string(all_reduce.generation))});
   }
   if (first && all_reduce.eager) {
     problems.push_back({"collective_all_reduce",
                         "eager: TF_1_15 says \"Eager execution with collective ops is not "
-                        "supported yet.\"; leave it "
-                        "out, or take a later generation"});
+                        "supported yet.\"; remove it, or choose a later generation"});
   }
   return problems;
 }
@@ -75,11 +72,11 @@ class CollectiveAllReduceLowering {
     order_launches();
     strategy_.timeout = timer(options_);
     if (strategy_.timeout) {
-      strategy_.notes.add("tensorflow.two-timers",
-                          "each collective has two timers of {:g} s, one until all have come and "
-                          "one until it is done: it may take "
-                          "twice as long before it fails",
-                          *options_.timeout_seconds);
+      strategy_.notes.add(
+          "tensorflow.two-timers",
+          "each collective has two timers of {:g} s, one until all devices have started it and one "
+          "until it completes, so a failure may take twice as long",
+          *options_.timeout_seconds);
     }
     // Only the optimizers of 2.3 and later have an option to leave aggregation to the program.
     const bool waits =
@@ -119,22 +116,21 @@ class CollectiveAllReduceLowering {
     if ((by_config || hint_ == Implementation::kNccl) && !nccl) {
       strategy_.notes.add("tensorflow.no-gpus-for-nccl",
                           "NCCL needs GPUs, and a worker of this cluster has none: TensorFlow "
-                          "takes its ring without a word, and so "
-                          "does this plan");
+                          "silently uses its ring, and so does this plan");
     } else if (asked == Implementation::kNccl && hint_ != asked) {
-      strategy_.notes.add("tensorflow.batch-of-one-is-auto",
-                          "a batch of one gradient passes AUTO on instead of NCCL; {}",
-                          nccl
-                              ? "the session's collective_nccl chooses NCCL all the same"
-                              : "without collective_nccl in the session's config that is the ring");
+      strategy_.notes.add(
+          "tensorflow.batch-of-one-is-auto",
+          "for a batch of one gradient, TensorFlow passes AUTO instead of NCCL; {}",
+          nccl ? "collective_nccl of the session still selects NCCL"
+               : "without collective_nccl in the session's config, TensorFlow uses its ring");
     } else if (by_config && asked != Implementation::kNccl) {
       strategy_.notes.add("tensorflow.session-means-nccl",
-                          "collective_nccl is on in the session's config, so that {} means NCCL",
+                          "collective_nccl is on in the session's config, so {} means NCCL",
                           to_string(asked));
     } else if (asked == Implementation::kAuto && has_gpus_) {
       strategy_.notes.add(
           "tensorflow.auto-is-ring",
-          "implementation AUTO means TensorFlow's ring, on GPUs too: NCCL has to be asked for");
+          "implementation AUTO means TensorFlow's ring, on GPUs too; set it to NCCL for NCCL");
     }
   }
 
@@ -154,11 +150,12 @@ class CollectiveAllReduceLowering {
     }
     if (!all_reduce_.eager) return;
     strategy_.merging = Merging::kSeparate;
-    strategy_.notes.add("tensorflow.eager-packs-nothing",
-                        "{}, so in eager mode every gradient is a collective of its own",
-                        all_reduce_.generation == Generation::kTf25
-                            ? "packs are concatenated in graphs only"
-                            : "the ScopedAllocator, which merges collectives, rewrites graphs");
+    strategy_.notes.add(
+        "tensorflow.eager-packs-nothing",
+        "{}, so in eager mode every gradient is a separate collective",
+        all_reduce_.generation == Generation::kTf25
+            ? "TensorFlow concatenates packs in graphs only"
+            : "the ScopedAllocator, which merges collectives, works on graphs only");
   }
 
   // --- one after the other ---
@@ -176,15 +173,15 @@ class CollectiveAllReduceLowering {
           "tensorflow.descending-keys",
           "only collective_nccl orders the launches, by descending instance key: {}",
           all_reduce_.generation == Generation::kTf115
-              ? "the last gradients that were handed over are launched first"
-              : "gradients are handed over last-created first, so the "
-                "first-created, which are ready last, are launched "
-                "first, and no other pack leaves before them");
+              ? "the gradients handed over last are launched first"
+              : "gradients are handed over in reverse order of creation, so the first-created "
+                "ones, which are ready last, are launched first, and every other pack waits for "
+                "them");
     }
     if (token && !nccl)
-      strategy_.notes.add(
-          "tensorflow.token-orders-rings",
-          "a token orders the collectives of a device, those of the ring too: one after the other");
+      strategy_.notes.add("tensorflow.token-orders-rings",
+                          "a token orders all collectives of a device, including those of the "
+                          "ring: they run one after the other");
   }
 
   // --- what is no dense gradient ---
@@ -199,10 +196,10 @@ class CollectiveAllReduceLowering {
     rules.after_last_pack = all_reduce_.generation == Generation::kTf25;
     if (all_reduce_.generation == Generation::kTf24) rules.whole_if_rows_differ = "TensorFlow 2.4";
     if (all_reduce_.generation == Generation::kTf115)
-      rules.refused_if_rows_differ = {"collective_all_reduce",
-                                      "TF_1_15 gathers sparse gradients as if all replicas had as "
-                                      "many rows, and fails where they have not "
-                                      "(rows_differ); take TF_2_4"};
+      rules.refused_if_rows_differ = {
+          "collective_all_reduce",
+          "TF_1_15 gathers sparse gradients as if all replicas had the same number of rows, and "
+          "fails otherwise (rows_differ); use TF_2_4"};
   }
 
   /// A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's

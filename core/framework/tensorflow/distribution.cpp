@@ -56,20 +56,18 @@ class DistributionLowering {
     take(BaseAlgorithm::kRing);
     if (cluster_.replicas() > 1)
       complain(ProblemCode::kConflict,
-               "OneDeviceStrategy has one replica, and this cluster {}; say workers {{ count: 1 "
-               "replicas: 1 }}, or take "
-               "mirrored",
+               "OneDeviceStrategy has one replica, but this cluster has {}; set workers {{ count: "
+               "1 replicas: 1 }}, or use mirrored",
                cluster_.replicas());
   }
 
   void take_options(const Mirrored& mirrored) {
     if (workers() > 1)
-      return complain(
-          ProblemCode::kUnsupported,
-          "In-graph multi-worker training with `MirroredStrategy` is not supported (here there are "
-          "{} workers); take "
-          "multi_worker_mirrored for MultiWorkerMirroredStrategy, or multi_worker_all_reduce",
-          workers());
+      return complain(ProblemCode::kUnsupported,
+                      "In-graph multi-worker training with `MirroredStrategy` is not supported "
+                      "(here there are {} workers); use multi_worker_mirrored for "
+                      "MultiWorkerMirroredStrategy, or multi_worker_all_reduce",
+                      workers());
     const CrossDeviceOps ops = ops_of(mirrored);
     name(fmt::format("MirroredStrategy ({})", to_string(ops)));
     // A batch of IndexedSlices is gathered on the first device whatever reduces dense gradients.
@@ -86,15 +84,15 @@ class DistributionLowering {
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
       if (mirrored.num_packs.value_or(0) != 0)
         complain_at("num_packs", ProblemCode::kUnused,
-                    "mirrored: ReductionToOneDevice reduces tensor by tensor and has no num_packs; "
-                    "leave it out");
+                    "mirrored: ReductionToOneDevice reduces one tensor at a time and has no "
+                    "num_packs; remove it");
       return;
     }
     const std::int64_t packs = mirrored.num_packs.value_or(1);
     if (const std::string problem = problem_of_num_packs(ops, packs, !mirrored.tf_1_15);
         !problem.empty() || packs > 1 << 20)
       return complain_at("num_packs", ProblemCode::kTooSmall,
-                         "mirrored: num_packs: {}; take 1 or more",
+                         "mirrored: num_packs: {}; it must be at least 1",
                          problem.empty() ? "it is too large" : problem);
     // One replica has nothing to reduce, and TensorFlow does not even pack then.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;
@@ -107,7 +105,7 @@ class DistributionLowering {
     strategy_.notes.add("tensorflow.mirrored-takes", "MirroredStrategy takes {} here: {}",
                         to_string(best),
                         !on_gpus() ? "not all devices are GPUs"
-                        : kernels  ? "all devices are GPUs, and NCCL is there"
+                        : kernels  ? "all devices are GPUs, and NCCL is available"
                                    : "TensorFlow has no NCCL kernels");
     return best;
   }
@@ -115,10 +113,10 @@ class DistributionLowering {
   void take_options(const CentralStorage&) {
     name("CentralStorageStrategy");
     if (workers() > 1)
-      return complain(ProblemCode::kConflict,
-                      "CentralStorageStrategy works on one worker (here there are {}); take one, "
-                      "or parameter_server",
-                      workers());
+      return complain(
+          ProblemCode::kConflict,
+          "CentralStorageStrategy needs exactly one worker (got {}); use one, or parameter_server",
+          workers());
     Servers servers;
     if (cluster_.replicas() == 1) servers.on = Servers::On::kReplicas;
     take(servers);
@@ -175,20 +173,18 @@ class DistributionLowering {
 
   void replicated(const TfCnnBenchmarks& t) {
     if (workers() > 1)
-      return complain(
-          ProblemCode::kConflict,
-          "replicated works on one worker (here there are {}); take DISTRIBUTED_REPLICATED, or "
-          "DISTRIBUTED_ALL_REDUCE with all_reduce_spec",
-          workers());
+      return complain(ProblemCode::kConflict,
+                      "replicated needs exactly one worker (got {}); use DISTRIBUTED_REPLICATED, "
+                      "or DISTRIBUTED_ALL_REDUCE with all_reduce_spec",
+                      workers());
     if (strategy_.spec) {
       if (t.hierarchical_copy)
         complain(ProblemCode::kConflict,
                  "--hierarchical_copy and --all_reduce_spec are two ways of reducing; keep one");
       if (strategy_.spec->entries.size() > 1)
         complain(ProblemCode::kUnsupported,
-                 "replicated does not support hybrid all-reduce strategies; give all_reduce_spec "
-                 "one entry, or take "
-                 "DISTRIBUTED_ALL_REDUCE");
+                 "replicated does not support hybrid all-reduce strategies; give all_reduce_spec a "
+                 "single entry, or use DISTRIBUTED_ALL_REDUCE");
       return;
     }
     if (t.hierarchical_copy) {
@@ -222,9 +218,8 @@ class DistributionLowering {
                                "tf_cnn_benchmarks", *t.servers_on_workers, 1, workers());
       if (cluster_.servers() > 0) {
         complain_at("servers_on_workers", ProblemCode::kConflict,
-                    "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both say "
-                    "who the servers "
-                    "are; keep one");
+                    "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both set "
+                    "the servers; keep one");
         return std::nullopt;
       }
       if (!count) return std::nullopt;
@@ -234,7 +229,7 @@ class DistributionLowering {
     }
     if (cluster_.servers() > 0) return on_dedicated();
     complain(ProblemCode::kMissing,
-             "{} of several workers needs servers; say servers_on_workers: {}, or workers {{ "
+             "{} with several workers needs servers; set servers_on_workers: {}, or workers {{ "
              "server: true }} in the cluster",
              mode_, workers());
     return std::nullopt;
@@ -246,9 +241,8 @@ class DistributionLowering {
     if (local) {
       if (!sync)
         complain_at("cross_replica_sync", ProblemCode::kUnused,
-                    "tf_cnn_benchmarks: cross_replica_sync: one worker without servers has nobody "
-                    "to wait for; leave it "
-                    "out");
+                    "tf_cnn_benchmarks: cross_replica_sync has no effect with one worker and no "
+                    "servers; remove it");
       return take(on_own_devices(t));
     }
     auto servers = on_several_workers(t);
@@ -260,9 +254,8 @@ class DistributionLowering {
     servers->asynchronous = !sync;
     if (!sync && t.servers_on_workers)
       return complain(ProblemCode::kConflict,
-                      "workers that do not wait for each other need servers of their own; say "
-                      "workers {{ server: true }} in "
-                      "the cluster in place of servers_on_workers");
+                      "asynchronous workers need dedicated servers; replace servers_on_workers by "
+                      "workers {{ server: true }} in the cluster");
     take(*servers);
   }
 

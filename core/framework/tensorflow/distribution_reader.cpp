@@ -41,8 +41,9 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
     case proto::VariablePartitioner::kFixedSize: {
       const auto& rule = message.fixed_size();
       if (!rule.has_num_shards()) {
-        fields.complain_at(rule, "num_shards", ProblemCode::kMissing,
-                           "fixed_size: say num_shards, the parts of each variable");
+        fields.complain_at(
+            rule, "num_shards", ProblemCode::kMissing,
+            "fixed_size: num_shards is missing; set the number of parts of each variable");
         return std::nullopt;
       }
       axis_of(rule, "fixed_size");
@@ -67,8 +68,9 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
     case proto::VariablePartitioner::kVariableAxisSize: {
       const auto& rule = message.variable_axis_size();
       if (!rule.has_max_shard_bytes()) {
-        fields.complain_at(rule, "max_shard_bytes", ProblemCode::kMissing,
-                           "variable_axis_size: say max_shard_bytes, the size of the largest part");
+        fields.complain_at(
+            rule, "max_shard_bytes", ProblemCode::kMissing,
+            "variable_axis_size: max_shard_bytes is missing; set the size of the largest part");
         return std::nullopt;
       }
       axis_of(rule, "variable_axis_size");
@@ -80,9 +82,9 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
       return partitioner;
     }
     default:
-      fields.complain(
-          message, ProblemCode::kMissing,
-          "variable_partitioner: say which one, such as fixed_size {{ num_shards: 2 }}");
+      fields.complain(message, ProblemCode::kMissing,
+                      "variable_partitioner: its kind is missing; set one, such as fixed_size {{ "
+                      "num_shards: 2 }}");
       return std::nullopt;
   }
 }
@@ -128,7 +130,7 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
     if (said)
       fields.complain_at(t, flag, ProblemCode::kUnused,
-                         "tf_cnn_benchmarks: {}: {} has none, only {}; leave it out", flag,
+                         "tf_cnn_benchmarks: {}: {} does not have it, only {}; remove it", flag,
                          mode_name, whose);
   };
   const auto mode = t.variable_update();
@@ -152,11 +154,10 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
                      mode == Mode::COLLECTIVE_ALL_REDUCE;
   for (const char* field : {"gradient_repacking", "agg_small_grads_max_bytes"}) {
     if (fields.has(t, field) && !packs)
-      fields.complain_at(
-          t, field, ProblemCode::kUnused,
-          "tf_cnn_benchmarks: {}: {} sends each gradient by itself here; leave it out, or say "
-          "all_reduce_spec or hierarchical_copy",
-          field, mode_name);
+      fields.complain_at(t, field, ProblemCode::kUnused,
+                         "tf_cnn_benchmarks: {}: {} reduces each gradient separately here; remove "
+                         "it, or set all_reduce_spec or hierarchical_copy",
+                         field, mode_name);
   }
 }
 
@@ -173,10 +174,10 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
 void check_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
-      fields.complain_at(
-          s, field, ProblemCode::kUnused,
-          "strategy: {}: variables lie on servers, and travel one by one as they are; leave it out",
-          field);
+      fields.complain_at(s, field, ProblemCode::kUnused,
+                         "strategy: {}: variables are on servers, and each travels separately and "
+                         "unchanged; remove it",
+                         field);
   };
   refuse(s.has_compression(), "compression");
   refuse(s.pad_packs(), "pad_packs");

@@ -36,9 +36,8 @@ void refuse_other_releases(const proto::CollectiveAllReduce& how, Generation gen
   const auto refuse = [&](bool said, const char* field, const char* whose) {
     if (said)
       fields.complain_at(how, field, ProblemCode::kConflict,
-                         "collective_all_reduce: {}: CollectiveAllReduce of {} does not know it; "
-                         "say generation: {}, or "
-                         "communication_options {{ bytes_per_pack: … }}",
+                         "collective_all_reduce: {}: CollectiveAllReduce of {} does not have it; "
+                         "set generation: {}, or communication_options {{ bytes_per_pack: … }}",
                          field, to_string(generation), whose);
   };
   refuse(how.num_packs() > 0 && generation != Generation::kTf21, "num_packs", "TF_2_1");
@@ -63,22 +62,21 @@ CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& s, Fields&
     if (all_reduce.generation < Generation::kTf24) {
       fields.complain_at(how, "experimental_aggregate_gradients", ProblemCode::kUnused,
                          "collective_all_reduce: experimental_aggregate_gradients: {} does not "
-                         "know it, and updates each "
-                         "variable as its gradient comes; leave it out, or take a later generation",
+                         "have it, and updates each variable when its gradient arrives; remove it, "
+                         "or choose a later generation",
                          to_string(all_reduce.generation));
     }
     if (!all_reduce.aggregates_gradients && s.update() == proto::Strategy::AFTER_ALL) {
       fields.complain_at(s, "update", ProblemCode::kConflict,
-                         "strategy: update: AFTER_ALL is what experimental_aggregate_gradients: "
-                         "false avoids; keep one");
+                         "strategy: update: AFTER_ALL contradicts "
+                         "experimental_aggregate_gradients: false; keep one");
     }
   }
   if (s.update() == proto::Strategy::PER_PACK && all_reduce.generation >= Generation::kTf24 &&
       all_reduce.aggregates_gradients) {
     fields.complain_at(s, "update", ProblemCode::kConflict,
-                       "strategy: update: PER_PACK is what collective_all_reduce {{ "
-                       "experimental_aggregate_gradients: false }} "
-                       "does; say that in its place");
+                       "strategy: update: PER_PACK: set collective_all_reduce {{ "
+                       "experimental_aggregate_gradients: false }} instead");
   }
   refuse_other_releases(how, all_reduce.generation, fields);
   for (const StrategyProblem& problem : problems_of(all_reduce)) {

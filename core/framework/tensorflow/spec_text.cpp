@@ -64,7 +64,7 @@ tl::expected<SpecEntry, SpecTextProblem> benchmarks_entry(const SpecPart& part) 
   const std::string_view written = part.text.substr(hash + 1);
   const auto shards = whole_number<std::int64_t>(written);
   if (!shards || *shards < 1 || *shards > kMaxShards) {
-    return wrong(part.at + hash + 1, "expected a number of shards behind \"{}#\" (got \"{}\")",
+    return wrong(part.at + hash + 1, "expected a number of shards after \"{}#\" (got \"{}\")",
                  entry.name, written);
   }
   entry.shards = static_cast<int>(*shards);
@@ -85,7 +85,7 @@ tl::expected<SpecText, SpecTextProblem> parse_benchmarks(std::string_view text) 
     }
     const auto limit = limit_of(parts[i].text);
     if (!limit) {
-      return wrong(parts[i].at, "expected a limit behind \"{}:\", such as 2048 or 2k (got \"{}\")",
+      return wrong(parts[i].at, "expected a limit after \"{}:\", such as 2048 or 2k (got \"{}\")",
                    parts[i - 1].text, parts[i].text);
     }
     spec.entries.back().limit = *limit;
@@ -121,7 +121,7 @@ class PythonReader {
     if (!read) return read;
     skip_space();
     if (at_ < text_.size())
-      return wrong(at_, "expected nothing more (got \"{}\")", text_.substr(at_));
+      return wrong(at_, "unexpected text \"{}\" at the end", text_.substr(at_));
     return read;
   }
 
@@ -139,7 +139,8 @@ class PythonReader {
 
   Result value(int depth) {
     skip_space();
-    if (depth > kMaxDepth) return wrong(at_, "brackets are too deep; a spec is a list of tuples");
+    if (depth > kMaxDepth)
+      return wrong(at_, "brackets are nested too deeply; a spec is a list of tuples");
     if (next_is('\'') || next_is('"')) return string();
     if (next_is('(')) return sequence(PythonValue::Kind::kTuple, ')', depth);
     if (next_is('[')) return sequence(PythonValue::Kind::kList, ']', depth);
@@ -166,7 +167,7 @@ class PythonReader {
     read.kind = PythonValue::Kind::kString;
     read.at = at_;
     const std::size_t end = text_.find(text_[at_], at_ + 1);
-    if (end == std::string_view::npos) return wrong(at_, "the string that begins here has no end");
+    if (end == std::string_view::npos) return wrong(at_, "this string is never closed");
     read.text = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     return read;
@@ -179,7 +180,7 @@ class PythonReader {
     read.at = at_++;
     for (bool comma = true;;) {
       skip_space();
-      if (at_ >= text_.size()) return wrong(read.at, "the bracket that opens here is never closed");
+      if (at_ >= text_.size()) return wrong(read.at, "this bracket is never closed");
       if (next_is(close)) {
         ++at_;
         if (kind == PythonValue::Kind::kTuple && !comma && read.items.size() == 1)
@@ -205,10 +206,10 @@ tl::expected<SpecEntry, SpecTextProblem> entry_of(const PythonValue& tuple) {
   using Kind = PythonValue::Kind;
   const std::vector<PythonValue>& items = tuple.items;
   if (items.empty() || items.size() > 3) {
-    return wrong(
-        tuple.at,
-        "a tuple has an algorithm, and may have shards and a limit: one to three elements (got {})",
-        items.size());
+    return wrong(tuple.at,
+                 "a tuple has an algorithm, and optionally shards and a limit: one to three "
+                 "elements (got {})",
+                 items.size());
   }
   SpecEntry entry;
   if (items[0].kind != Kind::kString)
@@ -216,7 +217,7 @@ tl::expected<SpecEntry, SpecTextProblem> entry_of(const PythonValue& tuple) {
   entry.name = items[0].text;
   for (std::size_t i = 1; i < items.size(); ++i) {
     if (items[i].kind != Kind::kNumber)
-      return wrong(items[i].at, "expected a whole number of {}", i == 1 ? "shards" : "the limit");
+      return wrong(items[i].at, "expected a whole number for {}", i == 1 ? "shards" : "the limit");
   }
   if (items.size() > 1 && (items[1].number < 1 || items[1].number > kMaxShards))
     return wrong(items[1].at, "shards must be from 1 to {} (got {})", kMaxShards, items[1].number);
@@ -249,7 +250,7 @@ tl::expected<SpecText, SpecTextProblem> parse_python(std::string_view text) {
     case Kind::kList:
       for (const PythonValue& item : value->items) {
         if (item.kind != Kind::kTuple)
-          return wrong(item.at, "a tuple is expected in the list, such as ('xring', 2, -1)");
+          return wrong(item.at, "expected a list of tuples, such as ('xring', 2, -1)");
         if (auto added = add(item); !added) return tl::make_unexpected(added.error());
       }
       break;

@@ -54,11 +54,11 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     if (!reduces(strategy.collective)) return;
     if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean &&
         !strategy.servers) {
-      complaints.complain_at("strategy.reduction", ProblemCode::kConflict,
-                             "strategy: reduction: TensorFlow raises ValueError: "
-                             "tf.distribute.ReduceOp has SUM and MEAN, and no {}; take "
-                             "one of these",
-                             to_string(strategy.reduction));
+      complaints.complain_at(
+          "strategy.reduction", ProblemCode::kConflict,
+          "strategy: reduction: TensorFlow raises ValueError: tf.distribute.ReduceOp has SUM and "
+          "MEAN, but not {}; use one of these",
+          to_string(strategy.reduction));
     }
     const auto* const benchmarks =
         options().distribution ? std::get_if<TfCnnBenchmarks>(&*options().distribution) : nullptr;
@@ -70,11 +70,11 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
       return;
     for (const Variable& variable : target.workload.gradients) {
       if (variable.type != DataType::kInt32 || variable.slices) continue;
-      return complaints.complain_at("strategy.tensorflow", ProblemCode::kConflict,
-                                    "tensorflow: the gradient of \"{}\" is int32, which "
-                                    "collectives of TensorFlow's runtime do not reduce on "
-                                    "GPUs (INTERNAL); take int64 or a type of floating point",
-                                    variable.name);
+      return complaints.complain_at(
+          "strategy.tensorflow", ProblemCode::kConflict,
+          "tensorflow: the gradient of \"{}\" is int32, which TensorFlow's collectives do not "
+          "reduce on GPUs (INTERNAL); use int64 or a floating-point type",
+          variable.name);
     }
   }
 
@@ -82,10 +82,10 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     const auto largest = spec.entries.empty() ? std::nullopt : spec.entries.back().algorithm;
     strategy.take(largest.value_or(*AllReduceSpec::usual().entries.back().algorithm));
     strategy.spec = spec;
-    strategy.sparse.refused = {"all_reduce_spec",
-                               "MultiWorkerAllReduce knows no sparse gradients (IndexedSlices); "
-                               "leave sparse_gradient out, and the whole "
-                               "variable is reduced, or take multi_worker_mirrored"};
+    strategy.sparse.refused = {
+        "all_reduce_spec",
+        "MultiWorkerAllReduce does not support sparse gradients (IndexedSlices); remove "
+        "sparse_gradient to reduce the whole variable, or use multi_worker_mirrored"};
   }
 
   /// Taken literally, only those matter that get gradients: plan_by_spec() looks at them.

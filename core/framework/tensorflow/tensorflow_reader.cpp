@@ -27,9 +27,9 @@ class TensorFlowReader {
   /// Null if what reduces cannot be made out.
   std::shared_ptr<const Framework> read() {
     if (message_.strategy_case() == proto::TensorFlow::STRATEGY_NOT_SET) {
-      fields_.complain(
-          message_, ProblemCode::kMissing,
-          "tensorflow: say which strategy, such as multi_worker_mirrored {{}} or mirrored {{}}");
+      fields_.complain(message_, ProblemCode::kMissing,
+                       "tensorflow: the strategy is missing; set one, such as "
+                       "multi_worker_mirrored {{}} or mirrored {{}}");
       return nullptr;
     }
     const std::size_t before = fields_.problems().size();
@@ -52,7 +52,7 @@ class TensorFlowReader {
     const auto refuse = [&](bool said, const char* field) {
       if (said)
         fields_.complain_at(strategy_, field, ProblemCode::kConflict,
-                            "strategy: {}: tensorflow decides that by itself; keep one of the two",
+                            "strategy: {}: tensorflow decides this itself; keep one of the two",
                             field);
     };
     refuse(!strategy_.algorithm().empty(), "algorithm");
@@ -106,9 +106,8 @@ class TensorFlowReader {
     if (flags.allreduce_merge_scope() > 1 &&
         (flags.has_all_reduce_spec() || flags.gradient_repacking() > 0))
       fields_.complain_at(flags, "allreduce_merge_scope", ProblemCode::kUnused,
-                          "tf_cnn_benchmarks: allreduce_merge_scope does nothing with {}, whose "
-                          "packs are not merged; "
-                          "leave it out",
+                          "tf_cnn_benchmarks: allreduce_merge_scope has no effect with {}, which "
+                          "does not merge packs; remove it",
                           flags.has_all_reduce_spec() ? "all_reduce_spec" : "gradient_repacking");
     return !flags.has_all_reduce_spec() || read_spec(flags.all_reduce_spec(), here);
   }
@@ -132,11 +131,11 @@ class TensorFlowReader {
                           what, packs);
     const proto::Compression& compression = strategy_.compression();
     if (by_size && strategy_.has_compression() && compression.of() == proto::Compression::GRADIENTS)
-      fields_.complain_at(message, "agg_small_grads_max_bytes",
-                          "{}: agg_small_grads_max_bytes packs float32 gradients only, and "
-                          "compression of GRADIENTS "
-                          "leaves none; say compression {{ of: PACKS }}",
-                          what);
+      fields_.complain_at(
+          message, "agg_small_grads_max_bytes",
+          "{}: agg_small_grads_max_bytes packs float32 gradients only, but compression of "
+          "GRADIENTS makes all of them smaller types; set compression {{ of: PACKS }}",
+          what);
   }
 
   bool read_spec(const proto::AllReduceSpec& message, const std::string& inside) {
@@ -146,19 +145,17 @@ class TensorFlowReader {
     if (!options_.spec) return false;
     options_.spec_text = message.text();
     if (strategy_.merging() != proto::Strategy::MERGING_DEFAULT)
-      fields_.complain_at(
-          strategy_, "merging", ProblemCode::kUnused,
-          "strategy: merging does nothing with all_reduce_spec, which packs by {} or "
-          "agg_small_grads_max_bytes; leave it out",
-          message_.has_tf_cnn_benchmarks() ? "gradient_repacking" : "num_packs");
+      fields_.complain_at(strategy_, "merging", ProblemCode::kUnused,
+                          "strategy: merging has no effect with all_reduce_spec, which packs by {} "
+                          "or agg_small_grads_max_bytes; remove it",
+                          message_.has_tf_cnn_benchmarks() ? "gradient_repacking" : "num_packs");
     const bool nccl = std::any_of(
         options_.spec->entries.begin(), options_.spec->entries.end(),
         [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
     if (strategy_.has_channels() && !nccl)
       fields_.complain_at(strategy_, "channels", ProblemCode::kUnused,
-                          "strategy: no entry of all_reduce_spec has channels, only nccl and what "
-                          "begins with it has; "
-                          "leave channels out");
+                          "strategy: channels applies only to nccl and algorithms that begin with "
+                          "it, and no entry of all_reduce_spec is one; remove channels");
     return true;
   }
 

@@ -83,25 +83,25 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
   std::int64_t total = 0;
   for (const Variable& variable : workload.gradients) {
     if (!is_whole(variable) && variable.shape.size() <= axis) {
-      return complaints.complain_at(field, ProblemCode::kConflict,
-                                    "{}: variable \"{}\" has {} dimension{}, and no axis {}: "
-                                    "TensorFlow raises an error; take axis 0, which all "
-                                    "variables but scalars have",
-                                    describe(partitioner), variable.name, variable.shape.size(),
-                                    variable.shape.size() == 1 ? "" : "s", partitioner.axis);
+      return complaints.complain_at(
+          field, ProblemCode::kConflict,
+          "{}: variable \"{}\" has {} dimension{}, so axis {} does not exist and TensorFlow raises "
+          "an error; use axis 0, which all variables but scalars have",
+          describe(partitioner), variable.name, variable.shape.size(),
+          variable.shape.size() == 1 ? "" : "s", partitioner.axis);
     }
     parts.push_back(parts_of(partitioner, variable));
     total += parts.back();
     if (variable.slices && parts.back() > 1 && axis != 0) {
       return complaints.complain_at(
           field, ProblemCode::kUnsupported,
-          "{}: rows of \"{}\" would be cut, and TensorFlow looks up whole rows; take axis 0",
+          "{}: this would split rows of \"{}\", but TensorFlow looks up whole rows; use axis 0",
           describe(partitioner), variable.name);
     }
     if (total > kMaxParts) {
       return complaints.complain_at(
           field, ProblemCode::kTooLarge,
-          "{}: these variables have more than {} parts; take fewer or larger ones",
+          "{}: these variables have more than {} parts; use fewer or larger parts",
           describe(partitioner), kMaxParts);
     }
   }

@@ -56,19 +56,19 @@ Calibration::Calibration(CalibratedSystem system, std::string figures,
 
 std::string Calibration::why_not(const System& system, const Parameters& figures) const {
   if (digest_of(figures) != figures_)
-    return "it was made with other figures of NCCL's times (nccl_time.csv); run tutti calibrate on "
-           "its logs again";
+    return "it was made with other parameters of NCCL's time model (nccl_time.csv); run tutti "
+           "calibrate on its logs again";
   if (system.generation != system_.generation)
-    return fmt::format("it is of {} GPUs, and these are {}", name_of(system_.generation),
+    return fmt::format("it was measured on {} GPUs, but these are {}", name_of(system_.generation),
                        name_of(system.generation));
   const bool alone = system.inside == Inside::kAlone || system_.inside == Inside::kAlone;
   if (!alone && system.inside != system_.inside)
-    return fmt::format("its GPUs are joined by {}, and these by {}", name_of(system_.inside),
+    return fmt::format("its GPUs are connected by {}, but these by {}", name_of(system_.inside),
                        name_of(system.inside));
   if (system.nodes == 1) return "";
   for (const CalibratedTable& table : tables_) {
     if (table.nodes > 1 && table.transport != system.transport)
-      return fmt::format("it is of nodes over {}, and these are over {}",
+      return fmt::format("its nodes are connected over {}, but these over {}",
                          to_string(table.transport), to_string(system.transport));
   }
   return "";

@@ -32,7 +32,7 @@ struct CalibratedTable {
   std::vector<MeasuredPoint> rows;         ///< their `table` means nothing here
 };
 
-/// The machines that a calibration is of, as far as predictions depend on them.
+/// The machines of a calibration, described by all facts that affect predictions.
 struct CalibratedSystem {
   std::string cluster;  ///< as it was given, for readers alone
   GpuGeneration generation = GpuGeneration::kAmpere;
@@ -42,11 +42,12 @@ struct CalibratedSystem {
 };
 CalibratedSystem calibrated_system(std::string cluster, const System& system);
 
-/// Tells sets of figures apart.
+/// Identifies a set of parameters.
 std::string digest_of(const Parameters& figures);
 
-/// What a cluster's own measurements say about NCCL's times there: a value that is written to a
-/// file (calibration_file.h), extended by further measurements, and taken by whoever predicts.
+/// The information about NCCL's times on a cluster from measurements there: a value that can be
+/// written to a file (calibration_file.h), extended by further measurements, and used for
+/// predictions.
 class Calibration {
  public:
   /// REQUIRES: each table has rows.
@@ -59,15 +60,17 @@ class Calibration {
   [[nodiscard]] const Spread& spread() const { return spread_; }
   [[nodiscard]] const TimeProcess& process() const { return process_; }
 
-  /// Why predictions of `system` with these figures cannot take it; empty if they can.
+  /// Returns the reason why predictions of `system` with these parameters cannot use it; empty if
+  /// they can.
   [[nodiscard]] std::string why_not(const System& system, const Parameters& figures) const;
 
-  /// Under which of NCCL's variables times are asked for, as (name, value). Default: none is set.
+  /// Sets the NCCL variables for which times are requested, as (name, value). Default: none is set.
   void set_variables(const std::vector<std::pair<std::string, std::string>>& variables) {
     asked_settings_ = settings_digest(variables);
   }
 
-  /// A correction, and the band around the corrected time; `cold`: that of the prediction.
+  /// A correction, and the band around the corrected time; `cold` is the band of the uncorrected
+  /// prediction.
   struct Corrected {
     double factor = 1;
     ErrorBand band;
@@ -83,8 +86,8 @@ class Calibration {
   TimeProcess process_;
 };
 
-/// The band of a corrected time: `cold` as much narrower as the process is surer than before, and
-/// not less than what bands of systems that were left out needed.
+/// Returns the band of a corrected time: `cold`, narrowed by the reduction of the process's
+/// uncertainty, but not below the width that systems left out of the fit needed.
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
                           const ErrorBand& cold, const Spread& spread);
 

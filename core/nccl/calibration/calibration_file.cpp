@@ -49,7 +49,7 @@ class CalibrationReader {
     CalibratedSystem made;
     if (!message.has_system()) {
       fields_.complain_at(message, "system", ProblemCode::kMissing,
-                          "system is missing: of which machines is this?");
+                          "system is missing; add the system that was measured");
       return made;
     }
     const proto::CalibratedSystem& written = message.system();
@@ -66,7 +66,7 @@ class CalibrationReader {
     std::vector<CalibratedTable> made;
     if (message.table().empty())
       fields_.complain_at(message, "table", ProblemCode::kMissing,
-                          "there is no table: nothing was measured");
+                          "the calibration has no table of measurements");
     for (const proto::MeasuredTable& one : message.table()) {
       if (fields_.problems().full()) break;
       made.push_back(table(one));
@@ -95,7 +95,7 @@ class CalibrationReader {
         static_cast<int>(fields_.integer(written, "gpus", "table", 1, kMaxGpus).value_or(1));
     if (std::int64_t{made.nodes} * made.gpus < 2)
       fields_.complain_at(written, "gpus", ProblemCode::kTooSmall,
-                          "one GPU alone moves nothing: nodes or gpus above 1");
+                          "a single GPU does not communicate: nodes or gpus must be above 1");
     if (const auto version = parse_version(written.version()))
       made.version = *version;
     else
@@ -148,7 +148,7 @@ class CalibrationReader {
     const auto found = std::find(names.begin(), names.end(), written);
     if (found != names.end()) return static_cast<Value>(found - names.begin());
     fields_.complain_at(message, field, ProblemCode::kUnknownName,
-                        "{} \"{}\": NCCL has none of that name", field, written);
+                        "{} \"{}\": NCCL has nothing of that name", field, written);
     return otherwise;
   }
 
@@ -173,11 +173,12 @@ Expected<Calibration> read_calibration(std::string_view text, const std::string&
   bind(document.root, message, sources, problems);
   Fields fields(sources, problems);
   if (document.cut_off && problems.empty())
-    problems.add({ProblemCode::kSyntax}, {path, 0, 0}, "the file ends in the middle of a value");
+    problems.add({ProblemCode::kSyntax}, {path, 0, 0},
+                 "the file is truncated: it ends in the middle of a value");
   if (!problems.empty()) return problems.take();
   if (message.figures().empty())
     fields.complain_at(message, "figures", ProblemCode::kMissing,
-                       "figures is missing: of what are these predictions?");
+                       "figures is missing; add the version of the model's parameters");
   CalibrationReader reader(fields);
   CalibratedSystem system = reader.system(message);
   std::vector<CalibratedTable> tables = reader.tables(message);

@@ -9,7 +9,7 @@
 
 namespace tutti::core::nccl {
 
-/// The range of times and sizes that a calibration can keep, in µs and bytes.
+/// The range of times and sizes that a calibration can store, in µs and bytes.
 inline constexpr double kMinMeasuredUs = 1e-3;
 inline constexpr double kMaxMeasuredUs = 1e10;
 inline constexpr std::int64_t kMaxMeasuredBytes = std::int64_t{1} << 50;
@@ -17,15 +17,15 @@ inline constexpr std::int64_t kMaxMeasuredBytes = std::int64_t{1} << 50;
 /// The beginning of a calibration file; other files are not overwritten.
 inline constexpr const char* kCalibrationMagic = "# A calibration of NCCL's times";
 
-/// The fields of proto/calibration.proto. ERRORS: everything that is wrong, each with
-/// file:line:column: unknown fields and names, times and bytes out of range, no table, a table
-/// without rows.
+/// The fields of proto/calibration.proto. ERRORS: all errors, each with file:line:column: unknown
+/// fields and names, times and bytes out of range, no table, a table without rows.
 Expected<Calibration> read_calibration(std::string_view text, const std::string& path,
                                        const Spread& spread);
-/// The same of a file.
+/// Reads a calibration from a file.
 Expected<Calibration> load_calibration(const std::string& path, const Spread& spread);
 
-/// The calibration as such a file. `remarks`: lines for its head, each beginning with '#'.
+/// Returns the text of a calibration file. `remarks` are lines for its head, each beginning with
+/// '#'.
 std::string text_of(const Calibration& calibration, const std::string& remarks);
 
 }  // namespace tutti::core::nccl

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a calibration file calls what it is about.
+// The names in a calibration file.
 
 #include <array>
 #include <optional>

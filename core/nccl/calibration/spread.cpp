@@ -74,8 +74,8 @@ Expected<Spread> Spread::parse(std::string_view text, const std::string& file) {
         place = kScales + k, value = &made.widening_[k / kSizes][k % kSizes];
     }
     if (!place) {
-      problems.add({ProblemCode::kUnknownName, columns[0]}, where, "no scale is called {}",
-                   name.text);
+      problems.add({ProblemCode::kUnknownName, columns[0]}, where,
+                   "there is no scale parameter named {}", name.text);
       continue;
     }
     if (set[*place])

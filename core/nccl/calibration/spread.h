@@ -8,8 +8,8 @@
 
 namespace tutti::core::nccl {
 
-/// Scales of the process that describes how one system's times differ from predictions
-/// (time_process.h). Standard deviations are of natural logarithms.
+/// The scale parameters of the process that describes the difference between one system's times and
+/// the predictions (time_process.h). Standard deviations are of natural logarithms.
 enum class Scale {
   kLaunch,            ///< sd of a system's launch
   kHops,              ///< … hops
@@ -34,19 +34,18 @@ enum class Scale {
 };
 inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
 
-/// How far systems lie apart, learnt from the systems of the fit (tools/nccl_spread), and by what
-/// the resulting bands have to be wider to hold eight of ten measurements of systems that were left
-/// out.
+/// The spread of systems, estimated from the systems of the fit (tools/nccl_spread), and the factor
+/// by which bands must be wider to cover 80 % of the measurements of systems that were left out.
 class Spread {
  public:
   static constexpr std::size_t kSizes = 4;  ///< those of ErrorBands
 
-  /// Before anything was learnt: no systematic differences are known to be larger than 50 %.
+  /// Before any estimate: no systematic difference larger than 50 % is known.
   static Spread initial();
-  /// CSV: name,value,how. ERRORS: a name that is unknown, missing or there twice; a value that is
-  /// no number above 0.
+  /// CSV: name,value,how. ERRORS: a name that is unknown, missing or duplicate; a value that is not
+  /// a positive number.
   static Expected<Spread> parse(std::string_view text, const std::string& file);
-  /// nccl_spread.csv of the library folder.
+  /// Loads nccl_spread.csv from the library folder.
   static Expected<Spread> load(const std::string& library_folder);
   static Expected<Spread> load_file(const std::string& path);
   [[nodiscard]] std::string to_csv(const std::string& how) const;

@@ -1,4 +1,4 @@
-// What a system's own measurements say of its other times.
+// Predicts a system's times from its own measurements of others.
 //
 // The closed form predicts T = launch + hops + fill + transfer. On one system each of these parts
 // is off by a factor that all its times share: its launch takes 1.3 times what others take, its
@@ -33,11 +33,12 @@
 // 0.41) = 1.65 and so a time that is launch to 0.1 by 1.05; what is transfer alone stays as it was,
 // and keeps its band.
 //
-// Rows are weighed as if errors were of Student's distribution with 4 degrees of freedom, so that a
-// row that others contradict (another job on the machine) counts little: three rounds of weights w
-// = 5 / (4 + e^2 / V).
+// Rows are weighted as if errors had Student's distribution with 4 degrees of freedom, so that a
+// row that others contradict (another job on the machine) has little weight: three rounds of
+// weights w = 5 / (4 + e^2 / V).
 //
-// The scales s, A, V and c are how far systems of the fit lie apart (spread.h, tools/nccl_spread).
+// The scales s, A, V and c describe the spread of the systems of the fit (spread.h,
+// tools/nccl_spread).
 // SOURCE: Rasmussen and Williams, "Gaussian processes for machine learning", 2006, algorithm 2.1.
 
 #include "core/nccl/calibration/time_process.h"

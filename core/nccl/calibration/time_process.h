@@ -14,7 +14,7 @@
 
 namespace tutti::core::nccl {
 
-/// A predicted time, as far as its error depends on it.
+/// A predicted time, described by all that affects its error.
 struct TimedPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::optional<Algorithm> algorithm;  ///< nothing of sends and receives
@@ -28,14 +28,14 @@ struct TimedPoint {
   [[nodiscard]] double us() const { return parts_us[0] + parts_us[1] + parts_us[2] + parts_us[3]; }
 };
 
-/// What was measured where that was predicted.
+/// The measured time at a predicted point.
 struct MeasuredPoint {
   TimedPoint at;
   double measured_us = 1;
   int table = 0;  ///< rows of one run of nccl-tests have the same number
 };
 
-/// What measurements of a system say of another of its times.
+/// The information in a system's measurements about another of its times.
 struct TimeCorrection {
   double log_factor = 0;  ///< by which the prediction is to be multiplied
   double sd = 0;          ///< of the logarithm of measured over corrected
@@ -47,16 +47,16 @@ struct TimeCorrection {
 class TimeProcess {
  public:
   static constexpr std::array<const char*, 4> kParts = {"launch", "hops", "fill", "transfer"};
-  /// More rows than this say little more, and the time grows with their third power.
+  /// More rows add little information, and the cost grows with their third power.
   static constexpr std::size_t kMaxRows = 60;
 
   TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread,
               std::size_t most_rows = kMaxRows);
 
-  /// Takes time in proportion to the square of the number of rows.
+  /// Cost: proportional to the square of the number of rows.
   [[nodiscard]] TimeCorrection at(const TimedPoint& point) const;
-  /// A part's factor on the system's rings: launch, hops, fill or transfer (0 to 3) inside a node
-  /// or between nodes. `sd` is that of the logarithm.
+  /// The correction factor of a part for the system's rings: launch, hops, fill or transfer (0 to
+  /// 3), inside a node or between nodes. `sd` is the standard deviation of the logarithm.
   [[nodiscard]] TimeCorrection part(std::size_t part, bool several_nodes) const;
   [[nodiscard]] const std::vector<MeasuredPoint>& rows() const { return rows_; }
 
@@ -77,15 +77,16 @@ class TimeProcess {
   std::vector<double> alpha_;
 };
 
-/// Rows of a system that are kept: repeats of a table's size are one row, their median; then evenly
-/// by logarithm of size, so that each table has as many.
+/// Selects at most `most` rows of a system: rows of a table with the same size become one row,
+/// their median; then rows are selected evenly by the logarithm of the size, equally many per
+/// table.
 std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t most);
 
 TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes,
                        const std::optional<Choice>& choice, const Prediction& time);
 
-/// Tells environments apart: of libraries below NCCL, too (FI_CXI_RX_MATCH_MODE). Their order does
-/// not matter. 0: none is set.
+/// Returns a digest that distinguishes environments, including those of libraries below NCCL
+/// (FI_CXI_RX_MATCH_MODE). It does not depend on the order of the variables. 0: none is set.
 std::uint64_t settings_digest(std::vector<std::pair<std::string, std::string>> variables);
 
 }  // namespace tutti::core::nccl

@@ -9,20 +9,19 @@
 
 namespace tutti::core::nccl {
 
-/// What a channel goes through, in which portions. A loop has `pieces` chunks: one for every rank
-/// of a ring, every head of NVLS, or one. Since 2.20 a channel has a part of its own; before, all
-/// channels go through everything and take turns.
+/// The loops of a channel, and the sizes of their chunks. A loop has `pieces` chunks: one for each
+/// rank of a ring, one for each head of NVLS, or a single one. Since 2.20 each channel has its own
+/// part; before, all channels share everything and take turns.
 struct ChannelLoops {
   ChannelPart part;  ///< of the buffer, or of every block; all of it if channels take turns
   Chunks chunks;
   int pieces = 1;
   int turns = 1;  ///< channels that take turns, of which this one's is `turn`
   int turn = 0;
-  /// Chunks of one number of all channels lie next to each other, and not all chunks of one
-  /// channel.
+  /// Chunks with the same index on all channels are adjacent, instead of all chunks of one channel.
   bool side_by_side = false;
-  /// A loop that is not full shares out what is left evenly, in whole `granule` elements: what is
-  /// behind the end is empty. Else its chunks are full as far as there is something.
+  /// The last, incomplete loop divides its elements evenly, in multiples of `granule`; chunks after
+  /// the end are empty. Otherwise its chunks are full as far as elements remain.
   bool shares_last = false;
   std::int64_t granule = 1;
 

@@ -9,11 +9,10 @@
 //                    (CollNetDirect), or the switch adds (NVLS). The network adds the heads'
 //                    chunks, and each gets what belongs to its own block.
 //
-// In a rank's buffer the blocks of a rail do not lie side by side: what is moved between it and a
-// slot is moved part by part. All chunks of a channel have as many parts as any can have; some are
-// empty.
-// Lanes of a channel: 0 to 2 as in collnet_schedule.h; of an all-gather 3 + h gets chunks of head
-// h's rail; of a reduce-scatter 3 sends to the heads, or tells and hears.
+// In a rank's buffer the blocks of a rail are not adjacent: data is moved between it and a slot
+// part by part. All chunks of a channel have the maximum number of parts; some are empty. Lanes of
+// a channel: 0 to 2 as in collnet_schedule.h; for an all-gather 3 + h gets chunks of head h's rail;
+// for a reduce-scatter 3 sends to the heads, or sends and receives signals.
 
 #include <algorithm>
 

@@ -1,17 +1,16 @@
 #pragma once
 
-// What all schedules have in common whose heads have the network reduce; of lowering, nobody else
-// includes it.
+// Shared by all schedules in which the network reduces for heads; only the lowering includes it.
 //
-// A head is a GPU of a node beside a card. Heads of one index of all nodes do the same part of a
-// buffer. A head's proxy puts a chunk in one of eight slots, tells the other heads that it is
-// there, and hears from each of them; then the switches add all of theirs up for each: that is the
-// step kSwitchReduce of every head, as it is for NVLS. The sum comes into one of eight other slots.
-// A slot to send is free again when all heads have told that they are at the next loop, one to
-// receive when the head has handed out what it held.
+// A head is a GPU next to a network card. The heads of one index in all nodes handle the same part
+// of a buffer. A head's proxy puts a chunk into one of eight slots, signals the other heads that it
+// is there, and receives a signal from each of them; then the switches reduce all of these chunks
+// for each: this is the step kSwitchReduce of every head, as for NVLS. The sum is written to one of
+// eight other slots. A slot to send is free again when all heads have signalled that they are at
+// the next loop, and a slot to receive when the head has distributed its contents.
 //
-// Lanes of a channel: kUp makes what is to be sent, kNet is the proxy, kDown hands out what came;
-// from kFirstOwn on they are an algorithm's own.
+// Lanes of a channel: kUp produces the data to send, kNet is the proxy, kDown distributes received
+// data; lanes from kFirstOwn on belong to the algorithm.
 
 #include <vector>
 
@@ -44,19 +43,18 @@ class CollNet : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
 
  protected:
-  /// The number of the chunks of a loop that the rank is head of; -1: it is no head.
+  /// Returns the index of the chunk of a loop whose head is this rank; -1 if it is not a head.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
-  /// Returns the number of steps that lane `role` has per loop. The last step of kUp completes the
-  /// slot to send; the last step of kDown releases the received slot.
+  /// Returns the number of steps that lane `role` has per loop. The last step of kUp fills the slot
+  /// to send; the last step of kDown releases the received slot.
   [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
   virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
                       std::int64_t part) const = 0;
 
-  /// Steps of a proxy for a loop, and which: those of an all-reduce.
+  /// Returns the number of steps of a proxy per loop; the default is that of an all-reduce.
   [[nodiscard]] virtual std::int64_t each_net() const { return nodes_ + 1; }
   virtual void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const;
-  /// Of a head's slots, those elements of a loop's chunk whose sum (or which) it gets from the
-  /// network.
+  /// Returns the elements of a head's slot that it gets from the network.
   [[nodiscard]] virtual Range wanted(const Range& slot, Rank, Lane, std::int64_t) const {
     return slot;
   }
@@ -77,7 +75,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
     return slot(rank, base, loop, kSlots);
   }
-  /// Until the slot to send can be written to: everyone is at the loop behind the one that had it.
+  /// Waits until the slot to send can be overwritten: all nodes have reached the loop after the one
+  /// that used it.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
@@ -85,7 +84,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_received(Lane base, std::int64_t loop) const {
     return {base + kNet, (loop + 1) * each_net()};
   }
-  /// Until what the slot received has been handed out.
+  /// Waits until the received slot has been distributed.
   [[nodiscard]] Wait until_handed_out(Rank rank, Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kDown, (loop - kSlots + 1) * each_inside(rank, base, kDown)};
@@ -93,7 +92,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_made(Rank rank, Lane base, std::int64_t loop) const {
     return {base + kUp, (loop + 1) * each_inside(rank, base, kUp)};
   }
-  /// The number-th of the other nodes' heads of this index.
+  /// Returns the head with this index in the number-th of the other nodes.
   [[nodiscard]] Rank other_head(Rank rank, std::int64_t number) const {
     const auto node = static_cast<Rank>(number);
     return (node < rank / gpus_ ? node : node + 1) * gpus_ + local(rank);

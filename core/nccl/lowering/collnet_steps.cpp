@@ -1,11 +1,11 @@
-// All-reduces whose sums over nodes the network's switches make (SHARP). In each node a chunk is
-// added up in one GPU, a head, which has the network add what the heads of one index of all nodes
-// hold (collnet_schedule.h), and hands the sum out in its node. CollNetDirect: every GPU sends
-// chunk h of a loop to head h, and gets its sum from there. CollNetChain: chunks go along a chain
-// of the node's GPUs to its first, and back.
+// All-reduces in which network switches reduce between nodes (SHARP). In each node a chunk is
+// reduced on one GPU, its head; the network reduces the chunks of the heads of one index in all
+// nodes (collnet_schedule.h), and the head distributes the sum in its node. CollNetDirect: every
+// GPU sends chunk h of a loop to head h, and gets its sum from there. CollNetChain: chunks travel
+// along a chain of the node's GPUs to its first, and back.
 //
-// Lanes of a channel: 0 adds up (sends up), 1 the head's proxy, 2 hands out (passes down); of
-// CollNetDirect also 3, which sends to heads, and 4, which hears from them.
+// Lanes of a channel: 0 reduces (sends up), 1 is the head's proxy, 2 distributes (passes down); for
+// CollNetDirect also 3, which sends to heads, and 4, which receives from them.
 
 #include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"

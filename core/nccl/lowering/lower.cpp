@@ -115,7 +115,7 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm,
   if (!function && before({2, 7, 0}))
     return tl::make_unexpected(
         Error::request({ProblemCode::kConflict},
-                       fmt::format("NCCL {} has no sends and receives, which came with 2.7",
+                       fmt::format("NCCL {} has no sends and receives; 2.7 introduced them",
                                    to_string(comm.version))));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);

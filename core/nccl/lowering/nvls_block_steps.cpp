@@ -1,8 +1,8 @@
-// All-gathers and reduce-scatters through the switches of one node. Of an all-gather every GPU
-// multicasts its block, chunk by chunk; of a reduce-scatter it has the switch add up its block of
-// all GPUs, once everyone has told that its data is there. Lanes of a channel: 0 multicasts, or
-// tells and adds; of a reduce-scatter 1 hears of the others, of an all-gather 1 + r gets the chunks
-// of rank r.
+// All-gathers and reduce-scatters through the switches of one node. In an all-gather every GPU
+// multicasts its block, chunk by chunk; in a reduce-scatter the switch reduces its block of all
+// GPUs, after all have signalled that their data is there. Lanes of a channel: 0 multicasts, or
+// signals and reduces; for a reduce-scatter 1 receives the others' signals, for an all-gather 1 + r
+// gets the chunks of rank r.
 
 #include "core/nccl/lowering/parts.h"
 

@@ -1,10 +1,10 @@
-// What a switch adds and hands out. A channel's part goes in loops of a chunk for every head, a GPU
-// that owns as much of it. Everyone tells everyone of its node that its data is ready; then head h
-// lets the switch add chunk h of all GPUs of the node and multicasts the sum. With several nodes
-// (NVLSTree) the sum goes up and down a tree of nodes first, between GPUs of one index; even
-// channels along one tree, odd ones along the other. Lanes of a channel: 0 tells and adds, 1 hears
-// of the others, 2 goes up, 3 comes down and multicasts, 4 + h gets chunks of head h. On one node 0
-// multicasts itself.
+// Reductions and multicasts in a switch. A channel's part is divided into loops of one chunk per
+// head, which is a GPU that owns this share of it. All GPUs of a node signal each other that their
+// data is ready; then head h lets the switch reduce chunk h of all GPUs of the node and multicasts
+// the sum. With several nodes (NVLSTree) the sum first travels up and down a tree of nodes, between
+// GPUs of one index; even channels use one tree, odd ones the other. Lanes of a channel: 0 signals
+// and reduces, 1 receives the others' signals, 2 sends up, 3 receives from above and multicasts, 4
+// + h gets chunks of head h. On one node 0 multicasts itself.
 
 #include "core/nccl/lowering/parts.h"
 

@@ -7,8 +7,8 @@
 
 namespace tutti::core::nccl {
 
-/// What is sent or received as a part of a round, in the batch of a channel that it got to: the
-/// thread block does a batch at once, and the next when all of it is through.
+/// A send or receive of a round, as part of a batch of a channel: the thread block executes one
+/// batch at a time, and starts the next when all of it is complete.
 struct P2pAssignment {
   int round = 0, part = 0;
   int channel = 0, batch = 0;
@@ -16,15 +16,15 @@ struct P2pAssignment {
   bool sends = false;
 };
 
-/// Parts in which a message goes from one rank to another; 0: there is none.
+/// Returns the number of parts of a message from one rank to another; 0: there is no message.
 using P2pParts = std::function<int(Rank from, Rank to)>;
 
-/// What a rank sends and receives in some rounds, which are in their order. A batch is what is sent
-/// and received of up to eight rounds; of 2.7 of one. Of 2.12 to 2.21 what is sent and what is
-/// received fill their eight places each for itself, and a peer that is there already begins a new
-/// batch; since 2.18 every eighth round does so, too. SOURCE: NVIDIA/nccl src/enqueue.cc:
-/// addWorkBatchToPlan (2.22 and later), appendWorkElemP2p (2.13 to 2.21), getSegment (2.8 to 2.12),
-/// ncclSaveKernel (2.7).
+/// Returns the batches of a rank's sends and receives, which are given in the order of rounds. A
+/// batch has the sends and receives of up to eight rounds; in 2.7 of one. In 2.12 to 2.21 sends and
+/// receives have eight places each, and a peer that is already in the batch begins a new one; since
+/// 2.18 every eighth round does so, too. SOURCE: NVIDIA/nccl src/enqueue.cc: addWorkBatchToPlan
+/// (2.22 and later), appendWorkElemP2p (2.13 to 2.21), getSegment (2.8 to 2.12), ncclSaveKernel
+/// (2.7).
 std::vector<P2pAssignment> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
                                        const std::vector<int>& which, const P2pParts& parts);
 

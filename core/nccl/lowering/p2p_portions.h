@@ -7,7 +7,7 @@
 
 namespace tutti::core::nccl {
 
-/// In which portions a message between two ranks goes.
+/// The chunk sizes of a message between two ranks.
 struct P2pPortions {
   int parts = 1;           ///< each by a channel of its own
   std::int64_t chunk = 1;  ///< bytes that are sent at once
@@ -16,7 +16,7 @@ struct P2pPortions {
       0;  ///< bytes of every part but the last, which has what is left and may be empty
   std::int64_t last_chunk = 1;  ///< of the last part; before 2.22 it goes by its own size
 
-  /// Bytes [begin, end) of a message of `bytes`.
+  /// The range of bytes [begin, end) of part `part` of a message of `bytes`.
   struct Bounds {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -26,13 +26,14 @@ struct P2pPortions {
   }
 };
 
-/// For a message of `bytes` to or from a rank of another node (`far`), of this one, or to itself.
-/// Parts are whole 4 KiB; before 2.22 whole halves of a chunk (one node, and before 2.20: eighths);
-/// before 2.13 whole slots of the buffer, of 2.7 whole fours of them, and chunks quarters of a
-/// slot. REQUIRES: 2.7 or later. SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc,
-/// scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc, computeBuffSizes; v2.21.5 and v2.13.4
-/// src/enqueue.cc, calcP2pChunkSize, src/proxy.cc, ncclProxyComputeP2p; v2.12.12, v2.8.4 and v2.7.8
-/// src/group.cc, getP2pChunkSize, ncclGroupEnd; v2.7.8 src/collectives/device/sendrecv.h.
+/// Returns the sizes for a message of `bytes` to or from a rank of another node (`far`), of this
+/// node, or of a rank to itself. Parts are multiples of 4 KiB; before 2.22 multiples of half a
+/// chunk (one node, and before 2.20: of an eighth); before 2.13 multiples of a slot of the buffer,
+/// in 2.7 of four slots, and chunks are quarters of a slot. REQUIRES: 2.7 or later. SOURCE:
+/// NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc,
+/// computeBuffSizes; v2.21.5 and v2.13.4 src/enqueue.cc, calcP2pChunkSize, src/proxy.cc,
+/// ncclProxyComputeP2p; v2.12.12, v2.8.4 and v2.7.8 src/group.cc, getP2pChunkSize, ncclGroupEnd;
+/// v2.7.8 src/collectives/device/sendrecv.h.
 P2pPortions p2p_portions(const Communicator& communicator, std::int64_t bytes, bool far, bool self);
 
 }  // namespace tutti::core::nccl

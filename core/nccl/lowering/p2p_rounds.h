@@ -7,20 +7,21 @@
 
 namespace tutti::core::nccl {
 
-/// Messages that a thread block sends, and receives, at once.
+/// The number of messages that a thread block sends, and receives, at once.
 inline constexpr int kP2pAtOnce = 8;
 
-/// Whom a rank deals with in which order. In round r it sends to the rank that is delta(r) further
-/// on and receives from the one that is as far behind, the same for all ranks, so that who sends is
-/// received from. A delta has two parts, of groups and inside a group: a group is a rank
-/// before 2.12, else a node or, since 2.28.7 over several nodes, eight GPUs of one. Groups come in
-/// the order 0, 1, 2, … of 2.7; 0, n/2, -n/2, 1, -1, n/2 - 1, … before 2.22. Of 2.18 to 2.21 nodes
-/// have 2, 4 or 8 rounds a group, or eights, and in those beyond the last GPU there is nobody.
+/// The order in which a rank communicates with its peers. In round r a rank sends to the rank
+/// delta(r) after it and receives from the rank delta(r) before it. The deltas are the same for all
+/// ranks, so sends and receives match. A delta has two parts, between groups and inside a group: a
+/// group is a rank before 2.12, otherwise a node or, since 2.28.7 over several nodes, eight GPUs of
+/// a node. The order of groups is 0, 1, 2, … in 2.7; 0, n/2, -n/2, 1, -1, n/2 - 1, … before 2.22.
+/// In 2.18 to 2.21 a node has 2, 4 or a multiple of 8 rounds per group, and rounds beyond its last
+/// GPU are empty.
 /// SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank
 /// (before); src/group.cc, ncclGroupEnd (before 2.13).
 class P2pRounds {
  public:
-  /// REQUIRES: 2.7 or later; nodes alike.
+  /// REQUIRES: 2.7 or later; identical nodes.
   explicit P2pRounds(const Communicator& communicator);
 
   static constexpr Rank kNobody = -1;
@@ -28,14 +29,14 @@ class P2pRounds {
   [[nodiscard]] int rounds() const { return static_cast<int>(between_.size() * inside_.size()); }
   [[nodiscard]] Rank sends_to(Rank rank, int round) const { return moved(rank, round, 1); }
   [[nodiscard]] Rank receives_from(Rank rank, int round) const { return moved(rank, round, -1); }
-  /// The round in which `from` sends to `to`.
+  /// Returns the round in which `from` sends to `to`.
   [[nodiscard]] int round_of(Rank from, Rank to) const;
-  /// The channel that does part `part` of what goes between two ranks. Channels that follow each
-  /// other are far apart in the order of rounds (before 2.13: of parts), but not of 2.22 to 2.28.2.
+  /// Returns the channel of part `part` of a message between two ranks. Consecutive channels are
+  /// far apart in the order of rounds (before 2.13: of parts), except in 2.22 to 2.28.2.
   /// SOURCE: NVIDIA/nccl src/include/channel.h, ncclP2pChannelBaseForRound (2.22 and later),
   /// ncclChannelCompute (before); src/include/device.h, ncclP2pChannelForPart.
   [[nodiscard]] int channel(Rank from, Rank to, int part) const;
-  /// Whether a thread block may do both rounds at once. SOURCE: NVIDIA/nccl src/enqueue.cc,
+  /// True if a thread block may execute both rounds at once. SOURCE: NVIDIA/nccl src/enqueue.cc,
   /// addWorkBatchToPlan.
   [[nodiscard]] bool together(int round, int other) const;
 

@@ -1,14 +1,14 @@
-// Sends and receives of a group, one kernel for all. Round after round (p2p_rounds.h) a rank's
-// message to one peer and that from another get as many channels as they have parts. The thread
-// block of a channel takes what it got in batches (p2p_batches.h): up to eight rounds, each with
+// Sends and receives of a group, one kernel for all. In each round (p2p_rounds.h) a rank's message
+// to one peer and the message from another use as many channels as they have parts. The thread
+// block of a channel processes its parts in batches (p2p_batches.h): up to eight rounds, each with
 // some of its warps to send and some to receive, all at once; the next batch begins when all of
-// them are through.
+// them are complete.
 //
-// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. Of a channel first the
-// gate, which says when a batch is through, then for each place of a batch one that sends and one
-// that receives. What goes to another node with PXN is sent to the GPU beside the card on the
-// receiver's rail, whose proxy sends it on: a relay, one for each sending lane that has something
-// to relay, so that no message waits behind those of others.
+// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. Each channel has first the
+// gate, which signals that a batch is complete, and then for each place of a batch one lane that
+// sends and one that receives. With PXN, data for another node is sent to the GPU next to the card
+// on the receiver's rail, whose proxy forwards it: a relay, one for each sending lane with data to
+// relay, so that no message waits behind those of others.
 
 #include <map>
 #include <unordered_map>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the parts of lowering; nobody else includes it.
+// Shared by the parts of the lowering; no other code includes it.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ namespace tutti::core::nccl {
 std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, CollectiveKind kind,
                                              Rank root, std::int64_t elements,
                                              std::vector<ChannelLoops> channels);
-/// `divided`: some threads of a channel go up while others come down.
+/// `divided`: some threads of a channel reduce up the tree while others broadcast down.
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, bool divided,
                                              std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator,
@@ -30,17 +30,17 @@ std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& communic
                                                     std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_collnet(const Communicator& communicator, bool chain,
                                                 std::vector<ChannelLoops> channels);
-/// Between nodes by a network that reduces.
+/// An all-reduce between nodes through a reducing network.
 std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& communicator,
                                                    std::vector<ChannelLoops> channels);
-/// All-gather and reduce-scatter by such a network, of CollNetDirect or (`nvls`) of NVLS. REQUIRES:
-/// every GPU is a head; channels go through rails, the blocks of heads of one index.
+/// An all-gather or reduce-scatter through a reducing network, with CollNetDirect or (`nvls`) NVLS.
+/// REQUIRES: every GPU is a head; each channel serves one rail, the blocks of heads of one index.
 std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator,
                                                        CollectiveKind kind, bool nvls,
                                                        std::int64_t elements,
                                                        std::vector<ChannelLoops> channels);
-/// The index-th step of a lane by which the GPUs of a node tell each other that their data is
-/// there.
+/// Returns the index-th step of the lane with which the GPUs of a node signal each other that their
+/// data is available.
 Step signal(const RankSet& node, Lane lane, std::int64_t index);
 /// `orders`: by channel.
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,

@@ -1,10 +1,11 @@
-// Blocks are told by their distance s from the rank, 0 … n - 1, and go along the bits of s: the
-// lowest bit that is set is the dimension by which a block travels next. The tree is cut at its top
-// into `factor` branches that do the same at the same time ("aggregated"): the chunks of one step
-// go in one message if it has room for them. s = branch · delta + low; low goes through 1 … delta -
-// 1 in the order of a tree walked from far to near, so that no more of the messages' slots are
-// taken than there are. Phases, by NCCL's numbers: 0 leaves, 1 the low bits, 2 and 3 the branches
-// (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and at last 4, the own block).
+// Blocks are identified by their distance s from the rank, 0 … n - 1, and travel along the bits of
+// s: the lowest set bit is the dimension along which a block travels next. The tree is cut at its
+// top into `factor` branches that do the same at the same time ("aggregated"): the chunks of one
+// step go in one message if it has room for them. s = branch · delta + low; low goes through 1 …
+// delta - 1 in the order of a tree walked from far to near, so that no more of the messages' slots
+// are taken than there are. Phases, by NCCL's numbers: 0 leaves, 1 the low bits, 2 and 3 the
+// branches (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and at last 4, the own
+// block).
 
 #include "core/nccl/lowering/pat_order.h"
 

@@ -5,13 +5,13 @@
 
 namespace tutti::core::nccl {
 
-/// What a thread block does at once in PAT, NCCL's parallel aggregated trees, for one chunk of one
-/// rank's block. Ranks speak with those at distances of powers of two, one dimension each. An
-/// all-gather takes a chunk from a message (or from its own buffer) to its output and into a
-/// message to another; a reduce-scatter adds its own to what came, or to what lies in the message
-/// to send already, and keeps the sum in a message or as its result.
+/// A step of a thread block in PAT, NCCL's parallel aggregated trees, for one chunk of one rank's
+/// block. Ranks communicate with those at distances of powers of two, one dimension each. An
+/// all-gather copies a chunk from a message (or its own buffer) to its output and into a message to
+/// another rank; a reduce-scatter adds its own contribution to a received chunk, or to one that is
+/// already in the message to send, and keeps the sum in a message or as its result.
 struct PatStep {
-  /// The location of a chunk: its index `place` in message number `message` of a loop along
+  /// The location of a chunk: position `place` in message number `message` of a loop along
   /// `dimension`. Dimension -1 is the rank's own buffer.
   struct Place {
     int dimension = -1;
@@ -27,23 +27,25 @@ struct PatStep {
   bool to_complete = false;   ///< the message can be sent
 };
 
-/// A loop of a channel: a chunk of every rank's block. The same for all ranks.
+/// The steps of one loop of a channel: a chunk of every rank's block. The order is the same for all
+/// ranks.
 struct PatOrder {
   int dimensions = 0;
   int per_message = 1;  ///< chunks in a message at most
   std::vector<PatStep> steps;
 };
 
-/// Of an all-gather: a rank sends to the one that is 2^d before it, or (reduce-scatter) the one 2^d
-/// further on. Small parts have several chunks in a message, as many as its slot holds; what does
-/// not fit one message goes in up to eight that follow each other. `slot_bytes`: a chunk at its
-/// largest. REQUIRES: at least two ranks, at most 2^20; a part and a slot of some bytes. SOURCE:
-/// NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and later);
-/// src/device/prims_simple.h, patCopy, patReduce.
+/// Returns the order of an all-gather: along dimension d a rank sends to the rank 2^d before it, or
+/// (reduce-scatter) 2^d after it. For small parts, a message has several chunks, as many as fit its
+/// slot; chunks that exceed one message use up to eight consecutive ones. `slot_bytes` is the
+/// maximum size of a chunk. REQUIRES: at least two ranks, at most 2^20; `part_bytes` and
+/// `slot_bytes` are positive.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and
+/// later); src/device/prims_simple.h, patCopy, patReduce.
 PatOrder pat_all_gather(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
 PatOrder pat_reduce_scatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
-/// Of 2.23 to 2.25, whose all-gather is that of later releases. SOURCE: NVIDIA/nccl v2.25.1
-/// src/include/collectives.h, PatRSAlgorithm.
+/// Returns the order in 2.23 to 2.25; their all-gather is that of later releases. SOURCE:
+/// NVIDIA/nccl v2.25.1 src/include/collectives.h, PatRSAlgorithm.
 PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes,
                                         std::int64_t part_bytes);
 

@@ -1,6 +1,6 @@
-// A reduce-scatter's PAT as 2.23 to 2.25 have it. Between 2^k ranks it is that of later releases;
-// between other numbers what is left out, because no rank is so far away, takes up no place in a
-// message: each side of a step counts what it has left out.
+// The order of a reduce-scatter's PAT in 2.23 to 2.25. Between 2^k ranks it is that of later
+// releases; for other numbers, blocks that are omitted because no rank is that far away take no
+// space in a message: each side of a step counts the omitted blocks.
 
 #include "core/nccl/lowering/pat_walk.h"
 

@@ -1,12 +1,12 @@
-// PAT between one GPU of each node. Of a channel the first lane is the thread block, then come for
-// each dimension the proxy that sends and the one that receives. Messages are put together, and
-// taken apart, in slots of the rank's scratch: eight to send and eight received, for each
-// dimension. The thread block waits for what it reads to be received and for what it overwrites to
-// be sent; the proxies wait for it. Where NCCL adds two things and writes the sum in one go, there
-// are a copy and an addition here.
+// PAT between one GPU of each node. The first lane of a channel is the thread block, followed by
+// the sending and the receiving proxy of each dimension. Messages are assembled and disassembled in
+// slots of the rank's scratch: eight to send and eight received, for each dimension. The thread
+// block waits until the data that it reads was received and the data that it overwrites was sent;
+// the proxies wait for the thread block. Where NCCL adds two operands and writes the sum in one
+// pass, there are a copy and an addition here.
 //
-// With numbers of ranks that are no power of two a message of NCCL's may have gaps between its
-// chunks; here chunks are next to each other.
+// If the number of ranks is not a power of two, NCCL's messages may have gaps between chunks; here
+// chunks are adjacent.
 
 #include <map>
 #include <utility>

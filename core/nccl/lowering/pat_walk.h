@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the orders of PAT; nobody else includes it.
+// Shared by the orders of PAT; no other code includes it.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ namespace tutti::core::nccl {
 inline int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n) - 1); }
 inline int lowest_bit(int s) { return std::countr_zero(static_cast<unsigned>(s)); }
 
-/// The tree cut into branches, and what a walk along it has said so far.
+/// The tree divided into branches, and the steps that a walk along it has emitted so far.
 class PatWalk {
  public:
   PatWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers)
@@ -39,9 +39,8 @@ class PatWalk {
   }
 
  protected:
-  /// A step as NCCL's algorithm says it: places count chunks of a message, `later` messages that
-  /// come after the one that is next (of an all-gather those received, of a reduce-scatter those
-  /// sent).
+  /// A step in the form of NCCL's algorithm: positions count chunks of a message, `later` counts
+  /// messages after the next one (for an all-gather received ones, for a reduce-scatter sent ones).
   struct Said {
     int ahead = 0;
     int receive = -1, receive_place = 0;
@@ -81,8 +80,7 @@ class PatWalk {
     order_.steps.push_back(step);
   }
 
-  /// The bits of i of `max` = 2^k turned round, those that are clear in place of those that are
-  /// set.
+  /// Returns i with the `max` = 2^k bits reversed and inverted.
   static int mirrored(int i, int max) {
     int made = 0;
     for (int mask = 1, mirror = max / 2; mask < max; mask <<= 1, mirror >>= 1) {
@@ -90,7 +88,7 @@ class PatWalk {
     }
     return made;
   }
-  /// Of 2^k: only upper bits are set.
+  /// True if only upper bits of 2^k are set.
   static bool new_peer(int i, int power) {
     return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1));
   }
@@ -112,9 +110,9 @@ class PatWalk {
   bool own_touched_ = false;
 };
 
-/// A reduce-scatter's steps in their order. A release says by `Phases` what they are: begin() of a
-/// round, leaf(), pass_on(), branch_leaf() and branch(), and where the last chunk that is received
-/// lies.
+/// Emits the steps of a reduce-scatter in order. A release defines by `Phases` the steps of the
+/// phases: begin() of a round, leaf(), pass_on(), branch_leaf() and branch(), and the location of
+/// the last received chunk.
 template <class Phases>
 class PatReduceScatterWalk : public PatWalk {
  public:

@@ -1,11 +1,11 @@
-// A lane per channel. A channel's part goes round in loops. Of an all-reduce a loop is n chunks:
-// the rank that stands at position p first sends chunk p - 1, adds its own to those before it and
-// sends them on, completes chunk p, and passes on what is complete (before 2.10 chunks have the
-// numbers of ranks, not of positions). Of an all-gather and a reduce-scatter a loop is a chunk of
-// every rank's block; of a broadcast and a reduce a chunk that goes down the chain from, or to, the
-// root. What a primitive moves goes in slices, each of which is a message. The last loop's chunks
-// are what is left, in n equal parts up to whole 16 bytes: those behind its end are empty, and are
-// sent all the same.
+// A lane per channel. A channel's part is processed in loops. In an all-reduce a loop has n chunks:
+// the rank at position p first sends chunk p - 1, then adds its own contribution to received chunks
+// and forwards them, completes chunk p, and forwards complete chunks (before 2.10 chunks are
+// numbered by rank instead of by position). In an all-gather and a reduce-scatter a loop is a chunk
+// of every rank's block; in a broadcast and a reduce it is a chunk that travels down the chain
+// from, or to, the root. Data of a primitive is divided into slices, each of which is a message.
+// The chunks of the last loop divide the remainder into n equal parts, rounded up to 16 bytes:
+// chunks after its end are empty, but are sent too.
 
 #include "core/nccl/lowering/parts.h"
 

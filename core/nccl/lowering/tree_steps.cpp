@@ -1,9 +1,9 @@
-// Chunk after chunk the ranks add what their children send to their own and send it up; the root
-// sends sums down again, and everyone on. Half of the channels go along one tree of nodes, half
-// along the other; inside a node every tree is a chain. A channel's threads are divided: up and
-// down are a lane each, but the root's are one, which adds a chunk of all children up and sends the
-// sum down before it turns to the next. Before 2.10 Simple and LL do not divide them: all go up
-// with all chunks and then down, one lane.
+// For chunk after chunk, each rank adds the data of its children to its own and sends the sum up;
+// the root sends sums down again, and every rank forwards them. Half of the channels use one tree
+// of nodes, half the other; inside a node every tree is a chain. A channel's threads are divided:
+// up and down have a lane each, except at the root, whose single lane reduces a chunk of all
+// children and sends the sum down before it starts the next. Before 2.10 Simple and LL do not
+// divide them: one lane sends all chunks up and then all down.
 
 #include "core/nccl/lowering/parts.h"
 

@@ -1,5 +1,5 @@
-// What a walk takes of links and network ports, and which ports it may take: the other half of
-// channel_search.cpp.
+// The links and network ports that a search step uses, and the ports that it may use: the other
+// half of channel_search.cpp.
 
 #include <algorithm>
 #include <cmath>

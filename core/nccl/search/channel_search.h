@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the search for graphs and its walks; nobody else includes it.
+// Shared by the search for graphs and its walks; no other code includes it.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace tutti::core::nccl {
 
-/// What channels are to be like, and those laid down so far.
+/// The required properties of channels, and the channels found so far.
 struct Trial {
   Pattern pattern = Pattern::kRing;
   bool collnet = false;  ///< only by network ports that can reduce
@@ -31,9 +31,9 @@ struct Trial {
   std::vector<int> nets;  ///< places; first and last of every channel
 };
 
-/// Lays channels over a topology, one behind the other, each taking its bandwidth from the links
-/// that it crosses: a depth-first walk that is cut off after so many steps. Which channels it finds
-/// first is NCCL's order to the letter, for a walk that is cut off keeps what it has. SOURCE:
+/// Finds channels in a topology one after the other; each takes its bandwidth from the links that
+/// it crosses. It is a depth-first search that is cut off after a limited number of steps. It
+/// follows NCCL's order exactly, because a search that is cut off keeps what it has found. SOURCE:
 /// NVIDIA/nccl v2.28.9 src/graph/search.cc.
 class ChannelSearch {
  public:
@@ -41,15 +41,16 @@ class ChannelSearch {
   ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings,
                 bool over_nodes);
 
-  /// How often a walk may try to cross a path in all, before it counts as hopeless. NCCL has no
-  /// such bound.
+  /// The total number of attempts to cross a path before the search counts as hopeless. NCCL has no
+  /// such limit.
   static constexpr std::int64_t kMaxCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
-  /// Looks for channels as `trial` wants them; `best` becomes what is better than it. `steps`: how
-  /// many the walk may take; left of them behind it, or kPerfect if there is nothing better.
+  /// Searches channels with the properties of `trial`; `best` becomes the result if it is better.
+  /// `steps` is the number of allowed steps; on return, the number left, or kPerfect if nothing can
+  /// be better.
   void run(Trial& trial, Trial& best, int& steps);
-  /// The bound above was passed.
+  /// True if the limit above was exceeded.
   [[nodiscard]] bool hopeless() const { return crossings_ > kMaxCrossings; }
 
   /// Returns network ports in the order in which they are tried, for one GPU or (-1) for all GPUs.
@@ -59,7 +60,7 @@ class ChannelSearch {
 
  private:
   enum class Order { kSearched, kPci, kReplayed };
-  /// What is left to do of a channel.
+  /// The remaining work of a channel.
   struct Rest {
     int back_to_net = -1;    ///< at which GPU of the channel it goes to the network; -1: no more
     int back_to_first = -1;  ///< behind which it closes
@@ -107,7 +108,7 @@ class ChannelSearch {
   const SearchSettings& settings_;
   bool over_nodes_;
   int gpus_;
-  /// What crossing a link takes besides its bandwidth.
+  /// Conditions for crossing a link besides its bandwidth.
   struct Manners {
     bool pcie = false;
     bool asks_back =

@@ -1,7 +1,7 @@
-// Which rings there are among some of the GPUs of a hybrid cube mesh depends on which they are: 0
-// and 1 share one link, 0 and 3 two, 0 and 5 none. Whoever takes k of them takes the first k. So
-// says vTrain's table of a V100 host: 22, 45, 85, 37, 46, 87 and 134 GB/s of 2 to 8 GPUs are 1, 2,
-// 4, 2 (by way of a third GPU), 2, 4 and 6 links, which is what NCCL's search finds for the first.
+// The rings among some GPUs of a hybrid cube mesh depend on which GPUs they are: 0 and 1 share one
+// link, 0 and 3 two, 0 and 5 none. A user of k GPUs normally uses the first k. vTrain's table of a
+// V100 host shows this: 22, 45, 85, 37, 46, 87 and 134 GB/s for 2 to 8 GPUs are 1, 2, 4, 2 (through
+// a third GPU), 2, 4 and 6 links, which is the result of NCCL's search for the first GPUs.
 
 #include "core/nccl/search/cube_mesh.h"
 

@@ -6,8 +6,8 @@
 
 namespace tutti::core::nccl {
 
-/// How two devices reach each other, from near to far, as NCCL 2.27.5 and later order them. Older
-/// versions lack some, and had kP2c behind kPxn. SOURCE: NVIDIA/nccl src/graph/topo.h.
+/// The type of a path between two devices, from near to far, in the order of NCCL 2.27.5 and later.
+/// Older versions lack some, and order kP2c after kPxn. SOURCE: NVIDIA/nccl src/graph/topo.h.
 enum class PathType {
   kLoc,  ///< the device itself
   kNvl,  ///< NVLink
@@ -23,8 +23,8 @@ enum class PathType {
   kDis,  ///< none
 };
 
-/// What channels look like. The numbers are those of NCCL's logs and graph files. SOURCE:
-/// NVIDIA/nccl src/graph/graph.h.
+/// The shape of channels. The numbers are those in NCCL's logs and graph files. SOURCE: NVIDIA/nccl
+/// src/graph/graph.h.
 enum class Pattern {
   kBalancedTree = 1,  ///< network to the first GPU, and back from the first two in turn
   kSplitTree = 2,     ///< network to the first GPU, back from the second
@@ -34,18 +34,18 @@ enum class Pattern {
   kCollnetDirect = 6,
 };
 
-/// One channel of a graph: the GPUs of a node in the order in which data goes through them.
+/// One channel of a graph: the GPUs of a node in the order of the data flow.
 struct GraphChannel {
   std::vector<int> gpus;  ///< ranks inside the node
-  /// Network devices before the first GPU and behind the last, as the topology numbers them
-  /// (`NET/0` is 0; those of host h of several that share an NVLink domain have h << 56 added);
-  /// empty inside one node.
+  /// The network devices before the first GPU and after the last, with the topology's numbers
+  /// (`NET/0` is 0; for host h of several that share an NVLink domain, h << 56 is added); empty
+  /// inside one node.
   std::vector<std::int64_t> nets;
 };
 
-/// What NCCL's search found for one pattern; of a communicator, the least of all ranks (of types
-/// and cross_nic the most). SOURCE: NVIDIA/nccl src/graph/graph.h, struct ncclTopoGraph; the graph
-/// files' attributes.
+/// The result of NCCL's search for one pattern; for a communicator, the minimum over all ranks (for
+/// types and cross_nic the maximum). SOURCE: NVIDIA/nccl src/graph/graph.h, struct ncclTopoGraph;
+/// the graph files' attributes.
 struct Graph {
   int id = 0;  ///< of graph files: 0 ring, 1 tree, 2 CollNet chain, 3 NVLS, 4 CollNet direct
   Pattern pattern = Pattern::kRing;
@@ -61,8 +61,7 @@ struct Graph {
       orders;  ///< one per channel; may be empty where only the figures are known
 };
 
-/// What NCCL's search found for a communicator. A graph without channels is one that it has not
-/// got.
+/// The results of NCCL's search for a communicator. A graph without channels does not exist.
 struct Graphs {
   Graph ring;
   Graph tree;

@@ -32,11 +32,12 @@ class GraphReader {
       if (!graph) continue;
       if (!ids.insert(graph->id).second)
         problems_.add({ProblemCode::kDuplicate, "graph.id"}, xml_.where(element),
-                      "<graph id=\"{}\">: the second", graph->id);
+                      "<graph id=\"{}\"> is listed twice", graph->id);
       graphs.push_back(*graph);
     }
     if (graphs.empty() && problems_.empty())
-      problems_.add({ProblemCode::kMissing, "graph"}, xml_.where(xml_.root()), "no <graph> in it");
+      problems_.add({ProblemCode::kMissing, "graph"}, xml_.where(xml_.root()),
+                    "the file has no <graph>");
     if (problems_.empty()) number(graphs);
     return graphs;
   }
@@ -117,7 +118,7 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
     }
     if (std::find(gpus.begin(), gpus.end(), *number) != gpus.end())
       problems_.add({ProblemCode::kDuplicate, fmt::format("gpu.{}", attribute)}, xml_.where(end),
-                    "<gpu {}=\"{}\">: it is in this channel already", attribute, *number);
+                    "<gpu {}=\"{}\"> is listed twice in this channel", attribute, *number);
     gpus.push_back(*number);
     gpus_[*number] = 0;
   }

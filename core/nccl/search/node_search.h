@@ -1,6 +1,7 @@
 #pragma once
 
-// Between the search for a communicator's graphs and that for one of them; nobody else includes it.
+// Shared by the search for a communicator's graphs and that for one of them; no other code includes
+// it.
 
 #include <cstdint>
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace tutti::core::nccl {
 
-/// One node's topology, and what all searches on it share.
+/// One node's topology, and the data that all searches on it share.
 class NodeSearch {
  public:
   NodeSearch(const Topology& topology, const SearchSettings& settings, bool over_nodes)
@@ -32,8 +33,8 @@ class NodeSearch {
   NodeSearch(const NodeSearch&) = delete;
   NodeSearch& operator=(const NodeSearch&) = delete;
 
-  /// The best graph of a pattern with so many channels at least and at most; `collnet`: by network
-  /// ports that can reduce.
+  /// Returns the best graph of a pattern with the given minimum and maximum number of channels;
+  /// `collnet`: through network ports that can reduce.
   Graph find(int id, Pattern pattern, bool collnet, int min_channels, int most_channels);
 
   [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
@@ -41,7 +42,7 @@ class NodeSearch {
   [[nodiscard]] float total() const { return total_; }
 
  private:
-  /// What may be asked of a graph's paths at least and at most, and by how many cards.
+  /// The minimum and maximum of the path types of a graph, and the number of cards.
   struct Range {
     PathType min_intra = PathType::kLoc, most_intra = PathType::kSys;
     PathType min_inter = PathType::kPix, most_inter = PathType::kSys;
@@ -52,7 +53,7 @@ class NodeSearch {
   void measure();
   [[nodiscard]] Range range(Pattern pattern) const;
   Trial search(Trial start, const Range& range);
-  /// Steps that a walk, and all of them together, have left.
+  /// The number of steps left for one search, and for all searches together.
   struct StepsLeft {
     int of_walk = 0;
     std::int64_t& of_all;

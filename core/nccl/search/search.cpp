@@ -21,8 +21,8 @@ std::string misfit(const Graph& graph, int gpus) {
         std::all_of(channel.gpus.begin(), channel.gpus.end(), [gpus](int g) { return g < gpus; });
     if (!known || (graph.id != 3 && channel.gpus.size() != static_cast<std::size_t>(gpus)))
       return fmt::format(
-          "graph {} has channels of {} GPUs, but a node has {}: it was made for another machine or "
-          "for several nodes",
+          "graph {} has channels of {} GPUs, but a node has {}: the file is from another machine, "
+          "or from several nodes",
           graph.id, channel.gpus.size(), gpus);
   }
   return "";
@@ -66,12 +66,13 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
   const int gpus = result.node.count(NodeKind::kGpu);
   result.over_nodes = count > 1 || gpus < topology.count(NodeKind::kGpu);
   if (gpus > kMaxGpus)
-    return refuse({ProblemCode::kTooLarge, "gpu"},
-                  fmt::format("{} GPUs in one node: the search takes {} at most", gpus, kMaxGpus));
+    return refuse(
+        {ProblemCode::kTooLarge, "gpu"},
+        fmt::format("{} GPUs in one node exceed the search's limit of {}", gpus, kMaxGpus));
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
     return refuse(
         {ProblemCode::kMissing, "net"},
-        fmt::format("{} nodes, but the topology has no <net>: dump it on a machine with a network",
+        fmt::format("{} nodes, but the topology has no <net>; dump it on a machine with a network",
                     count * result.nodes_per_topology));
   }
   for (const Graph& graph : given) {

@@ -10,7 +10,7 @@
 
 namespace tutti::core::nccl {
 
-/// What NCCL finds on a machine.
+/// The result of NCCL's search on a machine.
 struct SearchResult {
   Graphs graphs;
   Topology node;  ///< what one node of NCCL's is: GPU 0 and all that it reaches without the network
@@ -20,13 +20,12 @@ struct SearchResult {
   float total_gb_per_s = 0;  ///< of a GPU's NVLinks together, or of its PCIe slot
 };
 
-/// The graphs that NCCL 2.28.9 searches for a communicator over all GPUs of `count` machines like
-/// this, as it searches them: the same channels in the same order. For other versions of NCCL the
-/// graphs may differ. `given` are used in place of those that would be searched, by their ids, if
-/// they have channels (NCCL_GRAPH_FILE); their GPUs must be the node's. ERRORS: a given graph of
-/// other GPUs; several nodes and no network card; more than 160 GPUs in one node; a topology so odd
-/// that the search does not end. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, src/init.cc
-/// (which graphs, in which order).
+/// Returns the graphs that NCCL 2.28.9 finds for a communicator over all GPUs of `count` such
+/// machines: the same channels in the same order. For other versions of NCCL the graphs may differ.
+/// `given` graphs with channels replace searched ones of the same id (NCCL_GRAPH_FILE); their GPUs
+/// must be the node's. ERRORS: a given graph has other GPUs; several nodes without a network card;
+/// more than 160 GPUs in one node; a topology on which the search does not end. SOURCE: NVIDIA/nccl
+/// v2.28.9 src/graph/search.cc, src/init.cc (which graphs, in which order).
 Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count,
                                      const SearchSettings& settings = {},
                                      std::span<const Graph> given = {});

@@ -106,7 +106,7 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
   for (const Switch& known : kSwitches) all.emplace_back(known.name);
   return tl::unexpected(
       Error::request({ProblemCode::kUnknownName, std::string(name)},
-                     fmt::format("{}: the search does not look at it{}; it looks at {}", name,
+                     fmt::format("{}: the search does not use this variable{}; it uses {}", name,
                                  did_you_mean(name, all), fmt::join(all, ", "))));
 }
 

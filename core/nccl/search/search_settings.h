@@ -8,17 +8,17 @@
 
 namespace tutti::core::nccl {
 
-/// NCCL's MAXCHANNELS: of anything that it does.
+/// NCCL's MAXCHANNELS, the limit for all kinds of channels.
 inline constexpr int kMaxChannels = 64;
 
-/// Which network cards a GPU may take (NCCL_NETDEVS_POLICY).
+/// The network cards that a GPU may use (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {
   kAuto,  ///< its part of those that are nearest to it
   kAll,   ///< all that are nearest
   kMax    ///< at most so many of them
 };
 
-/// What the environment changes of paths and of the search. Defaults are NCCL's.
+/// The effects of environment variables on paths and on the search. Defaults are NCCL's.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, search.cc, topo.cc.
 struct SearchSettings {
   std::optional<PathType> p2p_level;  ///< NCCL_P2P_LEVEL; NCCL_P2P_DISABLE=1 is kLoc
@@ -37,12 +37,12 @@ struct SearchSettings {
   int most_nets = 0;  ///< of kMax
 };
 
-/// How NCCL writes a path's type: "NVL", "PIX", ….
+/// Returns NCCL's name of a path type: "NVL", "PIX", ….
 std::string_view to_string(PathType type);
 std::optional<PathType> path_type(std::string_view name);
 
-/// Sets what the environment variable `name` stands for.
-/// ERRORS: a variable that changes nothing here; a value that it does not take.
+/// Sets the value of the environment variable `name`.
+/// ERRORS: a variable without an effect here; an invalid value.
 Expected<void> set(SearchSettings& settings, std::string_view name, std::string_view value);
 
 }  // namespace tutti::core::nccl

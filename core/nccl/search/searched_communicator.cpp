@@ -68,15 +68,14 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   const std::int64_t gpus = topology.count(NodeKind::kGpu);
   if (count > std::numeric_limits<int>::max() / gpus)
     return tl::unexpected(Error::request(
-        {ProblemCode::kTooLarge}, fmt::format("{} × {} ranks: NCCL takes {} at most", count, gpus,
-                                              std::numeric_limits<int>::max())));
+        {ProblemCode::kTooLarge}, fmt::format("{} × {} ranks exceed NCCL's limit of {}", count,
+                                              gpus, std::numeric_limits<int>::max())));
   if (settings.net_intra_disabled.value_or(false) && found.nodes_per_topology > topology.hosts)
-    return tl::unexpected(Error::request({ProblemCode::kConflict, "NCCL_NET_DISABLE_INTRA"},
-                                         "NCCL_NET_DISABLE_INTRA=1: NCCL ends with \"No transport "
-                                         "found\", as only the network joins some GPUs of a "
-                                         "machine; leave it out, or what keeps them from peer "
-                                         "access and shared memory (NCCL_P2P_DISABLE, "
-                                         "NCCL_SHM_DISABLE)"));
+    return tl::unexpected(Error::request(
+        {ProblemCode::kConflict, "NCCL_NET_DISABLE_INTRA"},
+        "NCCL_NET_DISABLE_INTRA=1: NCCL fails with \"No transport found\", because some GPUs of a "
+        "machine can communicate only over the network; remove it, or the variables that disable "
+        "peer access and shared memory (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE)"));
   Communicator made;
   made.version = version;
   made.ranks = static_cast<int>(count * gpus);

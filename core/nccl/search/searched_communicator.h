@@ -21,17 +21,19 @@ HostCpu host_cpu(const CpuFacts& cpu);
 Expected<SearchSettings> search_settings(const Settings& settings,
                                          Version version = kDefaultVersion);
 
-/// The communicator over all GPUs of `count` machines like `topology`, of which `found` was found:
-/// its channels are counted as `version` does. For NVLS the driver has to know multicast, which no
-/// topology says: it is taken to. A CollNet plugin is there if the search looked for its graphs and
-/// some card can reduce. REQUIRES: found = search_graphs(topology, count, …). ERRORS: more than
-/// 2³¹ - 1 ranks; under NCCL_NET_DISABLE_INTRA=1 GPUs of a host that only it joins.
+/// Returns the communicator over all GPUs of `count` machines like `topology` with the search
+/// result `found`; channels are counted as in `version`. NVLS needs a driver with multicast; a
+/// topology does not state this, so it is assumed. A CollNet plugin is assumed if the search
+/// included its graphs and some card can reduce. REQUIRES: found = search_graphs(topology, count,
+/// …).
+/// ERRORS: more than 2³¹ - 1 ranks; NCCL_NET_DISABLE_INTRA=1 with GPUs of a host that only the
+/// network connects.
 Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found,
                                        std::int64_t count, const Settings& settings,
                                        Version version = kDefaultVersion);
 
-/// The same from a topology alone: its graphs are searched as NCCL 2.28.9 does (search.h), but for
-/// those that are `given`. ERRORS: those of the settings and of the search.
+/// Returns the communicator from a topology alone: its graphs are searched as in NCCL 2.28.9
+/// (search.h), except for those that are `given`. ERRORS: those of the settings and of the search.
 Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count,
                                              const Settings& settings,
                                              std::span<const Graph> given = {});

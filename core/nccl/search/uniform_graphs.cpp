@@ -1,13 +1,11 @@
-// NCCL's search lays channels of one speed after another until links are full, from the fastest
-// speed of a list down. Where all GPUs and network cards are alike, the outcome can be counted.
-// Take 8 H100 (18 NVLinks of 20.6 GB/s as NCCL counts them, 370.8 together) on switches, and the
-// list 60, 50, 40, 30, …:
-//   60 fits 6 times (360), 50 7 times (350), 40 9 times (360, no better), 30 12 times (360); below
-//   half of the best speed it stops looking. 6 channels of 60 it is; channels of 25 and more are
-//   doubled at half the speed: 12 x 30.
-// Between nodes a channel leaves by a network card: 8 cards of 50 GB/s and the list 48, 45, …: 8
-// x 48. tests/core/nccl/uniform_graphs_test.cpp holds the outcome against the search of NCCL
-// itself.
+// NCCL's search adds channels of one speed until links are full, beginning with the fastest speed
+// of a list. If all GPUs and network cards are identical, the result can be computed by a formula.
+// For example, 8 H100 (18 NVLinks of 20.6 GB/s in NCCL's tables, 370.8 together) on switches, and
+// the list 60, 50, 40, 30, …: 60 fits 6 times (360), 50 7 times (350), 40 9 times (360, no better),
+// 30 12 times (360); below half of the best speed the search stops. The result is 6 channels of 60;
+// channels of 25 and more are doubled at half the speed: 12 x 30. Between nodes a channel leaves by
+// a network card: 8 cards of 50 GB/s and the list 48, 45, …: 8 x 48.
+// tests/core/nccl/uniform_graphs_test.cpp compares the result with NCCL's own search.
 
 #include "core/nccl/search/uniform_graphs.h"
 
@@ -262,8 +260,8 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   const bool part_of_mesh = system.inside == Inside::kCubeMesh && system.gpus != 8;
   if (part_of_mesh && (system.nodes > 1 || system.gpus > 8))
     return wrong(ProblemCode::kUnsupported,
-                 "part of a cube mesh on several nodes: which rings NCCL finds there depends on "
-                 "where its cards are");
+                 "part of a cube mesh on several nodes: NCCL's rings depend on where the network "
+                 "cards are attached");
   if (system.nodes > 1 && system.nics == 0)
     return wrong(ProblemCode::kMissing, "several nodes without network cards");
   Communicator comm;
@@ -284,7 +282,7 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   comm.collnet_heads = comm.graphs.collnet_direct.channels;
   comm.collnet_narrow = sharp_adds_narrow_types(system.nic_gb_per_s);
   if (comm.ranks > 1 && comm.graphs.ring.channels == 0)
-    return wrong(ProblemCode::kTooSmall, "links too slow for any channel");
+    return wrong(ProblemCode::kTooSmall, "links too slow for a single channel");
   comm.nvls = comm.graphs.nvls.channels > 0 && settings.nvls.value_or(true);
   count_channels(comm, settings);
   comm.p2p = point_to_point(system, settings, comm.channels, version);

@@ -5,11 +5,11 @@
 
 namespace tutti::core::nccl {
 
-/// The communicator of all GPUs of `system` under a version: what NCCL's search ends with on
-/// machines whose GPUs are all alike, by counting instead of searching (uniform_graphs.cpp teaches
-/// how), then the channels. Orders of GPUs are left empty. Of a cube mesh on one node the first
-/// GPUs are searched, in their orders. ERRORS: machines that cannot be counted so: part of a cube
-/// mesh on several nodes; several without network cards; links too slow for any channel.
+/// Returns the communicator of all GPUs of `system` under a version: the result of NCCL's search on
+/// machines with identical GPUs, computed by formulas (explained in uniform_graphs.cpp), and its
+/// channels. The orders of GPUs are empty. In a cube mesh on one node, the first GPUs are searched,
+/// with their orders. ERRORS: machines without a formula: part of a cube mesh on several nodes;
+/// several without network cards; links too slow for a single channel.
 Expected<Communicator> uniform_communicator(const System& system, Version version,
                                             const Settings& settings);
 

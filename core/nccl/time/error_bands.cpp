@@ -108,10 +108,9 @@ Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string&
       place = 2 * kSizes + static_cast<std::size_t>(factor - made.factors_.begin());
       number(4, factor->value);
     } else {
-      problems.add(
-          {ProblemCode::kUnknownName, columns[0]}, where(0),
-          "expected one node or several nodes and a size such as \"{}\", or what widens bands",
-          kSizeNames[0]);
+      problems.add({ProblemCode::kUnknownName, columns[0]}, where(0),
+                   "expected one node or several nodes, and a size such as \"{}\"; or widen",
+                   kSizeNames[0]);
       continue;
     }
     if (set[place])

@@ -12,20 +12,20 @@
 
 namespace tutti::core::nccl {
 
-/// Between what and what of its prediction a measurement lay, in eight of ten cases.
+/// The range of measured times relative to their prediction that covers 80 % of cases.
 struct ErrorBand {
   double low = 1;
   double high = 1;
 };
 
-/// From how many systems the figures of a network are known.
+/// The number of systems to which the parameters of a network were fitted.
 enum class KnownFrom { kSeveral, kOne, kNone };
 
 inline KnownFrom known_from(std::size_t systems) {
   return systems > 1 ? KnownFrom::kSeveral : systems == 1 ? KnownFrom::kOne : KnownFrom::kNone;
 }
 
-/// What an error depends on beside bytes and nodes.
+/// Facts, besides bytes and nodes, on which the error depends.
 struct BandFacts {
   KnownFrom network = KnownFrom::kSeveral;  ///< of several nodes; of one node kSeveral
   Driving driving = Driving::kProcessPerGpu;
@@ -34,9 +34,9 @@ struct BandFacts {
 
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters);
 
-/// What the validation has taught of predictions' errors. A band by one or several nodes and size,
-/// whose ends are farther from the prediction or nearer to it, as logarithms, by a factor for each
-/// of the facts. Learned on systems that the figures were not fitted to.
+/// The error bands of predictions, estimated by the validation. A band by one or several nodes and
+/// size; its ends, as logarithms, are multiplied by a factor for each of the facts. Bands are
+/// estimated on systems to which the parameters were not fitted.
 class ErrorBands {
  public:
   static constexpr std::size_t kSizes = 4;
@@ -51,15 +51,15 @@ class ErrorBands {
     double value = 1;
   };
   static constexpr std::size_t kFactors = 14;
-  /// Which factors the facts have, one of every kind: places in factors().
+  /// Returns the factors of the facts, one of every kind, as indices into factors().
   static std::array<std::size_t, 3> factors_of(const BandFacts& facts);
 
   ErrorBands();
-  /// CSV: part, name, low, high, widen. Of the parts "one node" and "several nodes" the names are
-  /// kSizeNames, low and high times the prediction; of factors `widen` counts. ERRORS: a row that
-  /// is missing, there twice or wrong.
+  /// CSV: part, name, low, high, widen. For the parts "one node" and "several nodes" the names are
+  /// kSizeNames, and low and high are relative to the prediction; factors use `widen`. ERRORS: a
+  /// row that is missing, duplicate or invalid.
   static Expected<ErrorBands> parse(std::string_view text, const std::string& file);
-  /// nccl_error.csv of the library folder.
+  /// Loads nccl_error.csv from the library folder.
   static Expected<ErrorBands> load(const std::string& library_folder);
   [[nodiscard]] std::string to_csv() const;
 

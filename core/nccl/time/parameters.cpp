@@ -73,9 +73,9 @@ constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
-    "published: NCCL's own for CollNetDirect (NVIDIA/nccl src/graph/tuning.cc; since 2.19)",
-    "published: 2.83 us for 8 bytes of 128 hosts over two levels (Graham et al.; SHArP; COMHPC "
-    "2016)"};
+    "published: NCCL's own value for CollNetDirect (NVIDIA/nccl src/graph/tuning.cc; since 2.19)",
+    "published: 2.83 us for 8 bytes on 128 hosts with two switch levels (Graham et al.; SHArP; "
+    "COMHPC 2016)"};
 
 std::size_t row(GpuGeneration generation) {
   switch (generation) {
@@ -149,7 +149,7 @@ Parameters Parameters::initial() {
     add("sharp", kSharp[f], kSharpStart[f]);
     made.all_.back().how = kSharpHow[f];
   }
-  TUTTI_CHECK(made.all_.size() == kEnd, "every figure has its place");
+  TUTTI_CHECK(made.all_.size() == kEnd, "every parameter of the time model has a place");
   return made;
 }
 
@@ -212,7 +212,7 @@ Expected<Parameters> Parameters::parse(std::string_view text, const std::string&
                                     [&](const Parameter& p) { return p.name == cell(0).text; });
     if (found == made.all_.end()) {
       problems.add({ProblemCode::kUnknownName, "name"}, where,
-                   "\"{}\" is no figure of the time model", cell(0).text);
+                   "the time model has no parameter \"{}\"", cell(0).text);
       continue;
     }
     const auto index = static_cast<std::size_t>(found - made.all_.begin());

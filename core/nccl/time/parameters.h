@@ -11,7 +11,7 @@
 
 namespace tutti::core::nccl {
 
-/// What a GPU generation takes inside a node.
+/// Parameters of a GPU generation, for times inside a node.
 enum class GpuFigure {
   kHopLl,  ///< us from a GPU to the next over NVLink, by protocol
   kHopLl128,
@@ -36,7 +36,7 @@ enum class GpuFigure {
 };
 inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kLaunchSimple) + 1;
 
-/// What a network takes between nodes.
+/// Parameters of a network, for times between nodes.
 enum class NetFigure {
   kHopLl,  ///< us from a GPU to one of another node, by protocol
   kHopLl128,
@@ -65,14 +65,14 @@ enum class PcieFigure {
 };
 inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kToCard) + 1;
 
-/// What hosts take per operation.
+/// Parameters of hosts, per operation.
 enum class HostFigure {
   kIssue,  ///< us of a thread to launch the operation on one GPU; one that drives several does so
            ///< one after the other
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 
-/// What one release of NCCL, and its CPU, take per operation.
+/// Parameters of an NCCL release and its CPU, per operation.
 enum class ReleaseFigure {
   kMessage,  ///< us of CPU for what one GPU sends to another of its node and gets from it; a
              ///< process does so for one after the other
@@ -82,7 +82,7 @@ enum class ReleaseFigure {
 inline constexpr std::size_t kReleaseFigures =
     static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
 
-/// What a network that reduces takes: SHARP's streaming aggregation.
+/// Parameters of a reducing network: SHARP's streaming aggregation.
 enum class SharpFigure {
   kShare,  ///< of a card's line rate, what it sends to the switches that add while it gets their
            ///< sums
@@ -101,15 +101,15 @@ struct Parameter {
                      ///< "net.share" of all networks; else its name
 };
 
-/// The figures of the time model, from one file.
+/// The parameters of the time model, from one file.
 class Parameters {
  public:
-  /// Data sheets and NCCL's own constants: what a fit starts from.
+  /// Returns values from data sheets and NCCL's own constants, with which a fit starts.
   static Parameters initial();
-  /// CSV: name,value,unit,how. ERRORS: a name that is unknown, missing or there twice; a value that
-  /// is no number above 0.
+  /// CSV: name,value,unit,how. ERRORS: a name that is unknown, missing or duplicate; a value that
+  /// is not a positive number.
   static Expected<Parameters> parse(std::string_view text, const std::string& file);
-  /// nccl_time.csv of the library folder.
+  /// Loads nccl_time.csv from the library folder.
   static Expected<Parameters> load(const std::string& library_folder);
   [[nodiscard]] std::string to_csv() const;
 
@@ -119,13 +119,14 @@ class Parameters {
   [[nodiscard]] double of(PcieFigure figure) const;
   [[nodiscard]] double of(ReleaseFigure figure, const Version& version) const;
   [[nodiscard]] double of(SharpFigure figure) const;
-  /// From how many systems the network's share of its line rate is known; 0: it is assumed.
+  /// Returns the number of systems to which the network's share of its line rate was fitted; 0: it
+  /// is assumed.
   [[nodiscard]] std::size_t systems(Transport transport) const;
   /// True if the network's share of its line rate, on which large messages depend, is not an
   /// assumption.
   [[nodiscard]] bool is_measured(Transport transport) const;
 
-  /// All of them, for a fit.
+  /// Returns all parameters, for a fit.
   [[nodiscard]] std::vector<Parameter>& all() { return all_; }
   [[nodiscard]] const std::vector<Parameter>& all() const { return all_; }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the parts of the time model; nobody else includes it.
+// Shared by the parts of the time model; no other code includes it.
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@ namespace tutti::core::nccl {
 
 inline constexpr double kPerUs = 1e3;  ///< bytes per us of 1 GB/s
 
-/// Several things that all bytes go through. Each gives `us` if it were alone; together a little
-/// more than the slowest.
+/// Several resources in series that all bytes pass. Each takes `us` by itself; together they take
+/// slightly longer than the slowest.
 class Narrowest {
  public:
   void add(double us, const char* what) {
@@ -33,12 +33,12 @@ class Narrowest {
   const char* what_ = "";
 };
 
-/// us that the CPU adds to a kernel of so many us. nccl-tests calls again before the kernel has
-/// ended: of what the CPU takes to issue the operation and what the kernel takes, the longer
-/// counts. A thread that drives several GPUs issues for one after the other. `messages`: that a GPU
-/// sends to others of its node and gets from them; those of all GPUs of a process wait for each
-/// other, whichever thread they are of. SOURCE: 2 to 8 A100, a thread each: 16, 21 and 50 us for an
-/// all-to-all of 96 bytes.
+/// Returns the us that the CPU adds to a kernel of `kernel_us`. nccl-tests issues the next
+/// operation before the kernel has ended, so the longer of issuing and executing counts. A thread
+/// that drives several GPUs issues for one after the other. `messages` is the number that a GPU
+/// sends to others of its node and receives from them; the messages of all GPUs of a process wait
+/// for each other, even on different threads. SOURCE: 2 to 8 A100 with a thread each take 16, 21
+/// and 50 us for an all-to-all of 96 bytes.
 inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us,
                                const Parameters& p, double messages = 0) {
   const double gpus = comm.ranks_of_node();
@@ -52,17 +52,17 @@ inline double waiting_for_host(const System& s, const Communicator& comm, double
   return slower.us() - kernel_us;
 }
 
-/// Longer messages are not sent before the receiver has said where they go. SOURCE:
-/// FI_CXI_RDZV_THRESHOLD, fi_cxi(7); others have the like.
+/// Longer messages are sent only after the receiver has sent their address (rendezvous). SOURCE:
+/// FI_CXI_RDZV_THRESHOLD, fi_cxi(7); others have similar limits.
 inline constexpr double kLongMessage = 16384;
 
-/// Network cards whose own lists of expected messages are too short let the CPU match from so many
-/// nodes on. SOURCE: Polaris, 256 nodes as 128: a ring of LL takes 30 us a node, whatever the match
-/// mode, and 7 on 8 nodes.
+/// From this number of nodes on, the network cards' lists of expected messages overflow, and the
+/// CPU matches messages instead. SOURCE: Polaris, 256 nodes modelled as 128: a ring with LL takes
+/// 30 us per node in any match mode, and 7 on 8 nodes.
 inline constexpr int kManyNodes = 128;
 
-/// us of CPU that a message takes, whose `wire_bytes` the network carries. `waits`: … and the
-/// receiver has asked for it long before.
+/// Returns the us of CPU time per message with `wire_bytes` on the network. `waits`: the receiver
+/// has posted it long before.
 inline double per_message(const System& s, int nodes, double wire_bytes, bool waits,
                           const Parameters& p) {
   bool by_cpu = wire_bytes > kLongMessage;
@@ -73,10 +73,10 @@ inline double per_message(const System& s, int nodes, double wire_bytes, bool wa
   return by_cpu ? p.of(s.transport, NetFigure::kRendezvous) : 0;
 }
 
-/// Network cards of a node that each a process drives.
+/// Returns the number of network cards of a node that are driven by a process each.
 inline double cards_in_use(const System& s) { return std::max(1, std::min(s.nics, s.gpus)); }
 
-/// GB/s that PCIe leaves to the network cards of a node that sends and receives.
+/// Returns the GB/s that PCIe leaves to the network cards of a node that sends and receives.
 inline double through_pcie(const System& s, const Parameters& p) {
   const double all = s.nics * s.pcie_gb_per_s;
   if (!s.gpudirect) return all * p.of(PcieFigure::kThroughHost);
@@ -89,11 +89,12 @@ inline double through_pcie(const System& s, const Parameters& p) {
 /// The share of a network's rate that TCP carries as payload: 1,448 of the 1,538 bytes that a frame
 /// occupies on Ethernet. Measured: 92 % of 10 GbE on 2 to 8 hosts (HKBU-HPML/ddl-benchmarks).
 inline constexpr double kTcpShare = 0.94;
-/// By what two hosts are slower than three over an overlay that makes one flow of all that two
-/// hosts exchange.
+/// The factor by which two hosts are slower than three over an overlay that makes a single flow of
+/// all traffic between two hosts.
 inline constexpr double kBothWays = 1.2;
 
-/// GB/s of what leaves a node over sockets: of all connections over `channels`, and of its host.
+/// Returns the GB/s that leave a node over sockets: over the connections of all `channels`, limited
+/// by the host.
 /// SOURCE: one ring over one socket moves 2.06 GB/s, two move 2.77, four 3.28 and eight 3.75
 /// (NVIDIA/nccl issue 209).
 inline double through_sockets(const System& s, double channels) {
@@ -111,7 +112,7 @@ inline double through_sockets(const System& s, double channels) {
   return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
 }
 
-/// Of the line rate, what arrives in a fabric of so many nodes.
+/// Returns the share of the line rate that arrives in a fabric of this many nodes.
 inline double arriving(const System& s, int nodes, const Parameters& p) {
   // What sockets take is known by itself; TCP fills a narrow wire.
   if (s.sockets.thread_gb_per_s > 0) return kTcpShare;
@@ -119,13 +120,13 @@ inline double arriving(const System& s, int nodes, const Parameters& p) {
          std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
 }
 
-/// GB/s that the cards of a node send to switches that add, and get back.
+/// Returns the GB/s that a node's cards send to reducing switches, and receive.
 inline double through_sharp(const System& s, const Parameters& p) {
   return std::min(s.nics * s.nic_gb_per_s * p.of(SharpFigure::kShare), through_pcie(s, p));
 }
 
-/// Levels of switches between the cards of one rail: a leaf has half of its ports for nodes,
-/// Quantum 40 (HDR), Quantum-2 64 (NDR). SOURCE: data sheets of QM8700 and QM9700.
+/// Returns the number of switch levels between the cards of one rail: half of a leaf's ports are
+/// for nodes, 40 on Quantum (HDR), 64 on Quantum-2 (NDR). SOURCE: data sheets of QM8700 and QM9700.
 inline int levels_of_switches(const System& s, int nodes) {
   const std::int64_t of_leaf = s.nic_gb_per_s < 50 ? 20 : 32;
   int levels = 1;

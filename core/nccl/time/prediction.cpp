@@ -1,6 +1,6 @@
-// How long NCCL takes, in closed form. A collective is launched; its first bytes go hop by hop;
-// behind them the rest streams through the narrowest of what it goes through. Take an all-reduce of
-// S bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
+// The closed form of NCCL's times. A collective is launched; its first bytes travel hop by hop;
+// after them the rest streams through the narrowest resource on its way. Take an all-reduce of S
+// bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
 //   launch     the kernel's start, once
 //   hops       2(n-1) steps stand in a row, 2(N-1) of them between nodes; each takes a hop's
 //              latency by that protocol
@@ -224,7 +224,7 @@ class Timing {
     made_.cards = {bytes / (cards() * kPerUs), bytes};
     narrowest_.add(made_.cards.us, "network cards");
     if (choice_.protocol == Protocol::kLl)
-      narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL by way of the host");
+      narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL through the host");
   }
 
   /// Over a link between nodes go so many messages of a channel one after another, and one CPU
@@ -373,7 +373,7 @@ class Timing {
   void to_switches_and_back(double bytes) {
     if (op_.function == Function::kAllGather) bytes *= (comm_.nodes - 1.0) / comm_.nodes;
     made_.cards = {bytes / (through_sharp(s_, p_) * kPerUs), bytes};
-    narrowest_.add(made_.cards.us, "network cards to switches that add");
+    narrowest_.add(made_.cards.us, "from network cards to reducing switches");
   }
 
   /// Down a chain to the GPU that has the network add, and up again at the same time.
@@ -449,7 +449,7 @@ class Timing {
 
 Prediction predict(const System& system, const Communicator& communicator,
                    const Operation& operation, const Choice& choice, const Parameters& parameters) {
-  TUTTI_CHECK(communicator.ranks > 1, "one rank has nothing to wait for");
+  TUTTI_CHECK(communicator.ranks > 1, "a single rank waits for nothing");
   return Timing(system, communicator, operation, choice, parameters).predict();
 }
 

@@ -10,16 +10,16 @@
 
 namespace tutti::core::nccl {
 
-/// How long a collective takes, and of what that consists: the parts are added. us.
+/// The predicted time of a collective in us, as a sum of parts.
 struct Prediction {
-  /// The kernel, and what its CPU takes to issue it beyond that, as nccl-tests sees it.
+  /// The kernel launch, plus the CPU's time to issue it as measured by nccl-tests.
   double launch = 0;
   double hops = 0;             ///< latency of the hops that stand in a row
   double fill = 0;             ///< until the first data has come through the pipeline
   double transfer = 0;         ///< all data by the narrowest of what it goes through
   const char* narrowest = "";  ///< … in words
 
-  /// What all its data takes over something if nothing else limits it, and how much that is.
+  /// The time of all bytes over one resource if nothing else limits it, and their number.
   struct Over {
     double us = 0;
     double bytes = 0;
@@ -31,20 +31,22 @@ struct Prediction {
   double overlap = 0;   ///< of `hops`, what goes on while data moves
   double channels = 1;  ///< thread blocks of a GPU
 
-  /// The link that could not carry its bytes in the time that the parts came to, which was raised
-  /// to what it needs. Empty, as it should be: the time was possible.
+  /// The link that could not carry its bytes in the predicted time, which was raised to what the
+  /// link needs. Empty, as it should be, if the predicted time was possible.
   std::string capped_at;
 
   [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
 };
 
-/// What the choice takes on the system, by mechanisms (prediction.cpp) and not by NCCL's estimate.
+/// Predicts the time of the choice on the system by mechanisms (prediction.cpp), not by NCCL's
+/// estimate.
 /// REQUIRES: at least two ranks.
 Prediction predict(const System& system, const Communicator& communicator,
                    const Operation& operation, const Choice& choice, const Parameters& parameters);
 
-/// What NCCL makes of sends and receives: all-to-all, gather, scatter, send-receive. `bytes`: as
-/// nccl-tests counts them. REQUIRES: one of these; at least two ranks.
+/// Predicts collectives that NCCL implements with sends and receives: all-to-all, gather, scatter,
+/// send-receive. `bytes` are counted as in nccl-tests. REQUIRES: one of these collectives; at least
+/// two ranks.
 Prediction predict_sends(const System& system, const Communicator& communicator,
                          CollectiveKind kind, std::int64_t bytes, const Parameters& parameters);
 

@@ -1,5 +1,5 @@
-// What NCCL makes of sends and receives. It has no cost model for them: every pair of ranks gets
-// channels, and all pairs go on at once.
+// Predicts collectives that NCCL implements with sends and receives. It has no cost model for them:
+// every pair of ranks gets channels, and all pairs run at once.
 
 #include <algorithm>
 #include <vector>

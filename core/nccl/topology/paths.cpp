@@ -124,7 +124,8 @@ int Paths::relay(int gpu, int net) const {
     const int node = topology_.links[static_cast<std::size_t>(l)].to;
     const TopologyNode& on_the_way = topology_.nodes[static_cast<std::size_t>(node)];
     if (on_the_way.kind == NodeKind::kNvs) continue;
-    TUTTI_CHECK(on_the_way.kind == NodeKind::kGpu, "PXN from GPU {} to NET {} by no GPU", gpu, net);
+    TUTTI_CHECK(on_the_way.kind == NodeKind::kGpu,
+                "PXN from GPU {} to NET {} has no intermediate GPU", gpu, net);
     const auto& gpus = topology_.all(NodeKind::kGpu);
     return static_cast<int>(std::find(gpus.begin(), gpus.end(), node) - gpus.begin());
   }

@@ -9,21 +9,23 @@
 
 namespace tutti::core::nccl {
 
-/// How one node reaches another.
+/// The path from one node to another.
 struct Path {
   std::vector<int> links;  ///< of the topology, in order
   float gb_per_s = 0;      ///< of its narrowest link
   PathType type = PathType::kDis;
 };
 
-/// How GPUs, CPUs, network ports and the NVSwitch reach each other: the widest of the shortest
-/// ways, then what peer access, shared memory, GPUDirect and PXN make of them. The topology must
-/// outlive it. SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
+/// The paths between GPUs, CPUs, network ports and the NVSwitch: the widest of the shortest ones,
+/// as changed by peer access, shared memory, GPUDirect and PXN. The topology must outlive this
+/// object.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
 class Paths {
  public:
   Paths(const Topology& topology, const SearchSettings& settings);
 
-  /// From a node to the `place`-th node of a kind (GPUs, CPUs, network ports, NVSwitch).
+  /// Returns the path from a node to the `place`-th node of a kind (GPUs, CPUs, network ports,
+  /// NVSwitch).
   [[nodiscard]] const Path& at(int node, NodeKind kind, int place) const {
     return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)]
                  [static_cast<std::size_t>(place)];
@@ -33,13 +35,13 @@ class Paths {
     return at(topology_.all(from)[static_cast<std::size_t>(from_place)], to, to_place);
   }
 
-  /// The nearest and farthest that two different GPUs are from each other, or a GPU from a network
+  /// Returns the nearest and farthest path type between two different GPUs, or a GPU and a network
   /// port.
   [[nodiscard]] PathType nearest(NodeKind kind) const;
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
-  /// Network ports that a GPU reaches at the highest bandwidth, and of these most nearly; or GPUs
-  /// that a port does.
+  /// The network ports that a GPU reaches at the highest bandwidth, and the nearest of these; or
+  /// the GPUs of a port.
   struct Locals {
     std::vector<int> places;
     PathType type = PathType::kDis;
@@ -50,17 +52,16 @@ class Paths {
   [[nodiscard]] const Locals& local_nets(int gpu) const {
     return gpu_nets_[static_cast<std::size_t>(gpu)];
   }
-  /// The network port that a GPU takes for a channel; -1 if there is none.
+  /// Returns the network port that a GPU uses for a channel; -1 if there is none.
   [[nodiscard]] int local_net(int gpu, int channel) const;
-  /// The GPU that takes a network port for its first channel that any takes it for; -1 if none
-  /// does.
+  /// Returns the GPU that uses a network port for the first channel; -1 if none does.
   [[nodiscard]] int local_gpu(int net) const;
 
-  /// Whether a network port reads and writes the memory of a GPU.
+  /// True if a network port can read and write the memory of a GPU.
   [[nodiscard]] bool gpu_direct(int gpu, int net) const;
 
-  /// For every GPU the least place of those that it reaches without the network. GPUs of different
-  /// numbers are of different nodes to NCCL, even in one host.
+  /// Returns, for every GPU, the smallest index of the GPUs that it reaches without the network.
+  /// NCCL treats GPUs with different numbers as different nodes, even in one host.
   [[nodiscard]] std::vector<int> domains() const;
 
  private:

@@ -12,18 +12,18 @@ namespace tutti::core::nccl {
 
 inline constexpr float kLocGbPerS = 5000;  ///< inside a device, and from a virtual card to its CPU
 
-/// One NVLink of a GPU of compute capability `sm`.
+/// Returns the rate of one NVLink of a GPU of compute capability `sm`.
 float nvlink_gb_per_s(int sm);
-/// Between two sockets of such CPUs.
+/// Returns the rate between two sockets of such CPUs.
 float socket_gb_per_s(const CpuFacts& cpu);
-/// A PCIe connection. `speed` as the kernel spells it ("16.0 GT/s PCIe", "8 GT/s"): any other text
-/// counts as generation 3.
+/// A PCIe connection. `speed` is the kernel's text ("16.0 GT/s PCIe", "8 GT/s"); unknown texts
+/// count as generation 3.
 float pcie_gb_per_s(std::string_view speed, int lanes);
 /// … is spelled so.
 bool is_pcie_speed(std::string_view speed);
 
-/// The bandwidths of a channel that the search tries, falling. SOURCE: NVIDIA/nccl v2.28.9
-/// src/graph/search.cc.
+/// Returns the bandwidths of a channel that the search tries, in descending order. SOURCE:
+/// NVIDIA/nccl v2.28.9 src/graph/search.cc.
 std::span<const float> channel_speeds(bool over_nodes, int min_sm);
 
 }  // namespace tutti::core::nccl

@@ -10,7 +10,7 @@
 
 namespace tutti::core::nccl {
 
-/// What a node of a topology is. SOURCE: NVIDIA/nccl v2.28.9 src/graph/topo.h.
+/// The kind of a topology's node. SOURCE: NVIDIA/nccl v2.28.9 src/graph/topo.h.
 enum class NodeKind {
   kGpu,
   kPci,  ///< a PCIe switch or bridge
@@ -21,7 +21,7 @@ enum class NodeKind {
 };
 inline constexpr int kNodeKinds = 6;
 
-/// What a link is made of; kLoc joins two PCIe switches that pass on to each other.
+/// The kind of a link; kLoc joins two PCIe switches that forward to each other.
 enum class Wire { kLoc, kNvl, kC2c, kPci, kSys, kNet };
 
 std::string_view to_string(NodeKind kind);
@@ -29,7 +29,7 @@ std::string_view to_string(NodeKind kind);
 enum class CpuArch { kOther, kX86, kArm, kPower };
 enum class CpuVendor { kOther, kIntel, kAmd, kZhaoxin };
 
-/// What is known of a GPU.
+/// The known facts about a GPU.
 struct GpuFacts {
   int rank = 0;  ///< its place among the file's ranks, from 0
   int dev = 0;   ///< NVML's index
@@ -37,7 +37,7 @@ struct GpuFacts {
   bool gdr = false;
 };
 
-/// What is known of a CPU.
+/// The known facts about a CPU.
 struct CpuFacts {
   CpuArch arch = CpuArch::kOther;
   CpuVendor vendor = CpuVendor::kOther;
@@ -46,7 +46,7 @@ struct CpuFacts {
   int model = 0;
 };
 
-/// What is known of a port of a network card.
+/// The known facts about a port of a network card.
 struct NetFacts {
   std::string name;
   int dev = 0;             ///< its plugin's index
@@ -70,7 +70,7 @@ struct TopologyNode {
   std::uint64_t pci_device =
       0;  ///< of a switch: vendor, device and those of the subsystem, 16 bits each
 
-  /// The number that NCCL's logs and graph files call it by.
+  /// The number in NCCL's logs and graph files.
   [[nodiscard]] std::int64_t id() const {
     return static_cast<std::int64_t>((static_cast<std::uint64_t>(host) << 56) +
                                      (local_id & 0x00ffffffffffffff));
@@ -86,9 +86,9 @@ struct TopologyLink {
   int back = -1;       ///< the link of the same kind the other way
 };
 
-/// What NCCL's search knows of a machine: of a host, or of all hosts of one NVLink domain.
-/// Nodes are kept in the file's order and links in that of their bandwidth: which channel is found
-/// first depends on both.
+/// The machine as NCCL's search sees it: a host, or all hosts of one NVLink domain. Nodes keep the
+/// order of the file and links that of their bandwidth, because both determine which channel is
+/// found first.
 struct Topology {
   std::vector<TopologyNode> nodes;
   std::vector<TopologyLink> links;
@@ -103,11 +103,11 @@ struct Topology {
   [[nodiscard]] const TopologyNode& node(NodeKind kind, int place) const {
     return nodes[static_cast<std::size_t>(all(kind)[static_cast<std::size_t>(place)])];
   }
-  /// The least compute capability of its GPUs; 0 if it has none.
+  /// Returns the lowest compute capability of its GPUs; 0 if it has none.
   [[nodiscard]] int min_sm() const;
 };
 
-/// The topology without its GPUs but those of `ranks`, which are numbered anew in their order.
+/// Returns the topology with only the GPUs of `ranks`, renumbered in their order.
 Topology with_ranks(const Topology& topology, const std::vector<int>& ranks);
 
 }  // namespace tutti::core::nccl

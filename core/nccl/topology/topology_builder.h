@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the reader of topology files and topologies; nobody else includes it.
+// Shared by the reader of topology files and topologies; no other code includes it.
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace tutti::core::nccl {
 
-/// A topology in the making: nodes that are joined, taken away and put in order.
-/// SOURCE (of every rule): NVIDIA/nccl v2.28.9 src/graph/topo.cc.
+/// Builds a topology: nodes can be joined, removed and sorted. SOURCE (of every rule): NVIDIA/nccl
+/// v2.28.9 src/graph/topo.cc.
 class TopologyBuilder {
  public:
   struct End {
@@ -18,7 +18,7 @@ class TopologyBuilder {
     float gb_per_s = 0;
   };
 
-  /// Starts empty, or from a topology without the nodes that `keep` refuses.
+  /// Starts empty, or with the nodes of a topology that `keep` accepts.
   TopologyBuilder() = default;
   template <class Keep>
   TopologyBuilder(const Topology& topology, const Keep& keep);
@@ -27,25 +27,25 @@ class TopologyBuilder {
   int add(TopologyNode node);
   [[nodiscard]] TopologyNode& node(int index) { return nodes_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] int count(NodeKind kind) const;
-  /// -1 if there is none.
+  /// Returns the node; -1 if there is none.
   [[nodiscard]] int find(NodeKind kind, int host, std::uint64_t local_id) const;
 
-  /// One direction. Links between the same two nodes are one whose bandwidths are added; wider ones
-  /// come first, and of equals the older.
+  /// One direction. Adds a link. Links between the same two nodes become one with their total
+  /// bandwidth; wider links come first, and older ones before newer ones of the same width.
   void join(int from, int to, Wire kind, float gb_per_s);
   void join_both_ways(int a, int b, Wire kind, float gb_per_s);
-  /// The CPU that a GPU's PCIe tree hangs on; -1 if none.
+  /// Returns the CPU at the root of a GPU's PCIe tree; -1 if none.
   [[nodiscard]] int cpu_of(int node) const;
 
-  /// Broadcom's Gen4 and Gen5 switches present themselves as two levels although every port has the
-  /// full bandwidth: made one.
+  /// Broadcom's Gen4 and Gen5 switches appear as two levels although every port has the full
+  /// bandwidth; this makes them one.
   void flatten_broadcom_switches();
-  /// Every two CPUs of a host, at what the sockets carry.
+  /// Joins every two CPUs of a host, at the rate between sockets.
   void join_cpus();
-  /// Links up the PCIe tree come last.
+  /// Sorts links up the PCIe tree to the end.
   void sort_links();
 
-  /// The topology. Links that have none the other way are reported by `one_way(from, to)`.
+  /// The topology. Calls `one_way(from, to)` for links without a link in the other direction.
   template <class OneWay>
   Topology finish(const OneWay& one_way) const;
 

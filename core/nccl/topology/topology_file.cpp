@@ -97,7 +97,7 @@ int TopologyReader::host_of(const pugi::xml_node& cpu) {
 int TopologyReader::add(TopologyNode node, const pugi::xml_node& element) {
   if (made_.count(node.kind) == kMaxNodes)
     problems_.add({ProblemCode::kTooLarge, element.name()}, xml_.where(element),
-                  "more than {} nodes of kind {}, the most that NCCL takes", kMaxNodes,
+                  "more than {} nodes of kind {}, which is NCCL's limit", kMaxNodes,
                   to_string(node.kind));
   return made_.add(std::move(node));
 }
@@ -143,7 +143,7 @@ void TopologyReader::read_port(const pugi::xml_node& net, int card) {
   const int host = made_.node(card).host;
   if (made_.find(NodeKind::kNet, host, static_cast<std::uint64_t>(*dev)) >= 0) {
     problems_.add({ProblemCode::kDuplicate, "net.dev"}, xml_.where(net),
-                  "<net dev=\"{}\">: there is one of this number already", *dev);
+                  "<net dev=\"{}\"> is listed twice", *dev);
     return;
   }
   TopologyNode node;
@@ -202,8 +202,7 @@ void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
   const bool known = node >= 0;
   if (known && made.kind != NodeKind::kNic) {
     problems_.add({ProblemCode::kDuplicate, "pci.busid"}, xml_.where(pci),
-                  "<pci busid=\"{}\">: there is one of this bus id already",
-                  pci.attribute("busid").value());
+                  "<pci busid=\"{}\"> is listed twice", pci.attribute("busid").value());
     return;
   }
   if (!known) node = add(made, pci);
@@ -215,8 +214,8 @@ void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
   if (!is_pcie_speed(speed))
     notes_.push_back(
         {xml_.where(pci),
-         fmt::format("<pci link_speed=\"{}\">: NCCL takes what it does not know for PCIe "
-                     "generation 3; it knows \"16.0 GT/s PCIe\" and the like",
+         fmt::format("<pci link_speed=\"{}\">: NCCL does not know this speed and assumes PCIe "
+                     "generation 3; a known speed is, for example, \"16.0 GT/s PCIe\"",
                      speed),
          {ProblemCode::kUnknownName, "pci.link_speed"}});
   made_.join_both_ways(node, parent.node, Wire::kPci,
@@ -232,7 +231,7 @@ void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   node.local_id = static_cast<std::uint64_t>(*numa);
   if (made_.find(node.kind, node.host, node.local_id) >= 0) {
     problems_.add({ProblemCode::kDuplicate, "cpu.numaid"}, xml_.where(cpu),
-                  "<cpu numaid=\"{}\">: there is one of this number already", *numa);
+                  "<cpu numaid=\"{}\"> is listed twice", *numa);
     return;
   }
   node.cpu.arch = arch_of(cpu.attribute("arch").value());
@@ -280,10 +279,10 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
         // A bridge whose other end is in another guest says so; NCCL counts it as the GPU's, and
         // goes nowhere by it.
         if (far == gpu.node)
-          notes_.push_back(
-              {xml_.where(link),
-               "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs",
-               {ProblemCode::kUnused, "nvlink.target"}});
+          notes_.push_back({xml_.where(link),
+                            "an NVLink from a GPU to itself; virtual machines show one if the peer "
+                            "GPU belongs to another guest",
+                            {ProblemCode::kUnused, "nvlink.target"}});
         if (far >= 0) made_.join(gpu.node, far, Wire::kNvl, rate);
         break;
       }
@@ -361,8 +360,8 @@ Topology TopologyReader::read() {
   if (!any(nullptr)) {
     problems_.add(
         {ProblemCode::kMissing, "gpu"}, xml_.where(xml_.root()),
-        "no <gpu> in it: topology files of cloud providers list only the switches, and NCCL "
-        "adds the rest on the machine; use the file that NCCL_TOPO_DUMP_FILE writes there");
+        "the file has no <gpu>: topology files of cloud providers list only the switches, and NCCL "
+        "adds the rest at run time; use the file that NCCL_TOPO_DUMP_FILE writes");
     return {};
   }
   ranks_given_ = any("rank");
@@ -372,14 +371,14 @@ Topology TopologyReader::read() {
   for (const Later& pci : switches_) add_peer_switches(pci);
   if (gpus_.empty() && problems_.empty())
     problems_.add({ProblemCode::kMissing, "cpu"}, xml_.where(xml_.root()),
-                  "no <gpu> lies below a <cpu>");
+                  "the file has no <gpu> below a <cpu>");
   if (!problems_.empty()) return {};
   made_.flatten_broadcom_switches();
   made_.join_cpus();
   made_.sort_links();
   Topology topology = made_.finish([this](const TopologyNode& from, const TopologyNode& to) {
     problems_.add({ProblemCode::kMissing, "nvlink"}, xml_.where(xml_.root()),
-                  "{} {:x} has a link to {} {:x}, which has none back", to_string(from.kind),
+                  "{} {:x} has a link to {} {:x}, but not vice versa", to_string(from.kind),
                   from.local_id, to_string(to.kind), to.local_id);
   });
   topology.notes = std::move(notes_);

@@ -8,15 +8,15 @@
 
 namespace tutti::core::nccl {
 
-/// NCCL's topology: the XML that NCCL_TOPO_DUMP_FILE writes, for one host or several that share an
-/// NVLink domain. GPUs without a rank and network ports without a device number are left out, as in
-/// NCCL; if no GPU has a rank, all are taken, in the order of their device numbers. Hosts that all
-/// count from 0 are counted one behind the other. `file`: what errors call the text. ERRORS: no
-/// XML; an element that says less than a complete dump does, or contradicts another; no GPU; more
-/// than 576 nodes of a kind, NCCL's own limit. SOURCE: NVIDIA/nccl v2.28.9 src/graph/xml.cc,
-/// topo.cc.
+/// Reads NCCL's topology: the XML that NCCL_TOPO_DUMP_FILE writes, for one host or several that
+/// share an NVLink domain. GPUs without a rank and network ports without a device number are
+/// ignored, as in NCCL; if no GPU has a rank, all are used, in the order of their device numbers.
+/// If all hosts count from 0, they are renumbered consecutively. Errors use `file` as the name of
+/// the text.
+/// ERRORS: not XML; an element that is incomplete or inconsistent; no GPU; more than 576 nodes of a
+/// kind, which is NCCL's limit. SOURCE: NVIDIA/nccl v2.28.9 src/graph/xml.cc, topo.cc.
 Expected<Topology> read_topology(std::string_view text, const std::string& file);
-/// The same for a file of at most 64 MiB.
+/// Reads a topology from a file of at most 64 MiB.
 Expected<Topology> load_topology(const std::string& path);
 
 }  // namespace tutti::core::nccl

@@ -7,10 +7,10 @@
 
 namespace tutti::core::nccl {
 
-/// A machine as NCCL would write it down (NCCL_TOPO_DUMP_FILE), for settings that change the paths
-/// which its search finds. `system`: what is known of the machine's GPUs and CPUs. Link rates are
-/// the machine's, which are those that NCCL plans with; cards have one port each and can do
-/// GPUDirect if the system's can. ERRORS: a GPU or card that hangs on no PCIe.
+/// Returns a machine as NCCL would dump it (NCCL_TOPO_DUMP_FILE), for settings that change the
+/// paths of its search. `system` has the facts about the machine's GPUs and CPUs. Link rates are
+/// the machine's, which are those in NCCL's tables; cards have one port each and support GPUDirect
+/// if the system does. ERRORS: a GPU or card that is not attached to PCIe.
 Expected<Topology> topology_of(const Machine& machine, const System& system);
 
 }  // namespace tutti::core::nccl

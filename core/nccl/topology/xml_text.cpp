@@ -43,7 +43,7 @@ Expected<XmlText> XmlText::parse(std::string_view text, const std::string& file,
     return tl::unexpected(Error::request(std::move(kind), std::move(problem), std::move(where)));
   };
   if (text.size() > kMaxBytes)
-    return refuse({ProblemCode::kTooLarge}, "more than 64 MiB: no file of NCCL's is so large",
+    return refuse({ProblemCode::kTooLarge}, "the file is larger than the limit of 64 MiB",
                   {file, 0, 0});
   XmlText made;
   made.file_ = file;
@@ -59,19 +59,20 @@ Expected<XmlText> XmlText::parse(std::string_view text, const std::string& file,
   DepthWalker walker;
   if (!made.document_->traverse(walker))
     return refuse({ProblemCode::kTooLarge},
-                  fmt::format("elements lie more than {} deep", kMaxDepth), {file, 0, 0});
+                  fmt::format("elements are nested deeper than {} levels", kMaxDepth),
+                  {file, 0, 0});
   for (const pugi::xml_node& child : made.document_->children()) {
     if (child.type() != pugi::node_element) continue;
     if (made.root_)
       return refuse({ProblemCode::kSyntax},
-                    fmt::format("<{}> behind <{}>: expected one element around all", child.name(),
+                    fmt::format("<{}> follows <{}>: expected a single root element", child.name(),
                                 made.root_.name()),
                     made.where(child));
     made.root_ = child;
   }
   if (!made.root_)
     return refuse({ProblemCode::kMissing, root},
-                  fmt::format("no element in it: expected <{}>", root), {file, 0, 0});
+                  fmt::format("the file has no element: expected <{}>", root), {file, 0, 0});
   if (made.root_.name() != root) {
     return refuse({ProblemCode::kUnknownName, made.root_.name()},
                   fmt::format("<{}>: expected <{}>", made.root_.name(), root),

@@ -1,7 +1,7 @@
 #pragma once
 
-// Between pugixml and the readers of NCCL's files and of MSCCL's (core/custom/msccl.cpp); nobody
-// else includes it.
+// Shared by the readers of NCCL's and MSCCL's files (core/custom/msccl.cpp), between them and
+// pugixml; no other code includes it.
 
 #include <cstdint>
 #include <memory>
@@ -16,11 +16,11 @@
 
 namespace tutti::core::nccl {
 
-/// An XML document that knows where its elements stand, and complains of attributes there.
+/// An XML document that keeps the locations of elements, and reports errors of attributes there.
 class XmlText {
  public:
-  /// The document's only element must be `root`, with version 1 if it names one.
-  /// ERRORS: no XML; another element; more than 64 MiB; elements more than 128 deep.
+  /// The document's only element must be `root`, with version 1 if it has a version.
+  /// ERRORS: not XML; another element; more than 64 MiB; elements nested deeper than 128 levels.
   static Expected<XmlText> parse(std::string_view text, const std::string& file,
                                  const std::string& root);
 
@@ -29,18 +29,18 @@ class XmlText {
     return place(element.offset_debug());
   }
 
-  /// The number that an attribute spells (decimal, or hexadecimal behind 0x). Nothing, and a
-  /// problem, if there is none or it is out of bounds.
+  /// Returns an attribute as a number (decimal, or hexadecimal with 0x). Returns nullopt, and
+  /// reports a problem, if it is missing or out of range.
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most,
                                       Problems& problems) const;
-  /// … and `missing` if there is no such attribute.
+  /// Like the above, but returns `missing` if there is no such attribute.
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most, std::int64_t missing,
                                       Problems& problems) const;
   std::optional<float> real(const pugi::xml_node& element, const char* attribute, float least,
                             float most, std::optional<float> missing, Problems& problems) const;
-  /// The text of an attribute. Nothing, and a problem, if there is none.
+  /// Returns the text of an attribute. Returns nullopt, and reports a problem, if it is missing.
   std::optional<std::string> text(const pugi::xml_node& element, const char* attribute,
                                   Problems& problems) const;
 
@@ -57,9 +57,9 @@ class XmlText {
   std::vector<std::ptrdiff_t> line_ends_;
 };
 
-/// The number in hexadecimal digits, `.` and `:` among them left out: "0000:07:00.0" is 0x7000.
-/// What is behind the first other character does not count. Nothing if there are no digits, or more
-/// than 16.
+/// Returns the number in hexadecimal digits, without `.` and `:`: "0000:07:00.0" is 0x7000. Text
+/// after the first other character is ignored. Returns nullopt if there are no digits, or more than
+/// 16.
 std::optional<std::uint64_t> bus_number(std::string_view text);
 
 }  // namespace tutti::core::nccl

@@ -1,5 +1,5 @@
-// What a version has no model for, and what it does not dare: LL128 counts on 128-byte stores that
-// arrive whole, which not every path between GPUs does.
+// The cells that a version does not support or does not enable: LL128 relies on 128-byte stores
+// that arrive whole, which not every path between GPUs guarantees.
 
 #include "core/nccl/tuning/parts.h"
 
@@ -85,14 +85,14 @@ int log2i(std::int64_t value) {
 }
 
 const char* missing(const Cell& cell) {
-  if (!in_version(cell)) return "this version has not got it";
+  if (!in_version(cell)) return "this version does not have it";
   const bool whole = cell.all_reduce()           ? !cell.is(Algorithm::kPat)
                      : cell.half_of_all_reduce() ? has_halves(cell)
                                                  : cell.is(Algorithm::kRing);
-  if (!whole) return "not of this collective";
+  if (!whole) return "does not support this collective";
   const bool simple_only = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree) ||
                            cell.is(Algorithm::kPat) || (cell.collnet() && cell.at_least(9));
-  if (simple_only && !cell.is(Protocol::kSimple)) return "this algorithm has only Simple";
+  if (simple_only && !cell.is(Protocol::kSimple)) return "this algorithm supports only Simple";
   if (cell.is(Algorithm::kPat) && !pat_is_on(cell))
     return "PAT is for one GPU per node (or NCCL_PAT_ENABLE=1)";
   const bool nvls = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree);
@@ -107,7 +107,7 @@ const char* switched_off(const Cell& cell) {
   if (cell.is(Algorithm::kNvlsTree) && !far) return "NVLSTree is for several nodes";
   const bool needs_collnet = cell.collnet() || (cell.is(Algorithm::kNvls) && far);
   if (needs_collnet && !cell.settings.collnet.value_or(false))
-    return "needs NCCL_COLLNET_ENABLE=1 and a network that reduces (SHARP)";
+    return "needs NCCL_COLLNET_ENABLE=1 and a network that can reduce (SHARP)";
   if (needs_collnet && !cell.comm.collnet) return "the network cannot reduce (no CollNet)";
   if (cell.is(Algorithm::kCollNetDirect) && !cell.comm.nvswitch && cell.at_least(14))
     return "needs an NVSwitch";
@@ -119,8 +119,7 @@ const char* switched_off(const Cell& cell) {
     return "inside one node only, in this version";
   const int ways_out = cell.comm.nvls && cell.at_least(27, 3) ? cell.comm.graphs.nvls.channels
                                                               : cell.comm.collnet_heads;
-  if (heads && cell.comm.ranks_of_node() > ways_out)
-    return "every GPU needs a network card of its own";
+  if (heads && cell.comm.ranks_of_node() > ways_out) return "every GPU needs its own network card";
   const bool wanted =
       cell.settings.protocols[static_cast<std::size_t>(cell.function)][1] == Preference::kYes;
   if (cell.is(Protocol::kLl128) && !wanted && !ll128_is_safe(cell))

@@ -1,6 +1,6 @@
-// The bandwidth of a cell: what the search says its channels carry together (the bus), less what
-// the protocol costs, less what NVIDIA measured that algorithms do not reach, and then what of the
-// bus is the collective's own bytes. A worked example: 8 H100 in one node, ring of 12 channels of
+// The bandwidth of a cell: the total rate of the search's channels (the bus), minus the overhead of
+// the protocol, minus NVIDIA's measured losses of the algorithm, times the share of the bus that
+// carries the collective's own bytes. A worked example: 8 H100 in one node, ring of 12 channels of
 // 30 GB/s. Bus 360; LL carries half (180) and at most 141 on that GPU; a ring all-reduce moves
 // 2(n-1)/n = 14/8 of its bytes: 141 / (14/8) = 80.6 GB/s.
 

@@ -49,15 +49,15 @@ const char* not_for(const Communicator& comm, const Operation& operation, Algori
   const bool nvls = algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
   if (local > 8 && (algorithm == Algorithm::kCollNetDirect ||
                     (algorithm == Algorithm::kCollNetChain && comm.version >= Version{2, 28, 0})))
-    return "CollNet takes up to 8 GPUs per node";
+    return "CollNet supports at most 8 GPUs per node";
   if (by_network(algorithm, comm.nodes) && operation.function != Function::kAllGather &&
       !network_adds(comm, operation.type, operation.reduction))
-    return "the network cannot do this operation on this type";
+    return "the network does not support this operation on this type";
   if (nvls && operation.function != Function::kAllGather &&
       !nvls_reduces(operation.type, operation.reduction))
-    return "NVLS cannot do this operation on this type";
+    return "NVLS does not support this operation on this type";
   if (nvls && operation.function != Function::kAllReduce && local > 32)
-    return "NVLS takes up to 32 GPUs here";
+    return "NVLS supports at most 32 GPUs here";
   if (algorithm == Algorithm::kPat && operation.function == Function::kReduceScatter &&
       operation.reduction == Reduction::kMean)
     return "PAT cannot average";
@@ -262,8 +262,7 @@ Expected<Choice> choose(const Communicator& communicator, const Model& model,
     return tl::make_unexpected(Error::request(
         {ProblemCode::kConflict, "NCCL_ALGO"},
         fmt::format("NCCL {} has no algorithm and protocol left for {}: NCCL_ALGO, NCCL_PROTO or "
-                    "both exclude what is "
-                    "possible here",
+                    "both exclude all that are possible here",
                     to_string(communicator.version), to_string(operation.function))));
   Choice choice{best->algorithm, best->protocol, 1, 0, best->time_us};
   Resources(communicator, model, operation, choice).set();

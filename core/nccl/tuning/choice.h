@@ -25,18 +25,19 @@ enum class ElementType {
   kFloat8e5m2,
 };
 
-/// One call, or several of a group that NCCL takes together.
+/// One call, or several of a group that NCCL aggregates.
 struct Operation {
   Function function = Function::kAllReduce;
-  /// Of the larger side: an all-gather's and a reduce-scatter's are those of all ranks together.
+  /// The bytes of the larger side: for an all-gather and a reduce-scatter, those of all ranks
+  /// together.
   std::int64_t bytes = 0;
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
-  /// How many collectives in a row a channel has to do: above 1 in a group of many (aggregate.h).
+  /// The number of consecutive collectives on a channel: above 1 in a large group (aggregate.h).
   int pipelined = 1;
 };
 
-/// What could be chosen, and what NCCL thinks that it takes.
+/// A possible choice, with NCCL's estimate of its time.
 struct Candidate {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
@@ -54,15 +55,15 @@ struct Choice {
   float estimate_us = 0;
 };
 
-/// All algorithms and protocols in NCCL's order.
+/// Returns all algorithms and protocols in NCCL's order.
 /// SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoGetAlgoTime; src/enqueue.cc,
 /// updateCollCostTable.
 std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
                                   const Operation& operation);
 
-/// The first of the fastest, with its channels and threads. Of one rank nothing moves: Ring,
-/// Simple, 0 us. ERRORS: the settings leave nothing (from 2.24 on, as NCCL then). SOURCE:
-/// NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
+/// Returns the first of the fastest candidates, with its channels and threads. A single rank moves
+/// nothing: Ring, Simple, 0 us. ERRORS: the settings exclude everything (from 2.24 on, as in NCCL).
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation);
 

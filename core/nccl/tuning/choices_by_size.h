@@ -9,15 +9,15 @@
 
 namespace tutti::core::nccl {
 
-/// NCCL's choice is the same algorithm, protocol and channels for all sizes from `first` to `last`.
+/// A range of sizes, from `first` to `last`, with the same algorithm, protocol and channels.
 struct ChoiceRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
   Choice choice;  ///< its threads and estimate are those of `first`
 };
 
-/// NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and without
-/// gaps. `like` has the function, type and reduction. Costs some thousands of choices.
+/// Returns NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and
+/// without gaps. `like` has the function, type and reduction. Cost: some thousand choices.
 /// ERRORS: as choose().
 Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator,
                                                    const Model& model, const Operation& like);

@@ -218,8 +218,8 @@ const auto& newest(const Rows& rows, Version version) {
   const auto behind =
       std::upper_bound(std::begin(rows), std::end(rows), version,
                        [](Version asked, const auto& row) { return asked < row.since; });
-  TUTTI_CHECK(behind != std::begin(rows), "NCCL {}.{} is older than its tables", version.major,
-              version.minor);
+  TUTTI_CHECK(behind != std::begin(rows), "NCCL {}.{} is older than the oldest known release",
+              version.major, version.minor);
   return *std::prev(behind);
 }
 

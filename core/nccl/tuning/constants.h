@@ -7,17 +7,17 @@
 
 namespace tutti::core::nccl {
 
-/// For one node, for two, and for more.
+/// Values for one node, for two, and for more.
 using PerScale = std::array<double, 3>;
-/// For Volta and older, Ampere, Hopper, Blackwell.
+/// Values for Volta and older, Ampere, Hopper, Blackwell.
 using PerGeneration = std::array<PerScale, 4>;
 /// us.
 using Latencies = std::array<std::array<double, kProtocols>, kAlgorithms>;
 
-/// What the way between two GPUs is made of, as the tables have it.
+/// The connection between two GPUs, in the terms of NCCL's tables.
 enum class Hardware { kNvlink, kPci, kNet };
 
-/// The figures of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL keeps
+/// The constants of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL stores
 /// latencies, efficiencies and factors in single precision.
 struct Constants {
   Version since;
@@ -34,8 +34,8 @@ struct Constants {
   int operations_per_batch;  ///< of collectives in a group, how many a tree does for one latency
 };
 
-/// What is left of a tree's bandwidth at a size: by protocol and log2(bytes / 64), for `sizes` of
-/// them.
+/// The share of a tree's bandwidth that remains at a size: by protocol and log2(bytes / 64), for
+/// `sizes` values.
 struct TreeCorrection {
   Version since;
   int sizes;

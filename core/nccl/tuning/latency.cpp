@@ -1,6 +1,5 @@
-// The latency of a cell: a start, and what every hop in a row adds. Between nodes the hops of a
-// ring are 2(N-1) of an all-reduce's 2(n-1), those of a tree the rounds of its logarithm, up and
-// down.
+// The latency of a cell: a start, plus the latency of all consecutive hops. Between nodes a ring
+// has 2(N-1) of an all-reduce's 2(n-1) hops, and a tree the rounds of its logarithm, up and down.
 
 #include <algorithm>
 

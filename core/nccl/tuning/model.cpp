@@ -59,7 +59,7 @@ Entry entry(const Cell& cell) {
   entry.latency_us = latency_of(cell);
   entry.bandwidth = bandwidth_of(cell);
   entry.off = switched_off(cell);
-  if (!entry.off && entry.bandwidth == 0) entry.off = "its bandwidth would be nothing";
+  if (!entry.off && entry.bandwidth == 0) entry.off = "its predicted bandwidth would be 0";
   const auto f = static_cast<std::size_t>(cell.function);
   const Preference protocol = cell.settings.protocols[f][static_cast<std::size_t>(cell.protocol)];
   if (!entry.off && protocol == Preference::kNo) entry.off = "NCCL_PROTO leaves it out";

@@ -9,7 +9,7 @@
 
 namespace tutti::core::nccl {
 
-/// What NCCL's cost model has for a collective by an algorithm and a protocol.
+/// The entry of NCCL's cost model for a collective with an algorithm and a protocol.
 struct Entry {
   float latency_us = 0;
   float bandwidth = 0;  ///< bytes of the collective over time, GB/s (1e9); 0: not to be chosen
@@ -17,13 +17,12 @@ struct Entry {
   float without_preferences = 0;  ///< the bandwidth, had the user not switched the algorithm off
 };
 
-/// NCCL's cost model for a communicator: worked out once, when it is made.
-/// NCCL's figures are a means to choose, not a prediction: measurements lie at 0.7 to 3.3 times
-/// them.
+/// NCCL's cost model of a communicator, computed once, when the communicator is created. NCCL uses
+/// these estimates to choose, not to predict: measurements are 0.7 to 3.3 times them.
 struct Model {
   std::array<std::array<std::array<Entry, kProtocols>, kAlgorithms>, kFunctions> entries;
   std::array<std::array<int, kProtocols>, kAlgorithms> most_threads{};
-  /// Bytes per thread and channel, below which there are fewer of them.
+  /// The number of bytes per thread and channel below which NCCL uses fewer of them.
   std::array<std::array<std::int64_t, kProtocols>, kAlgorithms> thread_thresholds{};
 
   [[nodiscard]] const Entry& entry(Function f, Algorithm a, Protocol p) const {
@@ -32,9 +31,9 @@ struct Model {
   }
 };
 
-/// In single precision and in NCCL's order of operations: ties depend on it. REQUIRES: at least two
-/// ranks, channels counted. SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoTuneModel, at the tags
-/// of 2.6.4 to 2.30.7.
+/// Computed in single precision and in NCCL's order of operations, because ties depend on it.
+/// REQUIRES: at least two ranks, channels counted. SOURCE: NVIDIA/nccl src/graph/tuning.cc,
+/// ncclTopoTuneModel, at the tags of 2.6.4 to 2.30.7.
 Model tune(const Communicator& communicator, const Settings& settings);
 
 }  // namespace tutti::core::nccl

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the parts of the cost model; nobody else includes it.
+// Shared by the parts of the cost model; no other code includes it.
 
 #include "core/nccl/communicator.h"
 #include "core/nccl/names.h"
@@ -9,7 +9,7 @@
 
 namespace tutti::core::nccl {
 
-/// One cell of the tables: a collective by an algorithm and a protocol in a communicator.
+/// One cell of the tables: a collective with an algorithm and a protocol in a communicator.
 struct Cell {
   const Communicator& comm;
   const Constants& constants;
@@ -44,13 +44,14 @@ struct Cell {
 /// floor(log2(value)), 0 for 0 and 1.
 int log2i(std::int64_t value);
 
-/// Whether that version has a model for the cell at all; if not, why.
+/// Returns the reason why this version has no model for the cell; null if it has one.
 const char* missing(const Cell& cell);
-/// GB/s of the collective's bytes; 0 where the network cannot do it.
+/// Returns the cell's bandwidth in GB/s of the collective's bytes; 0 if the network does not
+/// support it.
 float bandwidth_of(const Cell& cell);
 /// us.
 float latency_of(const Cell& cell);
-/// Why the machine or the version keeps the cell from being chosen; nothing if it does not.
+/// Returns the reason why the machine or the version excludes the cell; null if it does not.
 const char* switched_off(const Cell& cell);
 
 }  // namespace tutti::core::nccl

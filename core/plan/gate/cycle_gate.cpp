@@ -51,7 +51,7 @@ std::optional<Time> CycleGate::next_round(Time now) {
 }
 
 GateProposal CycleGate::begin_round(Time now) {
-  TUTTI_CHECK(!in_round_, "a round begins before the one before is over");
+  TUTTI_CHECK(!in_round_, "a round begins before the previous one has ended");
   in_round_ = true;
   announced_ = false;
   began_ = now;
@@ -70,7 +70,7 @@ GateProposal CycleGate::begin_round(Time now) {
 
 std::vector<GateDecision> CycleGate::end_round(const GateProposal& agreed, Time now) {
   TUTTI_CHECK(in_round_ && agreed.step == step_ && agreed.numbers.size() == 2 * items_,
-              "agreed on step {}, not {}", agreed.step, step_);
+              "the round agreed on step {} instead of {}", agreed.step, step_);
   in_round_ = false;
   next_ = std::max(began_ + options_.cycle, now);
   std::vector<FusionOrder::Arrival> arrivals;
@@ -118,7 +118,7 @@ void CycleGate::start(std::shared_ptr<const GateBatch> batch,
 std::vector<GateDecision> CycleGate::done(const GateRequest& request) {
   std::int64_t& completed = completed_by(request.replica);
   const auto at = static_cast<std::size_t>(completed - first_in_queue_);
-  TUTTI_CHECK(at < queue_.size(), "replica {} has nothing in flight", request.replica);
+  TUTTI_CHECK(at < queue_.size(), "replica {} has no gradient in flight", request.replica);
   --queue_[at].left;
   ++completed;
   while (!queue_.empty() && queue_.front().left == 0) {

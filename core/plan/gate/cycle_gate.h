@@ -115,7 +115,7 @@ class CycleRule final : public GateRule {
     return step == 0 || !settings_.cached ? settings_.first_agreement : settings_.agreement;
   }
   [[nodiscard]] std::string starts_when() const override {
-    return "in the cycle after it is ready everywhere";
+    return "in the first cycle after all replicas are ready";
   }
   [[nodiscard]] std::string_view name() const override { return "cycles"; }
   [[nodiscard]] std::vector<std::int64_t> settings() const override;

@@ -20,7 +20,7 @@ std::vector<GateDecision> Gate::end_round(const GateProposal&, Time) {
 
 GateProposal min_of(const GateProposal& a, const GateProposal& b) {
   TUTTI_CHECK(a.step == b.step && a.numbers.size() == b.numbers.size(),
-              "proposals of steps {} and {}", a.step, b.step);
+              "proposals are of different steps, {} and {}", a.step, b.step);
   GateProposal least = a;
   for (std::size_t i = 0; i < b.numbers.size(); ++i)
     least.numbers[i] = std::min(a.numbers[i], b.numbers[i]);

@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// How an executor runs the rounds of its gates.
+/// The interface between an executor and the rounds of its gates.
 struct GateRounds {
   /// Overrides the cycle time of the rule, for runs on another time scale.
   std::optional<Time> cycle = std::nullopt;

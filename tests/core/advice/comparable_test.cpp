@@ -51,8 +51,8 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
                between = travel(kBetween, "ethernet-25");
   EXPECT_EQ(nccl.assumed_network, "tcp");
   EXPECT_THAT(why_not_comparable(nccl, ring),
-              AllOf(HasSubstr("NCCL's figures for tcp are assumed"),
-                    HasSubstr("hosts take of its messages what those of other machines")));
+              AllOf(HasSubstr("NCCL's parameters for tcp are assumed"),
+                    HasSubstr("the host overhead of its messages was measured on other machines")));
   for (const auto& [a, b] :
        {std::pair(ring, nccl), std::pair(nccl, between), std::pair(between, nccl)})
     EXPECT_THAT(why_not_comparable(a, b), Not(IsEmpty()));
@@ -66,7 +66,7 @@ TEST(Comparable, MeasuredFiguresOfNcclAreWithMessagesButNotTheOtherWayRound) {
   const Travel nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
   EXPECT_THAT(why_not_comparable(ring, nccl), IsEmpty());
   const std::string between = why_not_comparable(nccl, ring);
-  EXPECT_THAT(between, HasSubstr("between workers its messages go at the full rate"));
+  EXPECT_THAT(between, HasSubstr("between workers its messages use the full rate"));
   const std::string inside = why_not_comparable(travel(kNccl, ""), travel(kRing, ""));
   EXPECT_THAT(inside, Not(IsEmpty()));
   EXPECT_NE(inside, between);

@@ -311,7 +311,7 @@ TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
   const auto other = nccl_tuner_file(unknown, library());
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error(),
-              HasSubstr("what NCCL chooses for other collectives is not known here: staging"));
+              HasSubstr("NCCL's choice for other collectives is unknown for this system: staging"));
 }
 
 TEST(NcclTunerFile, SaysHowManyChannelsHaveToBeMade) {

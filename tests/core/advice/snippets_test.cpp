@@ -191,7 +191,8 @@ TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
   const Scenario old = scenario("algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
   const Snippets made = snippets_of(old, library());
   EXPECT_TRUE(of(made.list, "NCCL's tuner").text.empty());
-  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("there is no file for NCCL's tuner: NCCL 2.21.5")));
+  EXPECT_THAT(made.notes,
+              ElementsAre(HasSubstr("no file was written for NCCL's tuner: NCCL 2.21.5")));
 }
 
 /// What a snippet is simulated as is a scenario that packs by its own framework's rule.

@@ -250,7 +250,7 @@ TEST(Checker, ElementsThatComeToTheWrongPlaceAreFound) {
   EXPECT_EQ(found.front().kind, ViolationKind::kWrongElement);
   EXPECT_EQ(found.front().rank, 1);
   EXPECT_EQ(found.front().element, 0);
-  EXPECT_EQ(found.front().text, "in the end element 0 of rank 1 holds element 0, not 10");
+  EXPECT_EQ(found.front().text, "at the end, element 0 of rank 1 holds element 0 instead of 10");
 
   WrittenSchedule ring = WrittenSchedule::of(*ring_all_reduce(2, 2));
   for (auto& rank : ring.written()) {

@@ -51,7 +51,7 @@ TEST(Problems, EndWhereThereAreTooManyToRead) {
   const Error error = problems.take().value();
   ASSERT_EQ(error.problems().size(), 201u);
   EXPECT_EQ(to_string(error.problems().back()),
-            "a: these are the first 200 problems; mend them, then there may be more");
+            "a: only the first 200 problems are shown; fix them to see the rest");
 }
 
 TEST(DidYouMean, FindsSlipsAndBeginnings) {

@@ -148,8 +148,8 @@ TEST(LoadMachine, SaysWhichEndLeadsNowhereAndStopsWhereNobodyReadsOn) {
   const std::vector<Problem>& problems = machine.error().problems();
   ASSERT_EQ(problems.size(), 201u);
   EXPECT_EQ(to_string(problems[0]), path +
-                                        ":2:30: link \"gpu[0-99]\"–\"gqu7\": to \"gqu7\" leads "
-                                        "nowhere: machine \"m\" has no such part; did you "
+                                        ":2:30: link \"gpu[0-99]\"–\"gqu7\": to \"gqu7\" does not "
+                                        "exist: machine \"m\" has no such part; did you "
                                         "mean \"gpu7\"?");
 }
 

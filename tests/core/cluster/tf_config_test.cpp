@@ -87,7 +87,7 @@ TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
                                    TfConfigTask{"ps", 1}, TfConfigTask{"evaluator", 0}})
     EXPECT_TRUE(validate(all, task)) << task.type;
   EXPECT_FALSE(validate(all, {"worker", 2}));
-  EXPECT_FALSE(validate(all, {"master", 0})) << "no type of a task";
+  EXPECT_FALSE(validate(all, {"master", 0})) << "not a task type";
   EXPECT_FALSE(validate(cluster_of(R"({"master": ["a:1"]})"), {"master", 0}))
       << "though there is one";
   EXPECT_FALSE(validate(cluster_of(R"({"worker": ["a:1"]})"), {"chief", 0}));

@@ -204,7 +204,7 @@ TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
     const Strategy s =
         by_spec(fmt::format("[('pscpu',1,{}),('xring',1,-1)]", limit), LimitUnit::kBytes);
     EXPECT_THAT(notes(s), Contains("spec.limits-in-bytes"));
-    EXPECT_THAT(texts(s), Contains(HasSubstr(moved))) << "would go by another entry";
+    EXPECT_THAT(texts(s), Contains(HasSubstr(moved))) << "would use another entry";
   }
   EXPECT_THAT(notes(by_spec("pscpu:100:xring")), Contains("spec.limits-in-elements"));
   const Strategy restored = by_spec("[('pscpu',1,100),('xring',1,-1)]");

@@ -125,7 +125,7 @@ TEST(TransportOfFiles, OfEveryShippedKindOfLinkGivesTheTimesOfThatNetwork) {
   for (const auto& [link, transport] : shipped_links()) {
     const std::string by_link = fmt::format("link: \"{}\"", link);
     if (link == "ethernet-1") {
-      EXPECT_EQ(us({by_link, ""}), 0) << "too slow for any channel";
+      EXPECT_EQ(us({by_link, ""}), 0) << "too slow for a single channel";
       EXPECT_THAT(notes({by_link, ""}), testing::SizeIs(1));
       continue;
     }
@@ -195,7 +195,7 @@ TEST(TransportOfFiles, IsTheCardsWhereTheNetworkStatesNoneAndANoteSaysSo) {
   EXPECT_THAT(
       notes({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
       testing::Contains(AllOf(
-          HasSubstr("states a transport; NCCL's times take efa"),
+          HasSubstr("states a transport; NCCL's times assume efa"),
           HasSubstr("network { transport: … }"),
           HasSubstr("INFINIBAND, ROCE, EFA, EFA_WITHOUT_RDMA, SLINGSHOT, TCPX, TCPXO, TCP"))));
   for (const Case& stated :
@@ -211,7 +211,7 @@ TEST(TransportOfFiles, ThatNobodyStatesIsNotGuessed) {
   EXPECT_EQ(us(bare), 0);
   EXPECT_THAT(
       notes(bare),
-      ElementsAre(AllOf(HasSubstr("nic0 does not state its transport; say nic { transport: … }"),
+      ElementsAre(AllOf(HasSubstr("nic0 does not state its transport; set nic { transport: … }"),
                         HasSubstr("INFINIBAND, ROCE,"), HasSubstr("strategy.nccl.network"),
                         HasSubstr("simulated as rings"))));
   EXPECT_GT(us({"latency_us: 2 transport: INFINIBAND", "", "mine", 2, text}), 0);

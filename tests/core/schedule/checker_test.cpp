@@ -158,11 +158,10 @@ TEST(Checker, LooksAtBuffersOfAnySize) {
   EXPECT_THAT(check(*ring, Contract::all_reduce(4, kElementsOfATerabyte)), IsEmpty());
   WrittenSchedule broken = WrittenSchedule::of(*ring);
   --steps(broken, 0)[0].source.count;
-  EXPECT_EQ(
-      check(broken, Contract::all_reduce(4, kElementsOfATerabyte)).front(),
-      (Violation{
-          Kind::kLength, 1, 0, 1, 0, 0, -1,
-          "rank 1 lane 0 step 1: expects 68719476736 elements, rank 0 lane 0 sent 68719476735"}));
+  EXPECT_EQ(check(broken, Contract::all_reduce(4, kElementsOfATerabyte)).front(),
+            (Violation{Kind::kLength, 1, 0, 1, 0, 0, -1,
+                       "rank 1 lane 0 step 1: expects 68719476736 elements, but rank 0 lane 0 sent "
+                       "68719476735"}));
 }
 
 }  // namespace

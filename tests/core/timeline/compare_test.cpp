@@ -101,9 +101,8 @@ TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
   EXPECT_EQ(c.kinds[1].time.a, microseconds(23)) << "10 to 33";
   EXPECT_EQ(c.kinds[1].time.b, microseconds(30)) << "5 to 35";
   EXPECT_EQ(c.steps_only_a + c.steps_only_b, 0) << "nothing vanishes";
-  EXPECT_THAT(c.in_words(),
-              Contains(HasSubstr(
-                  "of 1 packs on devices the first has up to 2 channels and the second up to 4")));
+  EXPECT_THAT(c.in_words(), Contains(HasSubstr("for 1 packs on devices, the first timeline has up "
+                                               "to 2 channels and the second up to 4")));
 }
 
 TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {
@@ -116,7 +115,8 @@ TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {
   EXPECT_EQ(more.together, 0);
   EXPECT_THAT(
       more.in_words(),
-      Contains(HasSubstr("3 steps of lanes of the first and 0 of the second are in one alone")));
+      Contains(HasSubstr(
+          "3 schedule steps of the first timeline and 0 of the second have no counterpart")));
   EXPECT_EQ(compared(one, both).steps_only_b, 3);
 }
 

@@ -141,7 +141,7 @@ TEST(TimelineDamage, ASpanBlockThatTheIndexMisstatesIsLeftOut) {
     const std::string bytes = with_index(without_index(blocks), wrong);
     // The block itself is whole: walking from block to block leads to more than such an index.
     const TimelineReader reader = reader_of(bytes);
-    EXPECT_EQ(reader.damage(), "has an index that is damaged; what stands before it is whole");
+    EXPECT_EQ(reader.damage(), "has a damaged index; everything before it is intact");
     EXPECT_THAT(reader.span_blocks(), SizeIs(1));
     EXPECT_TRUE(reader.replay(summary));
     // Who looks at blocks only when reading them is told by then.
@@ -227,9 +227,8 @@ TEST(TimelineDamage, LongBlocksAreNotEvenParsed) {
 TEST(TimelineDamage, ZerosAreTheEnd) {
   const std::string whole = without_index({tracks_block()});
   const TimelineReader reader = reader_of(whole + std::string(64u << 20, '\0'));
-  EXPECT_EQ(
-      reader.damage(),
-      fmt::format("is damaged at byte {}; what lies behind that cannot be read", whole.size()));
+  EXPECT_EQ(reader.damage(),
+            fmt::format("is damaged at byte {}; the rest cannot be read", whole.size()));
   EXPECT_THAT(reader.tracks(), SizeIs(1));
 }
 

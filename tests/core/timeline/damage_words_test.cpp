@@ -28,8 +28,9 @@ TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
     std::string bytes = whole.bytes;
     bytes.replace(whole.at[0] + inside, 4, "\xff\xff\xff\xff");
     const TimelineReader reader = reader_of(bytes);
-    EXPECT_EQ(reader.damage(),
-              "is damaged at byte 8: 1 of its 4 blocks is not whole, and what it held is missing");
+    EXPECT_EQ(
+        reader.damage(),
+        "is damaged at byte 8: 1 of its 4 blocks is damaged, and the contents of it are missing");
     EXPECT_FALSE(reader.complete());
     EXPECT_THAT(reader.tracks(), IsEmpty());
     EXPECT_THAT(reader.span_blocks(), SizeIs(1));
@@ -85,7 +86,7 @@ TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatI
   const TimelineReader reader = reader_of(bytes);
   EXPECT_EQ(
       reader.damage(),
-      fmt::format("is damaged at byte {}: 4096 of its 30000 spans are missing, of w0/gpu0, between "
+      fmt::format("is damaged at byte {}: 4096 of its 30000 spans are missing, on w0/gpu0, between "
                   "4.10 ms and 8.19 ms",
                   of_gpu0[1].offset));
   EXPECT_THAT(reader.tracks(), SizeIs(3));
@@ -119,15 +120,15 @@ TEST(TimelineDamage, WhatIsCutOffIsNotCalledDamaged) {
   const Indexed whole = indexed();
   const auto damage_of = [](const std::string& bytes) { return reader_of(bytes).damage(); };
   EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[1])),
-              HasSubstr("ends before its index: the run did not end"));
+              HasSubstr("ends before its index: the run was interrupted"));
   EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[2] + 3)),
               HasSubstr(fmt::format("ends before its index, in a block that begins at byte {}",
                                     whole.at[2])));
   std::string index_lost = whole.bytes;
   index_lost[index_lost.size() - 9] = 'x';  // where it says that the index begins
-  EXPECT_THAT(damage_of(index_lost), HasSubstr("has an index that is damaged"));
+  EXPECT_THAT(damage_of(index_lost), HasSubstr("has a damaged index"));
   EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.bytes.size() - 3)),
-              HasSubstr("ends in its index"));
+              HasSubstr("is truncated within its index"));
   EXPECT_THAT(reader_of(index_lost).path(), SizeIs(1)) << "nothing is missing";
 }
 
@@ -137,7 +138,7 @@ TEST(TimelineDamage, WhereNothingIsWholeThereIsNoTimeline) {
     const auto reader = TimelineReader::from_bytes(bytes, "t");
     ASSERT_FALSE(reader);
     EXPECT_THAT(reader.error().message(),
-                HasSubstr("t: nothing in this timeline is whole: the file ends before"));
+                HasSubstr("t: no block of this timeline is intact: the file ends before"));
   }
 }
 

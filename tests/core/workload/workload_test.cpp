@@ -97,7 +97,7 @@ TEST(LoadModel, ReportsEveryMistakeAtItsPlace) {
   EXPECT_THAT(read_model("{\"variables\": [}", "syntax.json"), all({{kSyntax, "", 1, 16}}));
   EXPECT_THAT(read_model("name,shape,type\na,1048576x1048576x64,\nb,1,\n", "large.csv"),
               all({{kTooLarge, "shape", 3, 3}}))
-      << "2^46 elements are the most";
+      << "the limit is 2^46";
 }
 
 TEST(LoadModel, ColumnsThatEveryModelNeedsAreMissed) {

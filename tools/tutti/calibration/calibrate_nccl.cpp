@@ -108,25 +108,26 @@ std::string nccl_text_of(const NcclOutcome& outcome, const CalibrateOptions& opt
   std::vector<Report> tables;
   for (const nccl::CalibratedTable& table : c.tables()) tables.push_back(table_report(table));
   text += table_text(tables, 2);
-  text += "\nfactors on the parts of predicted times\n" + table_text(parts_report(c), 2);
+  text +=
+      "\ncorrection factors for the parts of predicted times\n" + table_text(parts_report(c), 2);
   if (outcome.suggestions) {
     std::vector<Report> next;
     for (const Suggestion& one : best_of(*outcome.suggestions))
       next.push_back(suggestion_report(one));
     text += fmt::format(
-        "\nwhat to measure next for {} node{}: bands are now x {:.2f} wide at the median (upper "
-        "over lower end)\n",
+        "\nnext measurements for {} node{}: the error bands are now x {:.2f} wide at the median "
+        "(upper over lower end)\n",
         options.nccl.nodes, options.nccl.nodes == 1 ? "" : "s", outcome.suggestions->width);
     text += table_text(next, 2);
   }
   for (const std::string& note : outcome.notes) text += "\nnote: " + note;
   if (!outcome.notes.empty()) text += '\n';
   if (options.output.empty()) return text + "\n-o FILE writes the calibration\n";
-  return text +
-         fmt::format(
-             "\nwritten: {}; to use it, give --calibration {}, or set in a scenario:   cluster {{ "
-             "nccl_calibration: \"{}\" }}\n",
-             options.output, options.output, options.output);
+  return text + fmt::format(
+                    "\nwritten: {}; to use it, give --calibration {}, or set this in a scenario:   "
+                    "cluster {{ "
+                    "nccl_calibration: \"{}\" }}\n",
+                    options.output, options.output, options.output);
 }
 
 std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& options) {
@@ -146,7 +147,7 @@ std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& opt
 
 std::string head_of(const NcclOutcome& outcome) {
   std::string text = fmt::format(
-      "# Tutti {}. Factors between NCCL's times here and the predicted ones, by part:\n#\n",
+      "# Tutti {}. Ratio of measured to predicted NCCL times on this cluster, by part:\n#\n",
       core::version());
   const std::string table = table_text(parts_report(outcome.calibration), 2);
   for (std::size_t at = 0; at < table.size();) {
@@ -214,13 +215,12 @@ int calibrate_nccl(const CalibrateOptions& options, const Environment& environme
                                       std::pair(!options.keep.empty(), "--keep")}) {
     if (given)
       return refuse({ProblemCode::kConflict, option},
-                    "{}: --cluster calibrates NCCL's times from --log alone", option);
+                    "{}: --cluster calibrates NCCL's times, which needs only --log", option);
   }
   if (options.logs.empty() && options.calibration.empty() && !options.suggest)
     return refuse({ProblemCode::kMissing, "--log"},
-                  "nothing to calibrate with; give --log FILE (the output of all_reduce_perf or "
-                  "another program of "
-                  "nccl-tests)");
+                  "no measurements; give --log FILE (the output of all_reduce_perf or another "
+                  "program of nccl-tests)");
   if (options.logs.empty() && options.calibration.empty() && !options.output.empty())
     return refuse({ProblemCode::kMissing, "--log"}, "-o: without --log there is nothing to write");
   std::optional<OutputFile> file;

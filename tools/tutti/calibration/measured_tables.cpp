@@ -42,7 +42,7 @@ class LogReader {
       }
     }
     if (made_.tables.empty())
-      return refused({ProblemCode::kMissing, "--log"}, "the logs have no row that can be used: {}",
+      return refused({ProblemCode::kMissing, "--log"}, "the logs have no usable row: {}",
                      left_out());
     if (const std::string text = left_out(); !text.empty()) note(text);
     return std::move(made_);
@@ -60,10 +60,10 @@ class LogReader {
 
   [[nodiscard]] std::string left_out() const {
     std::string text;
-    if (wrong_ > 0) text += fmt::format("{} rows with wrong results were left out", wrong_);
+    if (wrong_ > 0) text += fmt::format("ignored {} rows with wrong results", wrong_);
     if (types_.empty()) return text;
-    text += text.empty() ? "rows of types that are not modelled were left out:"
-                         : "; so were those of types";
+    text += text.empty() ? "ignored rows of types that are not modelled:"
+                         : ", and rows of types that are not modelled:";
     for (const std::string& type : types_) text += " " + type;
     return text;
   }
@@ -80,7 +80,7 @@ class LogReader {
     const auto kind = core::check_collective(table, ranks);
     if (!kind) return failed(kind);
     if (table.collective.empty())
-      note(fmt::format("{} does not name its program; {} is assumed", place(table.where),
+      note(fmt::format("{} does not name its program; assumed: {}", place(table.where),
                        to_string(*kind)));
     nccl::CalibratedTable measured{
         place(table.where),
@@ -150,7 +150,7 @@ class LogReader {
       if (run.ranks_of_host == 0 || run.hosts > 100'000 || run.ranks_of_host > 1'000)
         return tl::make_unexpected(core::Error::request(
             {ProblemCode::kUnsupported, "ranks"},
-            "its hosts have different numbers of ranks; measure with the same number on each",
+            "its hosts have different numbers of ranks; measure with the same number on each host",
             table.where));
       asked.nodes = static_cast<std::int32_t>(run.hosts);
       asked.gpus = static_cast<std::int32_t>(run.ranks_of_host);
@@ -169,8 +169,9 @@ class LogReader {
       if (const auto driving = run.driving())
         asked.driving = std::string(to_string(*driving));
       else if (run.ranks_of_host != 1)
-        note(fmt::format("{} does not say who calls NCCL; assumed: one process per GPU (--driving)",
-                         place(table.where)));
+        note(fmt::format(
+            "{} does not state which processes call NCCL; assumed: one process per GPU (--driving)",
+            place(table.where)));
     }
     return asked;
   }
@@ -198,7 +199,7 @@ class LogReader {
     return tl::make_unexpected(core::Error::request(
         {ProblemCode::kConflict, "--cluster"},
         fmt::format(
-            "this log is of {} ({}), and {} has {} GPUs; name the machine that it was measured on",
+            "this log is of {} ({}), but {} has {} GPUs; name the machine on which it was measured",
             table.run.device, name_of(gpu->generation), options_.nccl.cluster,
             name_of(system.generation)),
         table.where));

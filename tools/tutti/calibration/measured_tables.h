@@ -10,17 +10,17 @@
 
 namespace tutti::tools {
 
-/// What logs of nccl-tests say about a cluster.
+/// The information about a cluster in logs of nccl-tests.
 struct MeasuredTables {
   core::nccl::CalibratedSystem system;
   std::vector<core::nccl::CalibratedTable> tables;
   std::vector<std::string> notes;  ///< what was assumed, and what was left out
 };
 
-/// Reads the logs, and predicts each of their times with the figures that are shipped. What a log's
-/// head states (nodes, GPUs, release, who called NCCL, variables) is taken; options fill in what it
-/// does not state, but a stated option of release or driving wins. ERRORS: a log that cannot be
-/// read, or that was measured on other GPUs or another number of them.
+/// Reads the logs, and predicts each of their times with the figures that are shipped. Facts in a
+/// log's head (nodes, GPUs, release, driving mode, variables) are used; options supply missing
+/// facts, but a given release or driving mode takes precedence. ERRORS: a log that cannot be read,
+/// or that was measured on other GPUs or another number of them.
 core::Expected<MeasuredTables> measured_tables(const CalibrateOptions& options,
                                                const core::nccl::Parameters& figures,
                                                const core::nccl::ErrorBands& bands,

@@ -23,8 +23,8 @@ struct Suggestions {
 };
 
 /// Ranks measurements by how much they would narrow the bands of all collectives on `nodes` nodes,
-/// from 1 KiB to 1 GiB. Which results they would have does not matter for that: the variance of a
-/// Gaussian process depends on where it was measured alone. ERRORS: as nccl_subject().
+/// from 1 KiB to 1 GiB. The results do not matter for that: the variance of a Gaussian process
+/// depends only on where it was measured. ERRORS: as nccl_subject().
 core::Expected<Suggestions> suggestions(const core::nccl::Calibration& calibration,
                                         const CalibrateOptions& options,
                                         const core::nccl::Parameters& figures,

@@ -89,11 +89,11 @@ Expected<void> check_plot(const std::string& path) {
                    "--plot {}: expected the name of an .svg or a .png file", path);
   }
   if (::access(window_program().c_str(), X_OK) == 0) return {};
-  return refused({ProblemCode::kUnsupported, "--plot"},
-                 "--plot {}: a PNG is drawn by the window's program, which is not here ({}); name "
-                 "an .svg file, or install "
-                 "Qt 6 (tools/install_packages.sh window) and build again",
-                 path, window_program());
+  return refused(
+      {ProblemCode::kUnsupported, "--plot"},
+      "--plot {}: PNG files are drawn by the window program, which was not found ({}); name an "
+      ".svg file, or install Qt 6 (tools/install_packages.sh window) and build again",
+      path, window_program());
 }
 
 Expected<void> write_plot(const std::string& path, const std::vector<std::string>& inputs,
@@ -104,7 +104,7 @@ Expected<void> write_plot(const std::string& path, const std::vector<std::string
   if (folder.path().empty() || !(std::ofstream(from, std::ios::binary) << svg).flush())
     return tl::make_unexpected(Error::run(
         {core::ProblemCode::kSystem},
-        "there is no room for temporary files; set TMPDIR, or write the plot as an .svg"));
+        "there is no space for temporary files; set TMPDIR, or write the plot as an .svg"));
   if (auto drawn = run_window({window_program(), from, "--screenshot", to}); !drawn) return drawn;
   std::ifstream file(to, std::ios::binary);
   const std::string png(std::istreambuf_iterator<char>(file), {});

@@ -75,8 +75,8 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
     const auto [other, fresh] =
         taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
     if (!fresh)
-      return refused({ProblemCode::kConflict, option}, "{} {}: that is what {} has", option, name,
-                     other->second);
+      return refused({ProblemCode::kConflict, option}, "{} {}: this field is already on {}", option,
+                     name, other->second);
   }
   return {};
 }
@@ -135,7 +135,7 @@ std::string identity(const core::SweepInfo& info) {
 Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
     return refused({ProblemCode::kUnused, "--listen"},
-                   "--listen is for processes that a launcher started; say which with --launcher");
+                   "--listen needs processes that a launcher started; name it with --launcher");
   auto part = own_part(options);
   if (!part) return failed(part);
   const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
@@ -144,7 +144,7 @@ Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (!part->launch && !options.listen.empty())
     return refused(
         {ProblemCode::kUnused, "--listen"},
-        "--listen is for processes that a launcher started, and none has started this one");
+        "--listen needs processes that a launcher started, but no launcher started this one");
   return std::optional<PartInRun>();
 }
 
@@ -192,7 +192,7 @@ Expected<bool> execute_points(SweepStore& store, const core::Library& library,
     if (there > before)
       progress.update(static_cast<double>(there - before) / static_cast<double>(in_all - before));
     else if (before > 0 && before < in_all)
-      tell(fmt::format("{} of {} points are there already\n", before, in_all));
+      tell(fmt::format("{} of {} points are already in the file\n", before, in_all));
   };
   if (part) {
     course.pool = [&](const sim::PoolWork& pool) {
@@ -224,7 +224,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
 
   if (!options.measured.empty() && options.plot.empty())
     return refuse({ProblemCode::kUnused, "--measured"},
-                  "--measured is drawn into a plot; give --plot FILE");
+                  "--measured draws into a plot; give --plot FILE");
 
   if (core::is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.settings().empty() ||
@@ -251,7 +251,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!axes) return report(axes.error());
   if (axes->empty()) {
     return refuse({ProblemCode::kMissing, "--over"},
-                  "nothing varies; say what does with --over FIELD=VALUES, such as --over "
+                  "no field varies; give one with --over FIELD=VALUES, such as --over "
                   "strategy.bytes_per_pack=64KiB..256MiB*2");
   }
   const auto set = settings_of(options.scenario.settings());
@@ -270,9 +270,9 @@ int sweep(const SweepOptions& options, const Environment& environment) {
       *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
   if (!*part && options.timeout_seconds) {
-    return refuse(
-        {ProblemCode::kUnused, "--timeout-seconds"},
-        "--timeout-seconds is for ranks that a launcher started, and none has started this one");
+    return refuse({ProblemCode::kUnused, "--timeout-seconds"},
+                  "--timeout-seconds applies to ranks that a launcher started, but no launcher "
+                  "started this one");
   }
   if (*part && !(*part)->coordinates)
     return help(**part, info, environment.library, *set, threads, timeout);
@@ -282,7 +282,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
           : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
-    return refuse({ProblemCode::kConflict, "-o"}, "-o {}: that is the scenario", output);
+    return refuse({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
+                  output);
   if (const auto other = check_names(options, output); !other) return report(other.error());
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
@@ -295,9 +296,10 @@ int sweep(const SweepOptions& options, const Environment& environment) {
       execute_points(*store, environment.library, *set, threads, interrupt, *part, timeout);
   if (!all) return report(all.error());
   if (!*all) {
-    tell(fmt::format(
-        "tutti: interrupted; what is done is in {}, and the same command goes on from there\n",
-        output));
+    tell(
+        fmt::format("tutti: interrupted; completed points are in {}, and the same command "
+                    "continues from there\n",
+                    output));
     return kRunFailed;
   }
   tell(fmt::format("results: {}\n", output));

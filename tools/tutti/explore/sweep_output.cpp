@@ -108,7 +108,7 @@ std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   }
   const std::string text = table.text(2);
   if (std::count(text.begin(), text.end(), '\n') < 2) return "";
-  return "what each field does, with all others at their best\n" + text + '\n';
+  return "effect of each field, with all other fields at their best values\n" + text + '\n';
 }
 
 /// Messages without what stands for the point in them, the most frequent first.
@@ -125,7 +125,7 @@ std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outco
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
   std::string text = fmt::format(
-      "{} points cannot be: {} were refused, {} failed\n",
+      "{} points have no result: {} are invalid, {} failed\n",
       count(outcomes, Outcome::Status::kRefused) + count(outcomes, Outcome::Status::kFailed),
       count(outcomes, Outcome::Status::kRefused), count(outcomes, Outcome::Status::kFailed));
   constexpr std::size_t kMax = 5;
@@ -134,7 +134,7 @@ std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outco
     const std::vector<std::string> values = store.space().values(sorted[i].second.second);
     for (std::size_t f = 0; f < values.size(); ++f)
       at += fmt::format(" {}={}", store.space().fields()[f], values[f]);
-    text += fmt::format("  {} times, such as at{}:\n    {}\n", sorted[i].second.first, at,
+    text += fmt::format("  {} times, for example at{}:\n    {}\n", sorted[i].second.first, at,
                         sorted[i].first);
   }
   if (sorted.size() > kMax)

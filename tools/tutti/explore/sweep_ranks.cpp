@@ -241,7 +241,7 @@ class Leader {
     if (!rank || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
       helper.gone = true;
     } else if (!message.ends_with(" " + sweep_digest(sweep_.identity))) {
-      send_text(helper.socket, "no its scenario, settings or version are not those of rank 0");
+      send_text(helper.socket, "no its scenario, settings or version differ from those of rank 0");
       helper.gone = true;
     } else {
       helper.rank = static_cast<int>(*rank);
@@ -255,8 +255,9 @@ class Leader {
     send_word(helper.socket, "late");
     helper.gone = true;
     if (helper.rank < 0 || !silent_.insert(helper.rank).second) return;
-    tell(fmt::format("tutti: rank {} has said nothing for {:.3g} s; others do its points\n",
-                     helper.rank, std::chrono::duration<double>(silence_).count()));
+    tell(fmt::format(
+        "tutti: rank {} has not been heard from for {:.3g} s; other ranks simulate its points\n",
+        helper.rank, std::chrono::duration<double>(silence_).count()));
   }
 
   /// To those who wait for a point: others look at what they do.
@@ -390,7 +391,7 @@ class Help {
       if (!*message && Clock::now() - heard > silence) {
         return tl::make_unexpected(
             Error::run({core::ProblemCode::kLost, "", 0},
-                       fmt::format("rank 0 has said nothing for {:.3g} s",
+                       fmt::format("rank 0 has not been heard from for {:.3g} s",
                                    std::chrono::duration<double>(silence).count())));
       }
       if (!*message) continue;
@@ -409,7 +410,7 @@ class Help {
  private:
   static Expected<End> gone() {
     return tl::make_unexpected(Error::run({core::ProblemCode::kLost, "", 0},
-                                          "rank 0 went away before the sweep was done"));
+                                          "rank 0 disconnected before the sweep completed"));
   }
 
   static std::optional<Expected<End>> end_of(std::string_view message) {
@@ -491,8 +492,7 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
     }
   }
   if (failed) return tl::make_unexpected(*failed);
-  if (late)
-    tell("tutti: this rank was silent for too long; rank 0 has given its points to others\n");
+  if (late) tell("tutti: this rank was silent for too long; rank 0 has reassigned its points\n");
   return all;
 }
 

@@ -23,7 +23,7 @@ using core::ProblemCode;
 core::Plot curve_plot(const TuneResult& result) {
   const AxisCurve& curve = result.curves.front();
   core::Plot plot;
-  plot.title = result.now.summary.info().scenario + ", around the best setting";
+  plot.title = result.now.summary.info().scenario + ", around the best settings";
   plot.x_title = curve.field;
   plot.y_title = "step time (ms)";
   plot.bytes = curve.field.find("bytes") != std::string::npos;
@@ -96,7 +96,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
     for (std::size_t a = 0; a < space->axes().size(); ++a) any = any || tuner.is_ordered(a);
     if (!any)
       return refuse({ProblemCode::kUnused, "--plot"},
-                    "--plot: no field has values in an order, so there is no curve to draw");
+                    "--plot: no field has ordered values, so there is no curve to draw");
   }
   const Interrupt interrupt;  // from before there is a file
   std::optional<core::SweepStore> store;
@@ -113,8 +113,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!done) return report(done.error());
   if (!*done) {
     tell(options.database.empty() ? std::string("tutti: interrupted\n")
-                                  : fmt::format("tutti: interrupted; what was tried is in {}, and "
-                                                "the same command goes on from there\n",
+                                  : fmt::format("tutti: interrupted; completed points are in {}, "
+                                                "and the same command continues from there\n",
                                                 options.database));
     return kRunFailed;
   }
@@ -128,15 +128,14 @@ int tune(const TuneOptions& options, const Environment& environment) {
   }
   if (!options.output.empty() && result.best &&
       result.best->outcome.step > result.now.outcome.step) {
-    tell(fmt::format("tutti: nothing better was found than what there is; {} is not written\n",
-                     options.output));
+    tell(fmt::format("tutti: no better settings were found; {} is not written\n", options.output));
   } else if (!options.output.empty() && result.best) {
     const auto written = write_file(options.output, inputs, result.best->scenario.text);
     if (!written) return report(written.error());
   }
   if (!options.plot.empty()) {
     if (result.curves.empty())
-      return report(Error::run("--plot: there is no best setting, so there is nothing to draw"));
+      return report(Error::run("--plot: there are no best settings, so there is nothing to draw"));
     const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
     if (!written) return report(written.error());
   }

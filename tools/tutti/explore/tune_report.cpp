@@ -79,16 +79,16 @@ std::string flat_part(const AxisCurve& curve) {
   while (from > 0 && is_flat(from - 1)) --from;
   while (to + 1 < curve.values.size() && is_flat(to + 1)) ++to;
   if (from == to)
-    return fmt::format("{}: no value other than {} is within {} of the best", curve.field,
+    return fmt::format("{}: no value other than {} is within {} of the best step time", curve.field,
                        shown_value(curve.values[curve.best].first), show_share(kFlat));
-  return fmt::format("{}: every value from {} to {} is within {} of the best", curve.field,
-                     shown_value(curve.values[from].first), shown_value(curve.values[to].first),
-                     show_share(kFlat));
+  return fmt::format("{}: every value from {} to {} is within {} of the best step time",
+                     curve.field, shown_value(curve.values[from].first),
+                     shown_value(curve.values[to].first), show_share(kFlat));
 }
 
 std::string curve_part(const TuneResult& r) {
   if (r.curves.empty()) return "";
-  std::string text = "step time around the best settings\n";
+  std::string text = "step time near the best settings\n";
   for (const AxisCurve& curve : r.curves) {
     text += "  " + flat_part(curve) + '\n';
     Table table({"<value", "step time", "exposed"});
@@ -113,10 +113,10 @@ std::string sensitivity_part(const TuneResult& r) {
     holds = holds && s.best <= s.now;
   }
   return "sensitivity to the parameters of the cluster\n" + table.text(2) +
-         (holds ? "  the best settings are not worse in any of these cases\n\n"
-                : "  the best settings are not the best in every case: calibrate the cluster first "
-                  "(tutti "
-                  "calibrate)\n\n");
+         (holds
+              ? "  the best settings are no slower than the current ones in any of these cases\n\n"
+              : "  the best settings are slower than the current ones in some cases: calibrate the "
+                "cluster first (tutti calibrate)\n\n");
 }
 
 std::string indented(const std::string& text) {
@@ -145,14 +145,13 @@ std::string snippet_part(const TuneResult& r) {
     paste += indented(snippet.text);
   }
   if (!paste.empty())
-    paste = (r.advice.change ? "settings to paste\n" : "settings to paste, as they are now\n") +
+    paste = (r.advice.change ? "settings to paste\n" : "settings to paste (the current ones)\n") +
             paste + '\n';
   if (!others.empty()) others = "not available as settings\n" + others + '\n';
   if (r.snippets.empty()) {
     paste =
-        "settings to paste\n  no known framework has this setting; to search settings that "
-        "frameworks have, use "
-        "--over strategy.algorithm=ring,nccl\n\n";
+        "settings to paste\n  no known framework has this setting; to search only settings that "
+        "frameworks have, use --over strategy.algorithm=ring,nccl\n\n";
   }
   return paste + others;
 }
@@ -171,7 +170,7 @@ std::string lost_part(const TuneResult& r) {
   std::string text;
   for (const Lost& one : r.lost) {
     text += fmt::format(
-        "    {}\n  step time {}, but with {} it would be {}, and that of the present settings {}\n",
+        "    {}\n  step time {}, but with {} it would be {}, and with the current settings {}\n",
         settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
         show(one.on.now));
   }
@@ -186,12 +185,11 @@ std::string rival_part(const TuneResult& r) {
   if (!r.rival) return "";
   const Time recommended = r.recommended().outcome.step;
   return fmt::format(
-      "cannot be told apart from {1}\n    {0}\n  The predicted step time is {2} instead of {3}, "
+      "cannot be distinguished from {1}\n    {0}\n  The predicted step time is {2} instead of {3}, "
       "but the two "
       "predictions "
       "cannot be compared: {4}.\n  Measure both on the cluster: tutti calibrate fits links to "
-      "runs, and tutti perf "
-      "--against compares\n  NCCL with nccl-tests\n\n",
+      "measured runs, and tutti perf --against compares\n  NCCL with nccl-tests\n\n",
       settings(r, r.rival->values, "\n    "),
       r.advice.change ? "the recommended settings" : "the present settings",
       show(r.rival->outcome.step), show(recommended), r.rival->why);
@@ -214,7 +212,7 @@ std::string tune_text(const TuneResult& r) {
       r.beside);
   if (r.not_comparable > 0)
     text +=
-        fmt::format("{} of them cannot be compared with the present settings\n", r.not_comparable);
+        fmt::format("{} of them cannot be compared with the current settings\n", r.not_comparable);
   if (!r.best) {
     text += '\n';
     text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why)
@@ -228,7 +226,7 @@ std::string tune_text(const TuneResult& r) {
   const bool slower = best.step > now.step;
   text += fmt::format(
       "step time now {}, best {}{} ({} {}); lower bound {}\n", show(now.step),
-      slower ? "of what was tried " : "", show(best.step),
+      slower ? "of all tried " : "", show(best.step),
       show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
       slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
   if (r.promised < 1)

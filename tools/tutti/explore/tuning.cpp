@@ -50,7 +50,8 @@ Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::S
 }
 
 Expected<bool> Tuning::execute_points() {
-  if (auto told = tell_of(result_.now, "simulating it as it is"); !told) return failed(told);
+  if (auto told = tell_of(result_.now, "simulating the current settings"); !told)
+    return failed(told);
   if (interrupt_.happened()) return false;
   comparable_.emplace(space_, base_, library_, result_.now.scenario);
   trials_.compare_only([this](std::int64_t point) { return comparable_->why_not(point).empty(); });
@@ -156,8 +157,9 @@ Expected<bool> Tuning::judge_the_best() {
     result_.lost.push_back({result_.values, result_.best->outcome, *lost});
     rejected_.insert(comparable_->key_of(*best_));
     result_.advice.change = false;
-    result_.advice.why = fmt::format("with {} the best would take {} and what there is {}",
-                                     lost->what, core::show(lost->best), core::show(lost->now));
+    result_.advice.why =
+        fmt::format("with {} the best settings would take {} and the current ones {}", lost->what,
+                    core::show(lost->best), core::show(lost->now));
     const auto next = best_tried(Compared::kYes);
     const bool worth_it =
         next && left() >= kCases && core::recommend(result_.now.outcome, tried().at(*next)).change;
@@ -198,7 +200,7 @@ Expected<bool> Tuning::try_others() {
     }
   }
   result_.beside += std::ssize(points);
-  Progress progress("simulating what cannot be compared");
+  Progress progress("simulating settings that cannot be compared");
   return trials_.evaluate(points, result_.recommended().outcome.step);
 }
 
@@ -217,12 +219,12 @@ void Tuning::find_rival() {
 void Tuning::say_why_there_is_no_best() {
   if (any_slow_) {
     result_.advice.why =
-        fmt::format("whatever was tried takes at least {} longer than what there is",
+        fmt::format("all tried settings take at least {} longer than the current ones",
                     core::show_share(sim::kHopeless - 1));
   } else if (result_.not_comparable > 0) {
-    result_.advice.why = "no setting that was tried can be compared with the current one";
+    result_.advice.why = "no tried setting can be compared with the current one";
   } else {
-    result_.advice.why = "no setting that was tried is valid; tutti sweep shows why each is not";
+    result_.advice.why = "no tried setting is valid; tutti sweep shows the errors";
   }
 }
 

@@ -88,9 +88,9 @@ Expected<bool> Tuning::add_sensitivity() {
   for (std::size_t c = 0; c < std::size(kOther); ++c) {
     const Case& one = kOther[c];
     if (left() < (now_elsewhere_[c] ? 1 : 2)) {
-      const std::string note =
-          fmt::format("better and worse links were not all tried: --evaluations {} are used up",
-                      options_.evaluations);
+      const std::string note = fmt::format(
+          "not all variations of the links were tried: the limit of --evaluations {} is reached",
+          options_.evaluations);
       if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
         result_.notes.push_back(note);
       break;
@@ -135,7 +135,7 @@ const Sensitivity* Tuning::lost_case() const {
 Expected<bool> Tuning::add_snippets() {
   // No requested setting is valid: there is nothing to recommend.
   if (!result_.is_advice()) return true;
-  Progress progress("simulating what to paste");
+  Progress progress("simulating the settings to paste");
   const Told& recommended = result_.recommended();
   auto snippets = core::snippets_of(recommended.scenario, library_);
   for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
@@ -158,13 +158,13 @@ Expected<bool> Tuning::add_snippets() {
     }
     const Outcome& promise = made.outcome;
     if (promise.status != Outcome::Status::kDone) {
-      made.why_not = "what it does cannot be simulated: " + promise.message;
+      made.why_not = "its packing cannot be simulated: " + promise.message;
     } else if (promise.step > result_.now.outcome.step) {
       const core::Time now = result_.now.outcome.step;
       const double more =
           static_cast<double>((promise.step - now).count()) / static_cast<double>(now.count());
       made.why_not =
-          fmt::format("by its own packing the step takes {}, longer than now ({}) by {:.2g} %",
+          fmt::format("with its own packing, the step takes {} instead of {}, {:.2g} % longer",
                       core::show(promise.step), core::show(now), 100 * more);
     }
     result_.snippets.push_back(std::move(made));

@@ -92,11 +92,11 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
   for (const std::string& input : inputs) {
     if (fs::equivalent(path, input, status))
       return refuse(core::ProblemCode::kConflict,
-                    "this is the file to read from; name another one to write");
+                    "this is the input file; name another one for the output");
   }
   const fs::file_status target = fs::status(path, status);
   if (fs::is_directory(target))
-    return refuse(core::ProblemCode::kWrongType, "this is a folder; name a file to write");
+    return refuse(core::ProblemCode::kWrongType, "this is a folder; expected the name of a file");
   if (fs::exists(target) && !fs::is_regular_file(target)) {
     const int device = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (device < 0)
@@ -106,7 +106,7 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
   }
   if (fs::exists(target) && !only_over.empty() && !empty_or_begins(path, only_over))
     return refuse(core::ProblemCode::kConflict,
-                  "this file exists and is of another kind; name another file, or remove it");
+                  "this file exists and is not such an output; name another file, or remove it");
   const std::string whole = followed(path);
   constexpr int kMaxLeftOver = 1000;
   for (int number = 1; number <= kMaxLeftOver; ++number) {
@@ -123,7 +123,7 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
                     fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   return refuse(core::ProblemCode::kTooLarge,
-                "too many unfinished files (NAME.part) are left beside it; remove them");
+                "too many unfinished files (NAME.part) are in its folder; remove them");
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept

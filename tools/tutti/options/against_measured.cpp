@@ -45,20 +45,19 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
                 "machine file");
   c->add_option(
        "--nodes", o.nccl.nodes,
-       "With --cluster: number of machines, where a log does not list its ranks, and for --suggest")
+       "With --cluster: number of machines, if a log does not list its ranks, and for --suggest")
       ->capture_default_str();
-  c->add_option(
-      "--gpus", o.nccl.gpus,
-      "With --cluster: GPUs of each machine, where a log does not list its ranks (default: all)");
+  c->add_option("--gpus", o.nccl.gpus,
+                "With --cluster: number of GPUs per machine, if a log does not list its ranks "
+                "(default: all)");
   c->add_option("--network", o.nccl.network,
                 "With --cluster: transport between nodes (default: the transport of the machine's "
                 "network card)");
   c->add_option("--nccl-version", o.nccl.version,
-                "With --cluster: NCCL release (default: what the log states)");
+                "With --cluster: NCCL release (default: the release in the log)");
   c->add_option("--driving", o.nccl.driving,
-                "With --cluster: who called NCCL: process_per_gpu, thread_per_gpu or one_thread "
-                "(default: what the log "
-                "states)");
+                "With --cluster: which processes called NCCL: process_per_gpu, thread_per_gpu or "
+                "one_thread (default: as the log states)");
   c->add_option("--set", o.set,
                 "With --cluster: an NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->expected(1)
@@ -123,12 +122,12 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
       "--times", o.times,
       "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
   c->add_option("--calibrate-on", o.calibrate_on,
-                "Names of tables, with commas between them: predictions of their systems' other "
-                "tables are calibrated with "
-                "them, and only those other tables count")
+                "Names of tables, separated by commas: predictions for the other tables of their "
+                "systems are calibrated with them, and only those are scored")
       ->delimiter(',');
-  c->add_option("--spread", o.spread,
-                "CSV file with the scales of calibrations (default: the shipped nccl_spread.csv)");
+  c->add_option(
+      "--spread", o.spread,
+      "CSV file with the scale parameters of calibrations (default: the shipped nccl_spread.csv)");
   c->add_option("--report", o.report,
                 "Write an HTML report with a plot of every table to this file");
   add_format(c, o.format);

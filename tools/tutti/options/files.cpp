@@ -54,27 +54,24 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
 
 /// Of `tutti import TRACE…` and of each format by its name.
 void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
-  c->add_option(
-      "files", o.files,
-      "Traces or logs of one run, plain or gzip: one for each rank, or of one rank alone");
+  c->add_option("files", o.files,
+                "Traces or logs of one run, plain or gzip: one per rank, or of a single rank");
   c->add_option("-o,--output", o.output,
-                "File to write: NAME.tutti a timeline, NAME.textproto a scenario, NAME.log times "
-                "of collectives in the form of "
-                "nccl-tests (repeatable; default: none)")
+                "File to write: NAME.tutti for a timeline, NAME.textproto for a scenario, NAME.log "
+                "for times of collectives in the format of nccl-tests (repeatable; default: none)")
       ->allow_extra_args(false);
   c->add_option("--name", o.name, "Name of the run (default: that of the first file)");
   c->add_option("--machine", o.machine,
-                "With a scenario: machine, shipped or a file (default: a shipped one with the GPUs "
-                "of the trace)");
+                "With a scenario: shipped machine, or machine file (default: a shipped one with "
+                "the GPUs of the trace)");
   c->add_option("--nodes", o.nodes,
-                "With a scenario: number of machines (default: by the GPUs that a trace lists)");
+                "With a scenario: number of machines (default: from the GPUs that a trace lists)");
   c->add_option("--link", o.link, "With a scenario: network link between machines, such as ndr");
   c->add_option("--model", o.model,
-                "With a scenario: model whose gradients have the names and sizes that a trace "
-                "lacks (default: a shipped one "
-                "that fits)");
+                "With a scenario: model with the names and sizes of gradients that a trace lacks "
+                "(default: a matching shipped one)");
   c->add_flag("--force", o.force, "Overwrite files that exist");
-  c->add_option("--format", o.format, "Output format of what is in the files: text or json")
+  c->add_option("--format", o.format, "Output format of the summary: text or json")
       ->capture_default_str();
 }
 
@@ -133,7 +130,7 @@ void add_convert(CLI::App& app, ConvertOptions& o) {
       "  tutti convert mine.textproto\n"
       "  tutti convert scenarios/*.textproto\n"
       "  tutti convert mine.textproto -o new.textproto");
-  c->add_option("files", o.files, "Scenario files; each is replaced once its new text is written")
+  c->add_option("files", o.files, "Scenario files; each is replaced when its new text is complete")
       ->required();
   c->add_option("-o,--output", o.output,
                 "Write to another file, - for standard output (one scenario only)");
@@ -144,11 +141,11 @@ void add_convert(CLI::App& app, ConvertOptions& o) {
 
 void add_import(CLI::App& app, ImportOptions& o) {
   CLI::App* c = app.add_subcommand("import",
-                                   "Import traces and logs as timelines and scenarios, or a "
-                                   "scenario or cluster of other programs' files");
+                                   "Import traces and logs as timelines and scenarios, or files of "
+                                   "other programs as a scenario or cluster");
   c->footer(
       "Examples:\n"
-      "  tutti import trace.json.gz                     # what is in it, and what is used of it\n"
+      "  tutti import trace.json.gz                     # summary of the contents\n"
       "  tutti import rank*.json.gz -o measured.tutti   # then tutti view, compare, export\n"
       "  tutti import rank0.json -o mine.textproto      # then tutti simulate, tune, sweep\n"
       "  tutti import nccl-topology topo.xml --nodes 4 --link ndr -o mine.textproto");

@@ -163,8 +163,8 @@ void add_tune(CLI::App& app, TuneOptions& o) {
   c->add_option("-o,--output", o.output, "Write the scenario with the best settings to this file");
   c->add_option("--csv", o.csv, "Write all settings that were tried to this CSV file");
   c->add_option("--database", o.database,
-                "Store every result in this SQLite file as soon as it is known, and resume from it "
-                "(tutti view shows it live)")
+                "Store every result in this SQLite file immediately, and resume from it (tutti "
+                "view shows it live)")
       ->check(not_utf8);
   c->add_option("--plot", o.plot,
                 "Draw the step time around the best setting into this .svg or .png file");

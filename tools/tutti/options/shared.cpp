@@ -67,8 +67,8 @@ void add_joining(CLI::App* c, JoinOptions& o) {
                 std::string("Launcher that started the processes: ") + real::kLaunchers)
       ->capture_default_str();
   c->add_option("--rendezvous", o.rendezvous,
-                "Where ranks find rank 0 if the launcher does not provide it: HOST:PORT, or a "
-                "shared folder or file");
+                "Address or file through which ranks find rank 0 if the launcher does not provide "
+                "it: HOST:PORT, or a shared folder or file");
   c->add_option("--wait-seconds", o.wait_seconds,
                 "Maximum time to wait for the other processes to join, in seconds (default 60)");
 }
@@ -81,12 +81,12 @@ void add_real(CLI::App* c, RealOptions& o) {
   c->add_option("--transport", o.transport,
                 "Transport between workers: tcp (default), or shm (shared memory of one machine)");
   c->add_option("--streams", o.streams,
-                "TCP connections between each pair of workers; several can fill a network that one "
-                "cannot (default 1)");
-  c->add_option("--timeout-seconds", o.timeout_seconds,
-                "Fail after this many seconds without progress in a training step, or without a "
-                "sign of life from a worker "
-                "(default 60; with --emulate, progress is measured on the scenario's clock)");
+                "Number of TCP connections between each pair of workers; several can use more "
+                "bandwidth than one (default 1)");
+  c->add_option(
+      "--timeout-seconds", o.timeout_seconds,
+      "Fail after this many seconds without progress in a training step, or without a heartbeat "
+      "from a worker (default 60; with --emulate, progress is measured on the scenario's clock)");
 }
 
 void add_new_scenario(CLI::App* c, InitOptions& o) {

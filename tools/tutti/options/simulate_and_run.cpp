@@ -21,10 +21,10 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
                 "Seed of all random numbers, such as jitter (overrides the scenario)");
   c->add_option("--network-model", o.network_model,
                 "Network model: fifo, fair or ideal (overrides the scenario)");
-  c->add_option("--interference", o.interference,
-                "Whether communication and computation slow each other down: auto (on GPUs whose "
-                "multiprocessors are known), "
-                "on (on all devices that compute) or off (overrides the scenario)");
+  c->add_option(
+      "--interference", o.interference,
+      "Interference between communication and computation: auto (on GPUs whose multiprocessors are "
+      "known), on (on all devices that compute) or off (overrides the scenario)");
   c->add_option("--nccl", o.nccl,
                 "Model of algorithm nccl: calibrated (NCCL's own choice, with times fitted to "
                 "measurements, on machines that "
@@ -66,9 +66,9 @@ void add_run(CLI::App& app, RealRunOptions& o) {
                 "Backend: tcp (host memory), cuda (GPUs, with Tutti's kernels) or nccl (GPUs, with "
                 "NCCL's collectives)")
       ->capture_default_str();
-  c->add_option("--compute", o.compute,
-                "How computation is replayed: sleep (the thread sleeps) or busy (the thread keeps "
-                "a core busy)")
+  c->add_option(
+       "--compute", o.compute,
+       "Replay of computation: sleep (the thread sleeps) or busy (the thread keeps a core busy)")
       ->capture_default_str();
   c->add_flag(
       "--emulate", o.emulate,
@@ -105,7 +105,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->footer(
       "Collectives are those of nccl-tests: all_reduce, reduce_scatter, all_gather, broadcast, "
       "reduce, alltoall,\n"
-      "gather, scatter, sendrecv; docs/algorithms.md lists which algorithm supports which. Sizes "
+      "gather, scatter, sendrecv; docs/algorithms.md lists the collectives of each algorithm. "
+      "Sizes "
       "are bytes; K, M and G "
       "stand for\n"
       "powers of 1024. Sizes, count and busbw are as nccl-tests defines them. Workers of a real "
@@ -123,7 +124,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "-e 1M");
   add_scenario(c, o.scenario, "Scenario whose cluster and strategy are measured")->required(false);
   c->add_option("--cluster", o.nccl.cluster,
-                "Machine to predict NCCL for, without a scenario: name of a shipped machine, or a "
+                "Predict NCCL on this machine, without a scenario: name of a shipped machine, or a "
                 "machine file");
   c->add_option("--nodes", o.nccl.nodes, "Number of machines (nodes) given by --cluster")
       ->capture_default_str();
@@ -135,9 +136,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("--nccl-version", o.nccl.version,
                 "NCCL release to model, such as 2.18.3 (default 2.28.9; from 2.6.4 on)");
   c->add_option("--driving", o.nccl.driving,
-                "Who calls NCCL for the GPUs of a node: process_per_gpu (default), thread_per_gpu "
-                "(nccl-tests -t) or "
-                "one_thread for all GPUs (nccl-tests -g)");
+                "Processes that call NCCL for the GPUs of a node: process_per_gpu (default), "
+                "thread_per_gpu (nccl-tests -t) or one_thread for all GPUs (nccl-tests -g)");
   c->add_flag(
       "--explain", o.nccl.explain,
       "Print all candidate algorithms with NCCL's estimates, and why NCCL chooses the best one");
@@ -148,8 +148,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       ->capture_default_str();
   add_real(c, o.real);
   c->add_option("--collective", o.collective,
-                "Collective operation, one of those listed below (default: the scenario's, which "
-                "usually is all_reduce)");
+                "Collective operation, one of those listed below (default: the scenario's, "
+                "normally all_reduce)");
   c->add_option("-r,--root", o.root,
                 "Root rank of broadcast, reduce, gather and scatter (default 0)");
   c->add_option("--place", o.place, "Buffers: out (out of place), in (in place) or both")

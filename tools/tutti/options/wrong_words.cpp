@@ -80,11 +80,11 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
   if (!commands.empty()) {
     if (unknown.empty())
       return wrong(ProblemCode::kMissing, "",
-                   fmt::format("{}: say what to do, one of {}; {} --help tells more", name,
+                   fmt::format("{}: a command is missing; expected one of {}; see {} --help", name,
                                list(commands), name));
     return wrong(
         ProblemCode::kUnknownName, "",
-        fmt::format("{}: there is no command \"{}\"{}; expected one of {}", name, unknown.front(),
+        fmt::format("{}: unknown command \"{}\"{}; expected one of {}", name, unknown.front(),
                     core::did_you_mean(unknown.front(), commands), list(commands)));
   }
   // Its name is that of the command.
@@ -94,12 +94,12 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
   const auto option = std::find_if(unknown.begin(), unknown.end(),
                                    [](const auto& word) { return word.starts_with('-'); });
   if (option == unknown.end())
-    return wrong(ProblemCode::kUnused, "",
-                 fmt::format("{}: \"{}\" is one word too many; {} --help tells more", name,
-                             unknown.front(), name));
+    return wrong(
+        ProblemCode::kUnused, "",
+        fmt::format("{}: unexpected argument \"{}\"; see {} --help", name, unknown.front(), name));
   const std::string written = option->substr(0, option->find('='));
   return wrong(ProblemCode::kUnknownField, written,
-               fmt::format("{}: there is no option {}{}; {} --help lists them", name, written,
+               fmt::format("{}: unknown option {}{}; see {} --help", name, written,
                            core::did_you_mean(written, options_of(command)), name));
 }
 

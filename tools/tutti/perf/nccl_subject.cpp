@@ -26,10 +26,9 @@ Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set) {
   for (const std::string& one : set) {
     const auto equals = one.find('=');
     if (equals == std::string::npos || !one.starts_with("NCCL_"))
-      return refused(
-          {ProblemCode::kSyntax, "--set"},
-          "--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring",
-          one);
+      return refused({ProblemCode::kSyntax, "--set"},
+                     "--set {}: with --cluster, expected an NCCL variable, such as NCCL_ALGO=Ring",
+                     one);
     all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
   }
   return all;
@@ -58,7 +57,7 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   const int gpus = topology->count(nccl::NodeKind::kGpu);
   if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
     return refused(out_of_range("--gpus", *options.gpus, gpus),
-                   "--gpus {}: expected 1 to {}, as many as the file has", *options.gpus, gpus);
+                   "--gpus {}: expected 1 to {}, the number in the file", *options.gpus, gpus);
   if (options.gpus) {
     std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -77,7 +76,7 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   if (!system) return failed(system);
   if (system->ranks() < 2)
     return refused({ProblemCode::kTooSmall, "--gpus"},
-                   "one GPU alone moves nothing: --nodes or --gpus above 1");
+                   "a single GPU does not communicate: set --nodes or --gpus above 1");
   const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
   if (!comm) return failed(comm);
   return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(),
@@ -119,7 +118,7 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
   if (!system) return tl::make_unexpected(about("--cluster", system.error()));
   if (system->ranks() < 2)
     return refused({ProblemCode::kTooSmall, "--gpus"},
-                   "one GPU alone moves nothing: --nodes or --gpus above 1");
+                   "a single GPU does not communicate: set --nodes or --gpus above 1");
   system->collnet = nccl::why_no_sharp(*system).empty();
   system->driving = *driving;
   auto known =

@@ -124,18 +124,18 @@ Expected<void> read_collective(const PerfOptions& options, Request& request) {
   }
   request.what.collective = *kind;
   if (options.root && !core::has_root(*kind))
-    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; leave it out",
+    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; remove it",
                    options.collective);
   request.what.root = static_cast<core::Rank>(
       std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMaxRanks));
   if (!core::reduces(*kind) && request.what.reduction != core::Reduction::kSum)
-    return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} adds nothing; leave it out", options.op,
+    return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} does not reduce; remove it", options.op,
                    options.collective);
   if (options.place != "out" && options.place != "in" && options.place != "both")
     return refused({ProblemCode::kUnknownName, "--place"},
                    "--place {}: expected one of out, in, both", options.place);
   if (options.place == "in" && !core::can_be_in_place(*kind))
-    return refused({ProblemCode::kConflict, "--place"}, "--place in: {} cannot be done in place",
+    return refused({ProblemCode::kConflict, "--place"}, "--place in: {} cannot run in place",
                    options.collective);
   request.out_of_place = options.place != "in";
   request.in_place = options.place != "out";
@@ -156,7 +156,7 @@ Expected<Request> read_request(const PerfOptions& options) {
     request.real = std::move(*real);
   } else if (const auto given = first_given(options)) {
     return refused({ProblemCode::kUnused, *given},
-                   "{} is for a real run; the simulator has no use for it (--backend tcp)", *given);
+                   "{} applies only to a real run (--backend tcp), not to the simulator", *given);
   }
   const auto op = choice<core::Reduction>("--op", options.op, "sum, prod, max, min, avg", parse_op);
   if (!op) return failed(op);
@@ -196,8 +196,8 @@ Expected<Request> read_request(const PerfOptions& options) {
     constexpr std::size_t kMaxSizes = 100'000;
     if (request.sizes.size() > kMaxSizes)
       return refused({ProblemCode::kTooSmall, "-f"},
-                     "-f {}: these are more than {} sizes; take a larger factor", options.factor,
-                     kMaxSizes);
+                     "-f {}: this range has more than {} sizes; use a larger step factor",
+                     options.factor, kMaxSizes);
     const double next = static_cast<double>(bytes) * options.factor;
     if (next > static_cast<double>(*most)) break;
     bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
@@ -227,7 +227,7 @@ class Measuring {
   int all(PerfTable& table) {
     if (elements_.empty()) {
       return refuse({ProblemCode::kTooSmall, "-e"},
-                    "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                    "-e: {} between {} ranks needs at least {} bytes, 16 per rank",
                     to_string(request_.what.collective), ranks(), 16 * ranks());
     }
     std::vector<std::string> notes = left_out();
@@ -262,7 +262,7 @@ class Measuring {
     add(scenario_.strategy.pad_packs, "pad_packs");
     if (what.empty()) return {};
     return {fmt::format(
-        "one collective of all replicas is timed alone; left out of the scenario: {}", what)};
+        "tutti perf times one collective of all replicas; ignored in the scenario: {}", what)};
   }
 
   /// Runs one size; returns nullopt if interrupted.
@@ -334,19 +334,18 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
   if (!scenario) return report(scenario.error());
   const core::ReductionScope who = core::reduction_scope(scenario->strategy, scenario->plan);
   if (core::on_servers(who) || who == core::ReductionScope::kNobody) {
-    return report(
-        Error::request({ProblemCode::kUnsupported, "Strategy"},
-                       fmt::format("tutti perf measures a collective between all replicas, and {} "
-                                   "has none; take an algorithm (ring, nccl, …)",
-                                   scenario->strategy.distribution_name),
-                       {scenario->file, 0, 0}));
+    return report(Error::request({ProblemCode::kUnsupported, "Strategy"},
+                                 fmt::format("tutti perf measures a collective of all replicas, "
+                                             "and {} has none; use an algorithm (ring, nccl, …)",
+                                             scenario->strategy.distribution_name),
+                                 {scenario->file, 0, 0}));
   }
   if (const auto& custom = scenario->strategy.custom;
       custom && custom->text->kind() != request.what.collective) {
     const std::string_view described = to_string(custom->text->kind());
     return report(
         Error::request({ProblemCode::kConflict, "--collective"},
-                       fmt::format("--collective {}: \"{}\" describes {}; say --collective {}",
+                       fmt::format("--collective {}: \"{}\" describes {}; use --collective {}",
                                    options.collective, custom->file, described, described),
                        {scenario->file, 0, 0}));
   }
@@ -382,13 +381,12 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
     return report(Error::request({ProblemCode::kConflict, option}, text));
   };
   if (!options.scenario.file.empty())
-    return wrong("--cluster", "a scenario or --cluster, not both");
-  if (request.real)
-    return wrong("--backend", "--cluster is predicted, not run; leave out --backend");
+    return wrong("--cluster", "a scenario and --cluster exclude each other; give one");
+  if (request.real) return wrong("--backend", "--cluster is predicted, not run; remove --backend");
   if (!options.scenario.tf_config.empty())
-    return wrong("--tf-config", "--tf-config is for scenarios; with --cluster say --nodes");
+    return wrong("--tf-config", "--tf-config applies to scenarios; with --cluster use --nodes");
   if (options.place != "both" && options.place != "out")
-    return wrong("--place", "--place in: NCCL's times are predicted out of place");
+    return wrong("--place", "--place in: NCCL's times are predicted only out of place");
   NcclPerfRequest asked;
   asked.options = options.nccl;
   asked.options.calibration = options.scenario.calibration;
@@ -418,10 +416,10 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
   if (const char* const given = options.nccl.first_given())
     return refuse({ProblemCode::kUnused, given},
-                  "{} is for NCCL's own choice: say which machines with --cluster", given);
+                  "{} applies to NCCL's choice: name the machines with --cluster", given);
   if (options.scenario.file.empty())
     return refuse({ProblemCode::kMissing, "--cluster"},
-                  "perf: name a scenario, or a machine for NCCL's own choice (--cluster hgx-h100)");
+                  "perf: name a scenario, or a machine for NCCL's choice (--cluster hgx-h100)");
   if (!request->real) return measure(options, *request, environment, nullptr);
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
@@ -433,9 +431,11 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   const int status = measure(options, *request, environment, &processes);
   // Also those who were told to come again for a size that is not measured any more.
   if (status == kRunFailed)
-    processes.turn_away(Error::run("rank 0 has ended the benchmark, and says why"));
+    processes.turn_away(
+        Error::run("rank 0 has ended the benchmark; see its output for the reason"));
   if (status == kWrongRequest)
-    processes.turn_away(Error::request("there is no run: rank 0 says why"));
+    processes.turn_away(
+        Error::request("the run did not start; see the output of rank 0 for the reason"));
   return status;
 }
 

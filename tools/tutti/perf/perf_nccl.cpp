@@ -78,8 +78,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   if (!subject) return report(subject.error());
   if (const int ranks = subject->comm.ranks;
       core::has_root(request.collective) && (request.root < 0 || request.root >= ranks))
-    return refuse(out_of_range("-r", request.root, ranks - 1), "-r {}: there are ranks 0 to {}",
-                  request.root, ranks - 1);
+    return refuse(out_of_range("-r", request.root, ranks - 1),
+                  "-r {}: expected a rank from 0 to {}", request.root, ranks - 1);
   const auto parameters = nccl::Parameters::load(environment.library.folder());
   if (!parameters) return report(parameters.error());
   const auto bands = nccl::ErrorBands::load(environment.library.folder());
@@ -122,7 +122,7 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   }
   if (rows.empty())
     return refuse({ProblemCode::kTooSmall, "-e"},
-                  "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                  "-e: {} between {} ranks needs at least {} bytes, 16 per rank",
                   to_string(request.collective), subject->comm.ranks, 16 * subject->comm.ranks);
   return print_out(nccl_perf_table(request, *subject, rows));
 }

@@ -87,7 +87,7 @@ class Printer {
     const std::string nodes =
         s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
     std::string text = fmt::format(
-        "# {} as NCCL {} does it on {} x {}, {}{} GPU{} each, {} ranks\n",
+        "# {} with NCCL {} on {} x {}, {}{} GPU{} each, {} ranks\n",
         core::to_string(request_.collective), describe(subject_.comm.version), subject_.machines,
         subject_.machine, nodes, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
     if (s.nodes > 1)
@@ -95,8 +95,8 @@ class Printer {
                           s.nics, s.nics == 1 ? "" : "s", s.nic_gb_per_s);
     if (s.driving != nccl::Driving::kProcessPerGpu)
       text += s.driving == nccl::Driving::kOneThread
-                  ? "# one thread calls NCCL for all GPUs of a node\n"
-                  : "# one process of a node has a thread for every GPU\n";
+                  ? "# driving: one thread calls NCCL for all GPUs of a node\n"
+                  : "# driving: one process per node has a thread for every GPU\n";
     text += of_collnet();
     const nccl::Graphs& g = subject_.comm.graphs;
     text += fmt::format("# channels {} (ring {} x {:g}/{:g} GB/s, tree {} x {:g}/{:g}",
@@ -110,30 +110,29 @@ class Printer {
       text += fmt::format("# note: {}\n", note);
     return text +
            (request_.options.calibration.empty()
-                ? "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it "
-                  "chooses; band: where "
-                  "eight "
-                  "of ten measurements lay\n"
-                : fmt::format("# time: Tutti's prediction, corrected by {}; estimate: what NCCL "
-                              "itself reckons with when it "
-                              "chooses; band: where eight of ten measurements are expected\n",
-                              request_.options.calibration));
+                ? "# time: Tutti's prediction; estimate: NCCL's own estimate for its choice; band: "
+                  "range of 80 % of measured times\n"
+                : fmt::format(
+                      "# time: Tutti's prediction, corrected by {}; estimate: NCCL's own estimate "
+                      "for its choice; band: range in which 80 % of measured times are expected\n",
+                      request_.options.calibration));
   }
 
   /// Describes how NCCL_COLLNET_ENABLE=1 is interpreted here.
   [[nodiscard]] std::string of_collnet() const {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
-      return "# NCCL_COLLNET_ENABLE=1: Tutti assumes that the network reduces (SHARP switches, its "
-             "manager and its plugin); the parameters of SHARP are published ones and were not "
-             "fitted to measurements; the error band is that of networks without SHARP\n";
+      return "# NCCL_COLLNET_ENABLE=1: Tutti assumes that the network can reduce (SHARP switches, "
+             "their manager and the plugin); the parameters of SHARP are published ones and were "
+             "not fitted to measurements; the error band is that of networks without SHARP\n";
     std::string why = nccl::why_no_sharp(subject_.system);
     const std::int64_t least = subject_.settings.collnet_nodes.value_or(2);
     if (why.empty() && subject_.comm.nodes < least)
       why = fmt::format("{} nodes are fewer than NCCL_COLLNET_NODE_THRESHOLD, {}",
                         subject_.comm.nodes, least);
     if (why.empty() && subject_.comm.ranks_of_node() > 8) why = "a node has more than 8 GPUs";
-    if (why.empty()) why = "no network card is marked as reducing (coll=\"1\" in a topology file)";
+    if (why.empty())
+      why = "no network card is marked as able to reduce (coll=\"1\" in a topology file)";
     return fmt::format("# NCCL_COLLNET_ENABLE=1 changes nothing: {}\n", why);
   }
 
@@ -165,13 +164,12 @@ class Printer {
       out += fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, perf_number(row.time.us()),
                          row.time.capped_at);
     }
-    return out.empty() ? ""
-                       : "# the time model had these take less than a link needs for the bytes "
-                         "that it carries; they "
-                         "are capped at that bound. Please report this: it is a mistake of the "
-                         "model, or a link that "
-                         "the machine's file has slower than it is:\n" +
-                             out;
+    return out.empty()
+               ? ""
+               : "# the time model predicted less time than a link needs for the bytes of these "
+                 "rows; their times were raised to that bound. Please report this: the model is "
+                 "wrong, or the machine file states a link that is too slow:\n" +
+                     out;
   }
 
   /// Consecutive sizes with the same faster setting are reported together.
@@ -189,15 +187,15 @@ class Printer {
         return end - first == 1 ? of(least) : fmt::format("{} to {}", of(least), of(most));
       };
       out +=
-          fmt::format("#   {} B: {} would take {} us in place of {}\n",
+          fmt::format("#   {} B: {} would take {} us instead of {}\n",
                       from_to([](const NcclPerfRow& row) { return std::to_string(row.bytes); }),
                       least.quicker->set,
                       from_to([](const NcclPerfRow& row) { return perf_number(row.quicker->us); }),
                       from_to([](const NcclPerfRow& row) { return perf_number(row.time.us()); }));
     }
     return out.empty() ? ""
-                       : "# by this model NCCL's choice is not the quickest, even at the low end "
-                         "of its band:\n" +
+                       : "# the model predicts that NCCL's choice is not the fastest, even at the "
+                         "low end of its band:\n" +
                              out;
   }
 
@@ -211,7 +209,7 @@ class Printer {
                        perf_number(row.time.transfer),
                        narrowest.empty() ? "" : " through " + narrowest);
     if (!row.choice)
-      return out + "  NCCL makes it of sends and receives, for which it has no cost model\n";
+      return out + "  NCCL implements it with sends and receives, for which it has no cost model\n";
     Table table({"<candidate", "latency us", "GB/s", "estimate us", "<"});
     const nccl::Candidate* second = nullptr;
     std::map<std::string, std::vector<std::string>> off;
@@ -231,14 +229,15 @@ class Printer {
     out += table.text(2);
     if (second) {
       const double more = 100 * (second->time_us / row.choice->estimate_us - 1);
-      out += fmt::format("  {} has the least estimate; {}/{} would take {:.1f} % more\n", how(row),
+      out += fmt::format("  {} has the lowest estimate; {}/{} would take {:.1f} % more\n", how(row),
                          to_string(second->algorithm), to_string(second->protocol), more);
     } else {
-      out += fmt::format("  {} is all there is\n", how(row));
+      out += fmt::format("  {} is the only possible choice\n", how(row));
     }
     for (const auto& [why, names] : off) {
-      if (why == "not of this collective" || why == "this algorithm has only Simple") continue;
-      out += fmt::format("  not to be had: {} ({})\n", fmt::join(names, ", "), why);
+      if (why == "does not support this collective" || why == "this algorithm supports only Simple")
+        continue;
+      out += fmt::format("  not available: {} ({})\n", fmt::join(names, ", "), why);
     }
     return out;
   }
@@ -248,10 +247,10 @@ class Printer {
     for (const NcclPerfRow& row : rows) {
       if (row.measured_us) errors.push_back(std::abs(row.time.us() / *row.measured_us - 1));
     }
-    if (errors.empty()) return "# no size of the log is among these\n";
+    if (errors.empty()) return "# the log has none of these sizes\n";
     double sum = 0;
     for (const double error : errors) sum += error;
-    return fmt::format("# against the log: {} sizes, median error {:.1f} %, mean {:.1f} %\n",
+    return fmt::format("# compared with the log: {} sizes, median error {:.1f} %, mean {:.1f} %\n",
                        errors.size(), 100 * core::median(errors),
                        100 * sum / static_cast<double>(errors.size()));
   }

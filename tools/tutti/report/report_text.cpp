@@ -67,10 +67,12 @@ std::string step_part(const Summary& summary, const StepParts& step,
     table.row({"  error band", show(band->low), "",
                fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
   if (const auto& state = summary.steady_state()) {
-    table.row({"  95 % interval", show(state->low), "",
-               fmt::format(
-                   "to {}{}", show(state->high),
-                   state->steady ? "" : "; not steady: all eight parts of these steps are in it")});
+    table.row(
+        {"  95 % interval", show(state->low), "",
+         fmt::format("to {}{}", show(state->high),
+                     state->steady
+                         ? ""
+                         : "; not steady: the interval covers all eight parts of these steps")});
   }
   for (const auto& part : core::parts_that_add_up(step)) {
     table.row({"  " + std::string(part.title), show(part.value),
@@ -83,12 +85,13 @@ std::string step_part(const Summary& summary, const StepParts& step,
   if (step.slowed > Time())
     table.row({"slowed by communication", show(step.slowed),
                show_share(share(step.slowed, step.time)),
-               "extra computation time from shared multiprocessors and memory"});
+               "additional computation time, because communication uses multiprocessors and memory "
+               "bandwidth"});
   if (const auto awaited = summary.awaited();
       awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
     table.row({"waiting for the slowest", show(awaited->mean),
                show_share(share(awaited->mean, summary.step_time())),
-               fmt::format("mean over replicas until the last has its gradients: {} in {} of {}",
+               fmt::format("mean wait of the replicas for the last one: {} in {} of {}",
                            awaited->device, awaited->steps, plural(awaited->of_steps, "step"))});
   }
   const RunInfo& info = summary.info();
@@ -133,7 +136,7 @@ std::string report_text(const Summary& summary, int rows, const std::optional<St
     text += pack_part(summary, rows);
     text += link_part(summary, rows);
   } else {
-    text += "no step was completed\n";
+    text += "no training step completed\n";
   }
   const std::vector<std::string>& notes = summary.info().notes;
   if (!notes.empty() && !text.ends_with("\n\n")) text += '\n';

@@ -23,7 +23,7 @@ class ToyFramework final : public core::FrameworkOf<Toy> {
     if (options().updates_each)
       strategy.update = strategy.update_asked.value_or(core::Update::kPerPack);
     if (target.cluster.workers() > options().most_workers.value_or(target.cluster.workers()))
-      complaints.complain_at("strategy.toy.most_workers", "toy: {} workers are more than {}",
+      complaints.complain_at("strategy.toy.most_workers", "toy: {} workers exceed the limit of {}",
                              target.cluster.workers(), *options().most_workers);
   }
 
@@ -50,7 +50,7 @@ std::shared_ptr<const core::Framework> read_toy(const core::StrategyText& text) 
   const auto& message = dynamic_cast<const proto::Toy&>(*text.own);
   Toy toy;
   if (!message.has_gradients_per_pack())
-    text.fields.complain(message, "toy: gradients_per_pack is missing; say 1 or more");
+    text.fields.complain(message, "toy: gradients_per_pack is missing; set it to at least 1");
   toy.gradients_per_pack =
       static_cast<int>(text.fields.integer(message, "gradients_per_pack", "toy", 1, 1'000)
                            .value_or(toy.gradients_per_pack));
