@@ -453,7 +453,9 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
   // Notes tell the user that more happened than is drawn.
   for (const std::string& note : trace->run().notes) {
-    if (note.starts_with("recorded spans: "))
+    // The last two beginnings are those of timelines of 0.1.
+    if (note.starts_with("recorded spans: ") || note.starts_with("spans ") ||
+        note.starts_with("not all spans "))
       told += QStringLiteral("; ") + QString::fromStdString(note);
   }
   tell(told);
