@@ -21,7 +21,7 @@ namespace tutti::core {
 
 /// A scenario between text and plan: the written message, the location of each field, and the
 /// results so far. Later stages report problems at the fields' locations, which are found by the
-/// messages' addresses, so the message must not move.
+/// fields' paths.
 struct WrittenScenario {
   explicit WrittenScenario(const std::string& file);
   ~WrittenScenario();
