@@ -41,6 +41,8 @@ for machines in 128 8192 131072; do
     done
 done
 measure dgx-a100 8 131072 on 'algorithm: "nccl" channels: 2'
+echo "every route of NCCL, all workers:"
+measure dgx-a100 8 8192 off 'algorithm: "nccl"'
 echo "trees, every message:"
 for machines in 128 1024; do
     for algorithm in double_tree nccl/double_tree; do

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string_view>
 
 namespace tutti::core {
@@ -11,6 +15,16 @@ class Fnv {
   void byte(std::uint8_t value) { state_ = (state_ ^ value) * 0x100000001b3u; }
   void bytes(std::string_view text) {
     for (const char c : text) byte(static_cast<std::uint8_t>(c));
+  }
+  /// Adds bytes as words of eight, the remaining ones as one word: several times as fast for large
+  /// buffers. The hash differs from that of bytes().
+  void words(std::span<const std::byte> bytes) {
+    for (std::size_t at = 0; at < bytes.size(); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+      state_ = (state_ ^ word) * 0x100000001b3u;
+      state_ ^= state_ >> 32;  // else the upper bits of words would only reach the upper bits
+    }
   }
   [[nodiscard]] std::uint64_t value() const { return state_; }
 

@@ -4,14 +4,12 @@
 #include <limits>
 
 #include "core/base/check.h"
-#include "core/base/random.h"
 
 namespace tutti::core {
 namespace {
 
-/// The number of resources of a part in addition to its links: a send and a receive port per kind
-/// of link, and two copy engines.
-constexpr ResourceId kPerPart = 2 * kLinkKinds + 2;
+/// A send and a receive port per kind of link.
+constexpr ResourceId kPorts = 2 * kLinkKinds;
 
 bool crosses_network(const std::vector<Hop>& stretch) {
   return std::any_of(stretch.begin(), stretch.end(),
@@ -36,12 +34,8 @@ const Hop& narrowest_of(const std::vector<Hop>& stretch) {
 /// Makes `hops` a chain.
 void chain(Path& path, std::vector<PathHop> hops) {
   path.hops = std::move(hops);
-  if (path.hops.empty()) return;
-  path.roots = {0};
   for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
-    path.hops[i].first_next = static_cast<std::uint16_t>(path.next.size());
     path.hops[i].nexts = 1;
-    path.next.push_back(static_cast<std::uint16_t>(i + 1));
     path.hops[i + 1].parents = 1;
   }
 }
@@ -67,10 +61,14 @@ Time Path::time_of_hosts(Bytes bytes) const {
 }
 
 PathBook::PathBook(const Cluster& cluster, NetworkModel model) : cluster_(cluster), model_(model) {
+  // Simulations have state for each resource, so only those that the model uses are numbered.
+  const bool hosts = cluster.network() && cluster.network()->host;
+  engines_ = model == NetworkModel::kFifo ? 2 : 0;
+  per_part_ = engines_ + (model == NetworkModel::kIdeal || hosts ? kPorts : 0);
   resources_ = cluster.links();
   for (const core::WorkerGroup& group : cluster.groups()) {
     first_part_of_group_.push_back(resources_);
-    resources_ += group.count * static_cast<ResourceId>(group.machine->parts().size()) * kPerPart;
+    resources_ += group.count * static_cast<ResourceId>(group.machine->parts().size()) * per_part_;
   }
 }
 
@@ -80,7 +78,7 @@ ResourceId PathBook::first_part(std::int64_t worker) const {
     const core::WorkerGroup& group = cluster_.groups()[g];
     if (worker < before + group.count) {
       return first_part_of_group_[g] +
-             (worker - before) * static_cast<ResourceId>(group.machine->parts().size()) * kPerPart;
+             (worker - before) * static_cast<ResourceId>(group.machine->parts().size()) * per_part_;
     }
     before += group.count;
   }
@@ -89,12 +87,12 @@ ResourceId PathBook::first_part(std::int64_t worker) const {
 }
 
 ResourceId PathBook::port(PartId part, LinkKind kind, bool sends) const {
-  return first_part(part.worker) + part.part * kPerPart + 2 * static_cast<ResourceId>(kind) +
-         (sends ? 0 : 1);
+  return first_part(part.worker) + part.part * per_part_ + engines_ +
+         2 * static_cast<ResourceId>(kind) + (sends ? 0 : 1);
 }
 
 ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
-  return first_part(gpu.worker) + gpu.part * kPerPart + 2 * kLinkKinds + (out ? 0 : 1);
+  return first_part(gpu.worker) + gpu.part * per_part_ + (out ? 0 : 1);
 }
 
 /// A stretch inside a worker that begins or ends at a GPU is moved by that GPU's copy engine,
@@ -119,8 +117,8 @@ void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine,
     hop.resource = link.link;
     hop.rate = rate_of(link);
     hop.latency = link.latency;
-    hop.link = link.link;
-    hop.staged = link.staged && (hops.empty() || hops.back().link >= 0);
+    hop.is_link = true;
+    hop.staged = link.staged && (hops.empty() || hops.back().is_link);
     hops.push_back(hop);
   }
 }
@@ -239,29 +237,42 @@ void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
   }
 }
 
-std::int32_t PathBook::keep(Path path) {
+Path PathBook::checked(Path path) {
   TUTTI_CHECK(path.hops.size() < 65'000, "a path of {} hops", path.hops.size());
   path.by_hosts = std::any_of(path.hops.begin(), path.hops.end(),
                               [](const PathHop& hop) { return hop.host != nullptr; });
-  paths_.push_back(std::move(path));
-  return static_cast<std::int32_t>(paths_.size()) - 1;
+  return path;
 }
 
-std::size_t PathBook::HashOfKey::operator()(const Key& key) const {
-  std::uint64_t hash = 0;
-  const auto mix = [&hash](std::int64_t value) {
-    hash = Random(hash ^ static_cast<std::uint64_t>(value)).next();
-  };
-  mix(std::int64_t{key.from.worker} << 20 | key.from.part);
-  mix(std::int64_t{key.to.worker} << 20 | key.to.part);
-  mix(key.away);
-  return hash ^ (static_cast<std::size_t>(key.staging) << 8 | static_cast<std::size_t>(key.engine));
+std::int32_t PathBook::keep(Path path) {
+  paths_.push_back(checked(std::move(path)));
+  return static_cast<std::int32_t>(paths_.size()) - 1;
 }
 
 std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine,
                                std::int32_t away) {
-  const auto [known, fresh] = unicasts_.try_emplace({from, to, staging, engine, away}, 0);
-  if (!fresh) return known->second;
+  const auto packed = [](std::int64_t high, std::int64_t low) {
+    return static_cast<std::uint64_t>(high) << 32 ^ static_cast<std::uint64_t>(low);
+  };
+  const std::uint64_t hash =
+      FlatIndex::hash_of(packed(from.worker, to.worker),
+                         packed(std::int64_t{from.part} << 12 ^ to.part,
+                                std::int64_t{away} << 4 ^ static_cast<std::int64_t>(staging) << 2 ^
+                                    static_cast<std::int64_t>(engine)));
+  const auto [number, fresh] = unicast_index_.find_or_add(hash, [&](std::int32_t n) {
+    const Unicast& known = unicasts_[static_cast<std::size_t>(n)];
+    return known.from == from && known.to == to && known.staging == staging &&
+           known.engine == engine && known.away == away;
+  });
+  if (!fresh) return unicasts_[static_cast<std::size_t>(number)].path;
+  paths_.push_back(make_unicast(from, to, staging, engine, away));
+  const auto id = static_cast<std::int32_t>(paths_.size()) - 1;
+  unicasts_.push_back({from, to, staging, engine, away, id});
+  return id;
+}
+
+Path PathBook::make_unicast(PartId from, PartId to, Staging staging, Engine engine,
+                            std::int32_t away) const {
   std::vector<Hop> route;
   const bool reachable = away != 0 ? cluster_.append_route_across(from, to, staging, route)
                                    : cluster_.append_route(from, to, staging, route);
@@ -274,7 +285,7 @@ std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine e
   chain(path, std::move(hops));
   describe(path, route);
   load_silently(path, route);
-  return known->second = keep(std::move(path));
+  return checked(std::move(path));
 }
 
 std::int32_t PathBook::link_alone(LinkId link) {
@@ -287,7 +298,7 @@ std::int32_t PathBook::link_alone(LinkId link) {
   PathHop only;
   only.resource = link;
   only.rate = hop.bandwidth;
-  only.link = link;
+  only.is_link = true;
   chain(path, {only});
   describe(path, {hop});
   return known->second = keep(std::move(path));

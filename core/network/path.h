@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/flat_index.h"
 #include "core/cluster/cluster.h"
 #include "core/network/model.h"
 #include "core/schedule/schedule.h"
@@ -20,9 +21,13 @@ using ResourceId = std::int64_t;
 struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
-  Time latency;         ///< from here to the next hop, or to the receiver
-  LinkId link = -1;     ///< the link that counts the load; -1: none (a port or an engine)
-  bool staged = false;  ///< the message must have arrived here completely first
+  Time latency;  ///< from here to the next hop, or to the receiver
+  /// The costs of a host's threads (core/cluster/host_transport.h), if this hop is threads; `rate`
+  /// is then that of one thread, or a link's rate that does not limit. Null: a link, port or
+  /// engine.
+  const HostEndpoint* host = nullptr;
+  bool is_link = false;  ///< otherwise a port, an engine or threads; see link()
+  bool staged = false;   ///< the message must have arrived here completely first
   bool received =
       false;  ///< on a path to a distant worker: belongs to the receiver, not the sender
   std::uint16_t parents = 0;     ///< number of hops that lead here; 0: the sender
@@ -33,10 +38,10 @@ struct PathHop {
   /// exclusively: others pass in between, like packets of several connections. Only where threads
   /// of hosts feed links.
   bool unheld = false;
-  /// The costs of a host's threads (core/cluster/host_transport.h), if this hop is threads; `rate`
-  /// is then that of one thread, or a link's rate that does not limit. Null: a link, port or
-  /// engine.
-  const HostEndpoint* host = nullptr;
+
+  /// Returns the link that counts the load, -1 if the hop is none. A link is the resource of the
+  /// same number.
+  [[nodiscard]] LinkId link() const { return is_link ? resource : -1; }
 };
 
 /// A message's path: from a sender to one receiver, to several (multicast), or from several
@@ -44,10 +49,11 @@ struct PathHop {
 /// tree, or an inverted tree.
 struct Path {
   std::vector<PathHop> hops;
-  std::vector<std::uint16_t> next;
-  std::vector<std::uint16_t> roots;  ///< the hops at the sender, or at the senders
-  bool chain = true;
-  std::int32_t away = 0;  ///< see PathBook::unicast()
+  std::vector<std::uint16_t> next;   ///< see PathHop::first_next; empty for chains
+  std::vector<std::uint16_t> roots;  ///< the hops at the sender or senders; empty for chains
+  bool chain = true;                 ///< every hop leads to the one after it
+  bool by_hosts = false;             ///< the path includes threads of hosts
+  std::int32_t away = 0;             ///< see PathBook::unicast()
 
   /// The sum of the latencies along the path to receiver 0, and below the narrowest link of each
   /// stretch between stagings. They give the time of a message without contention; the rest of its
@@ -60,7 +66,8 @@ struct Path {
   };
   std::vector<Stretch> stretches;
 
-  bool by_hosts = false;  ///< the path includes threads of hosts
+  /// Returns the first hop at a sender. REQUIRES: the path has hops.
+  [[nodiscard]] const PathHop& first() const { return chain ? hops.front() : hops[roots.front()]; }
 
   /// Returns the time that threads of hosts add to latency and transfer of a message without
   /// contention.
@@ -88,6 +95,9 @@ class PathBook {
   /// there is a route (the scenario was checked).
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);
+  /// As unicast(), but returns the path itself and does not keep it.
+  [[nodiscard]] Path make_unicast(PartId from, PartId to, Staging staging, Engine engine,
+                                  std::int32_t away = 0) const;
   /// Returns the path from one device to several. REQUIRES: all in one worker.
   std::int32_t multicast(PartId from, const std::vector<PartId>& to);
   /// Returns the path from several devices, reduced in a switch, to one of them. REQUIRES: all in
@@ -119,24 +129,25 @@ class PathBook {
   std::vector<Hop> local_route(PartId from, std::int32_t to_part) const;
   void describe(Path& path, const std::vector<Hop>& route) const;
   void load_silently(Path& path, const std::vector<Hop>& route) const;
+  [[nodiscard]] static Path checked(Path path);
   std::int32_t keep(Path path);
 
   const Cluster& cluster_;
   NetworkModel model_;
   std::vector<ResourceId> first_part_of_group_;
+  ResourceId engines_ = 0;   ///< copy engines of each part
+  ResourceId per_part_ = 0;  ///< engines and ports of each part
   ResourceId resources_ = 0;
   std::vector<Path> paths_;
-  struct Key {
+  struct Unicast {
     PartId from, to;
     Staging staging;
     Engine engine;
     std::int32_t away;
-    bool operator==(const Key&) const = default;
+    std::int32_t path;
   };
-  struct HashOfKey {
-    std::size_t operator()(const Key& key) const;
-  };
-  std::unordered_map<Key, std::int32_t, HashOfKey> unicasts_;
+  FlatIndex unicast_index_;
+  std::vector<Unicast> unicasts_;
   std::unordered_map<LinkId, std::int32_t> links_alone_;
   std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> multicasts_;
   std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> reductions_;

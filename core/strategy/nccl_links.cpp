@@ -1,11 +1,14 @@
 #include "core/strategy/nccl_links.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <span>
 #include <utility>
 
+#include "core/base/flat_index.h"
 #include "core/strategy/nccl_rings.h"
 
 namespace tutti::core {
@@ -14,17 +17,15 @@ namespace {
 /// Returns the bandwidth that a link cannot exceed: for NVLink and PCIe the vendor's figure, if the
 /// machine's file gives a generation. NCCL plans with less (20 of 25 GB/s of a V100's NVLinks), and
 /// real systems reach more than that (23).
-Bandwidth ceiling_of(LinkId link, const Cluster& cluster) {
-  const Hop hop = cluster.link(link);
+Bandwidth ceiling_of(const Hop& hop, const Cluster& cluster) {
   if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;
-  const auto local = static_cast<std::size_t>(link - cluster.first_link(hop.from.worker));
+  const auto local = static_cast<std::size_t>(hop.link - cluster.first_link(hop.from.worker));
   return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
 }
 
 /// A GPU's link to a switch or CPU, or a card's port. The links of one GPU to another the time
 /// model has only together, of all its neighbours.
-bool is_of_device(LinkId link, const Cluster& cluster) {
-  const Hop hop = cluster.link(link);
+bool is_of_device(const Hop& hop, const Cluster& cluster) {
   const auto is_gpu = [&](PartId id) {
     return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu;
   };
@@ -50,7 +51,8 @@ double nvlink_width(const Machine& machine, int from, int to) {
   return narrowest;
 }
 
-/// Something that is sent, cut into the stretches that its way consists of.
+/// Everything that a collective sends, cut into the stretches that its way consists of. There may
+/// be millions, so they are handed over one by one and not kept.
 class Routes {
  public:
   struct Stretch {
@@ -58,7 +60,6 @@ class Routes {
     bool between_workers = false;  ///< the stretch itself, over the network
     bool far = false;              ///< what is sent is for another worker
     std::int32_t away = 0;
-    Staging staging = Staging::kDirect;
     Engine engine = Engine::kKernel;
     double elements = 0;
 
@@ -68,12 +69,15 @@ class Routes {
     }
   };
 
-  Routes(const Collective& collective, const Group& group, const Schedule& schedule)
+  /// Hands all stretches to `take`; consecutive ones of the same way as one.
+  Routes(const Collective& collective, const Group& group, const Schedule& schedule,
+         std::function<void(const Stretch&)> take)
       : collective_(collective),
         group_(group),
         cluster_(group.cluster()),
         ranks_(schedule.ranks()),
         sends_(!collective.nccl->choice),
+        take_(std::move(take)),
         of_rank_(static_cast<std::size_t>(schedule.ranks())) {
     for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
       for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
@@ -83,9 +87,9 @@ class Routes {
         });
       }
     }
+    if (last_.elements > 0) take_(last_);
   }
 
-  [[nodiscard]] const std::vector<Stretch>& stretches() const { return stretches_; }
   /// Elements out of ranks to others of their worker, and into them, of the one that has most.
   [[nodiscard]] double most_of_gpu() const {
     double most = 0;
@@ -104,13 +108,12 @@ class Routes {
     if (away == 0 && from.worker == to.worker) {
       of_rank_[static_cast<std::size_t>(rank)].first += elements;
       of_rank_[static_cast<std::size_t>(peer)].second += elements;
-      return inside({from, to, false, false, 0, collective_.staging, engine, elements});
+      return inside({from, to, false, false, 0, engine, elements});
     }
-    Stretch across{from, to, true, true, away, collective_.staging, engine, elements};
+    Stretch across{from, to, true, true, away, engine, elements};
     if (sends_) {
       across.from = beside_the_card(rank, peer);
-      if (across.from != from)
-        inside({from, across.from, false, true, 0, collective_.staging, engine, elements});
+      if (across.from != from) inside({from, across.from, false, true, 0, engine, elements});
     } else {
       across.to = on_the_rail(from, to);
     }
@@ -119,10 +122,11 @@ class Routes {
 
   /// A lane's steps mostly go where the one before went.
   void push(const Stretch& way) {
-    if (!stretches_.empty() && stretches_.back().is_like(way)) {
-      stretches_.back().elements += way.elements;
+    if (last_.elements > 0 && last_.is_like(way)) {
+      last_.elements += way.elements;
     } else {
-      stretches_.push_back(way);
+      if (last_.elements > 0) take_(last_);
+      last_ = way;
     }
   }
 
@@ -193,7 +197,8 @@ class Routes {
   Rank ranks_;
   bool sends_;
   bool nvlink_ = false, other_ = false;
-  std::vector<Stretch> stretches_;
+  Stretch last_;  ///< not handed over yet; of no elements: none
+  std::function<void(const Stretch&)> take_;
   std::vector<std::pair<double, double>> of_rank_;  ///< out, in
   std::map<std::pair<PartId, int>, double>
       relayed_;  ///< from a GPU to a neighbour; to it from neighbour -1 - n
@@ -209,52 +214,103 @@ Bytes whole_bytes(double bytes) { return Bytes(std::llround(bytes)); }
 
 }  // namespace
 
-NcclLinks::Part NcclLinks::part_of(LinkId link, bool far, const Cluster& cluster) const {
-  if (link < 0) return far ? Part::kPort : Part::kInside;  // a port of the ideal network
-  if (link < cluster.switch_links()) return Part::kSwitches;
-  const LinkKind kind = cluster.link(link).kind;
-  if (kind == LinkKind::kNetwork) return Part::kPort;
-  return kind == inside_ || (inside_ == LinkKind::kPcie && kind != LinkKind::kPcie)
-             ? Part::kInside
-             : Part::kOnTheWay;
-}
+/// Adds up what is sent over each place.
+class NcclLinks::Adder {
+ public:
+  Adder(const Cluster& cluster, const PathBook& paths, Staging staging, std::vector<Place>& places)
+      : cluster_(cluster), paths_(paths), staging_(staging), places_(places) {}
 
-NcclLinks::NcclLinks(const Collective& collective, const Group& group, PathBook& paths) {
-  const Routes routes(collective, group,
-                      collective.nccl_ways ? *collective.nccl_ways : *collective.schedule);
-  const Cluster& cluster = group.cluster();
-  inside_ = routes.by_nvlink_alone() ? LinkKind::kNvlink : LinkKind::kPcie;
-  most_of_gpu_ = routes.most_of_gpu();
-  std::map<std::pair<ResourceId, LinkId>, std::size_t> known;
-  std::map<std::int32_t, std::pair<double, double>> of_worker;  // out, in
-  const auto add = [&](ResourceId resource, LinkId link, Bandwidth rate,
-                       const Routes::Stretch& way) {
-    const auto [at, fresh] = known.try_emplace({resource, link}, places_.size());
+  void add(const Routes::Stretch& way) {
+    const Path& path = path_of(way);
+    for (const PathHop& hop : path.hops) add(hop.resource, hop.link(), hop.rate, way);
+    for (const LinkId link : path.silent_links) add(-1, link, cluster_.link(link).bandwidth, way);
+    if (!way.between_workers) return;
+    if (of_worker_.empty()) of_worker_.resize(static_cast<std::size_t>(cluster_.workers()));
+    of_worker_[static_cast<std::size_t>(way.from.worker)].first += way.elements;
+    of_worker_[static_cast<std::size_t>(way.to.worker)].second += way.elements;
+  }
+
+  [[nodiscard]] double most_of_worker() const {
+    double most = 0;
+    for (const auto& [out, in] : of_worker_) most = std::max({most, out, in});
+    return most;
+  }
+
+ private:
+  /// Looks the path up among recent ones. Ways come rank by rank, so each path is made about once,
+  /// and none has to be kept.
+  const Path& path_of(const Routes::Stretch& way) {
+    const std::int32_t ahead = way.to.worker - way.from.worker;
+    const auto slot = static_cast<std::uint32_t>(way.from.part * 31 + way.to.part * 7 + ahead * 13);
+    Recent& recent = recent_[slot % recent_.size()];
+    if (recent.from != way.from || recent.to != way.to || recent.away != way.away ||
+        recent.engine != way.engine) {
+      recent = {way.from, way.to, way.away, way.engine,
+                paths_.make_unicast(way.from, way.to, staging_, way.engine, way.away)};
+    }
+    return recent.path;
+  }
+
+  void add(ResourceId resource, LinkId link, Bandwidth rate, const Routes::Stretch& way) {
+    const auto [number, fresh] = index_.find_or_add(
+        FlatIndex::hash_of(static_cast<std::uint64_t>(resource), static_cast<std::uint64_t>(link)),
+        [&](std::int32_t n) {
+          const Place& known = places_[static_cast<std::size_t>(n)];
+          return known.resource == resource && known.link == link;
+        });
     if (fresh) {
-      Place place;
+      Place& place = places_.emplace_back();
       place.resource = resource;
       place.link = link;
       place.rate = place.ceiling = rate;
-      place.part = part_of(link, way.between_workers, cluster);
-      if (link >= cluster.switch_links()) {
-        place.ceiling = ceiling_of(link, cluster);
-        place.of_device = is_of_device(link, cluster);
-      }
-      places_.push_back(place);
+      place.part = way.between_workers ? Part::kPort : Part::kInside;  // of the ideal network
+      if (link >= 0) describe(place);
     }
-    (way.far ? places_[at->second].far : places_[at->second].near) += way.elements;
-  };
-  for (const Routes::Stretch& way : routes.stretches()) {
-    const Path& path =
-        paths.path(paths.unicast(way.from, way.to, way.staging, way.engine, way.away));
-    for (const PathHop& hop : path.hops) add(hop.resource, hop.link, hop.rate, way);
-    for (const LinkId link : path.silent_links) add(-1, link, cluster.link(link).bandwidth, way);
-    if (!way.between_workers) continue;
-    of_worker[way.from.worker].first += way.elements;
-    of_worker[way.to.worker].second += way.elements;
+    Place& place = places_[static_cast<std::size_t>(number)];
+    (way.far ? place.far : place.near) += way.elements;
   }
-  for (const auto& [worker, both] : of_worker)
-    most_of_worker_ = std::max({most_of_worker_, both.first, both.second});
+
+  void describe(Place& place) const {
+    if (place.link < cluster_.switch_links()) {
+      place.part = Part::kSwitches;
+      return;
+    }
+    const Hop hop = cluster_.link(place.link);
+    place.part = hop.kind == LinkKind::kNetwork  ? Part::kPort
+                 : hop.kind == LinkKind::kNvlink ? Part::kInside
+                                                 : Part::kOnTheWay;
+    place.ceiling = ceiling_of(hop, cluster_);
+    place.of_device = is_of_device(hop, cluster_);
+  }
+
+  struct Recent {
+    PartId from{-1, -1}, to{-1, -1};
+    std::int32_t away = 0;
+    Engine engine = Engine::kKernel;
+    Path path;
+  };
+
+  const Cluster& cluster_;
+  const PathBook& paths_;
+  Staging staging_;
+  std::array<Recent, 64> recent_;
+  std::vector<Place>& places_;
+  FlatIndex index_;                                   ///< of places, by resource and link
+  std::vector<std::pair<double, double>> of_worker_;  ///< out, in
+};
+
+NcclLinks::NcclLinks(const Collective& collective, const Group& group, const PathBook& paths) {
+  Adder adder(group.cluster(), paths, collective.staging, places_);
+  const Routes routes(collective, group,
+                      collective.nccl_ways ? *collective.nccl_ways : *collective.schedule,
+                      [&](const Routes::Stretch& way) { adder.add(way); });
+  most_of_gpu_ = routes.most_of_gpu();
+  most_of_worker_ = adder.most_of_worker();
+  inside_ = routes.by_nvlink_alone() ? LinkKind::kNvlink : LinkKind::kPcie;
+  if (inside_ == LinkKind::kNvlink) return;
+  for (Place& place : places_) {
+    if (place.part == Part::kOnTheWay) place.part = Part::kInside;
+  }
 }
 
 NcclLinks::Load NcclLinks::load_of(const Place& place, const nccl::CollectiveTime& time) const {
@@ -292,6 +348,7 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
     if (most) *most = std::max(*most, modelled(place, load_of(place, time)));
   }
   std::vector<LinkUse> uses;
+  uses.reserve(places_.size());
   for (const Place& place : places_) {
     const Load load = load_of(place, time);
     LinkUse use;
@@ -365,7 +422,7 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine,
   strategy.collective = kind;
   strategy.root = root % gpus;
   strategy.out_of_place = !can_be_in_place(kind);
-  PathBook paths(*cluster_, NetworkModel::kFifo);
+  const PathBook paths(*cluster_, NetworkModel::kFifo);
   const auto links_by = [&](std::optional<nccl::Choice> choice) {
     strategy.channels = channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1);
     constexpr std::int64_t kEnoughForAllChannels = 1 << 20;

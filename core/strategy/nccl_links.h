@@ -27,7 +27,7 @@ class NcclLinks {
  public:
   /// `group`: the collective's own, or another that executes the same collective. REQUIRES:
   /// collective.nccl is set.
-  NcclLinks(const Collective& collective, const Group& group, PathBook& paths);
+  NcclLinks(const Collective& collective, const Group& group, const PathBook& paths);
 
   /// Returns the use of each resource by the collective's data if it takes the time `time`. A GPU's
   /// links and the cards are busy in proportion to the busiest of them, which is busy for the time
@@ -65,13 +65,13 @@ class NcclLinks {
     double far = 0;   ///< elements per round to ranks of other workers
     bool operator==(const Place&) const = default;
   };
+  class Adder;
   /// The load of one place, in bytes.
   struct Load {
     double near = 0;
     double far = 0;
   };
 
-  [[nodiscard]] Part part_of(LinkId link, bool far, const Cluster& cluster) const;
   [[nodiscard]] Load load_of(const Place& place, const nccl::CollectiveTime& time) const;
   [[nodiscard]] static Time min_of(const Place& place, const Load& load);
 

@@ -22,6 +22,7 @@ struct Breakdown {
   Time copy;     ///< copying and scaling in memory
   Time host;     ///< threads of hosts that move bytes in software
 
+  bool operator==(const Breakdown&) const = default;
   [[nodiscard]] Time total() const {
     Time sum = launch + latency + queue + reduce + copy + host;
     for (const Time t : wire) sum += t;

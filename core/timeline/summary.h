@@ -1,5 +1,7 @@
 #pragma once
 
+#include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,8 +58,11 @@ class Summary : public DeafSink {
   [[nodiscard]] std::optional<Awaited> awaited() const;
   /// The packs of the last step, in plan order.
   [[nodiscard]] std::vector<PackRecord> last_packs() const;
-  /// The links by busy share, busiest first.
-  [[nodiscard]] std::vector<LinkRecord> busiest_links() const;
+  /// The number of links in use.
+  [[nodiscard]] std::size_t links() const { return links_.size(); }
+  /// The links by busy share, busiest first; at most `most`.
+  [[nodiscard]] std::vector<LinkRecord> busiest_links(
+      std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   /// The end of the last step, which busy shares refer to.
   [[nodiscard]] Time length() const { return steps_.empty() ? Time() : steps_.back().end; }
 
@@ -71,7 +76,7 @@ class Summary : public DeafSink {
   RunInfo info_;
   std::vector<StepRecord> steps_;
   std::vector<PackRecord> packs_;
-  std::vector<LinkRecord> links_;
+  std::deque<LinkRecord> links_;  ///< up to millions
   std::vector<PathPiece> path_;
   std::optional<SteadyState> steady_;
 };

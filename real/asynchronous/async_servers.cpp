@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/fnv.h"
 
 namespace tutti::real {
 
@@ -15,16 +16,10 @@ using core::Rank;
 
 namespace {
 
-/// FNV-1a over words; the remaining bytes count as one.
 std::uint64_t hash_of(const std::byte* bytes, std::int64_t count) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (std::int64_t at = 0; at < count; at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes + at, static_cast<std::size_t>(std::min<std::int64_t>(8, count - at)));
-    hash = (hash ^ word) * 0x100000001b3u;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  core::Fnv hash;
+  hash.words({bytes, static_cast<std::size_t>(count)});
+  return hash.value();
 }
 
 std::uint64_t key_of(std::int32_t step, int pack, std::int64_t group) {

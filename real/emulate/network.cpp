@@ -98,8 +98,8 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
   const core::Cluster& cluster = collective.group.cluster();
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
   for (std::size_t i = 0; i < hops.size(); ++i) {
-    if (hops[i].link < 0) continue;
-    const core::Hop link = cluster.link(hops[i].link);
+    if (!hops[i].is_link) continue;
+    const core::Hop link = cluster.link(hops[i].link());
     if ((link.from.part >= 0 ? link.from.worker : link.to.worker) == from.worker)
       message->own_hops = i + 1;
   }

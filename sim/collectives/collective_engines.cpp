@@ -81,13 +81,6 @@ void CollectiveEngines::Port::step_done(const StepDone& step) {
 
 // --- work done ---
 
-Time CollectiveEngines::skip_rounds(Time now) {
-  for (const CollectiveEngine* const engine : engines_) {
-    if (!engine->state_is_visited()) return {};
-  }
-  return rounds_.look(now);
-}
-
 std::int64_t CollectiveEngines::work_done() const {
   std::int64_t work = 0;
   for (const CollectiveEngine* const engine : engines_) work += engine->work_done();

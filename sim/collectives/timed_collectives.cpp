@@ -17,6 +17,9 @@ constexpr double kSlot = 512 << 10;
 constexpr double kMaxPieces = 1024;
 
 Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
+  // Most products fit into 64 bits, whose division is several times quicker.
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(whole.count(), part, &product)) return Time(product / parts);
   return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) *
                                         static_cast<core::Wide>(part) /
                                         static_cast<core::Wide>(parts)));
@@ -218,8 +221,7 @@ void TimedCollectives::finish(Job& job, Time now) {
       far ? core::LinkKind::kNetwork : links_of(*job.collective, job.worker).inside(), job.busiest,
       moving);
   causal_chain.parts.queue = now - job.began - time.delay - time.work;
-  causal_chain.queued_at = job.queued_at;
-  causal_chain.queued_time = job.queued;
+  causal_chain.waited_at(job.queued_at, job.queued);
   const std::uint32_t instance = job.instance;
   const Rank ranks = job.collective->schedule->ranks();
   for (Rank rank = 0; rank < ranks; ++rank) hold_multiprocessors(job, rank, -time.channels, now);

@@ -18,10 +18,10 @@
 // as tasks that began earlier end before anything arrives.
 
 #include <cstdint>
-#include <deque>
 
 #include "core/cluster/machine.h"
 #include "sim/engine/event_queue.h"
+#include "sim/engine/short_queue.h"
 #include "sim/engine/state_visitor.h"
 
 namespace tutti::sim {
@@ -129,7 +129,7 @@ class ComputeStream {
   core::Time held_at_;
   core::Wide held_ = 0;
   Moved sum_of_bytes_;
-  std::deque<Service> services_;  ///< current and future ones
+  ShortQueue<Service> services_;  ///< current and future ones
   core::Wide served_ = 0;         ///< past ones
 };
 

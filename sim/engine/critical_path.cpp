@@ -44,8 +44,10 @@ std::int32_t CriticalPath::add(const PathNode& node) {
 }
 
 std::int32_t CriticalPath::add(PathNode node, const CausalChain& causal_chain) {
-  node.causal_chain = static_cast<std::int32_t>(causal_chains_.size());
-  causal_chains_.push_back(causal_chain);
+  // All ranks of a collective with NCCL's own time have the same one.
+  if (causal_chains_.empty() || causal_chains_.back() != causal_chain)
+    causal_chains_.push_back(causal_chain);
+  node.causal_chain = static_cast<std::int32_t>(causal_chains_.size()) - 1;
   return add(node);
 }
 

@@ -64,7 +64,7 @@ void Interpreter::arrived(Address address, Time now, const Network::Arrival* arr
   if (watch_steps_) waited(instance, lane, std::max(Time(), arrival->began_moving - state.ready));
   if (now < state.ready) return schedule_lane(instance, lane, state.ready);
   if (now > state.ready && network_.keeps_causal_chains())
-    causal_chain_at(instance, lane) = arrival->causal_chain;
+    causal_chain_at(instance, lane) = *arrival->causal_chain;
   state.blocked = Blocked::kNo;
   run(instance, lane, now);
 }
@@ -308,11 +308,11 @@ void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path,
                        Time now, Time buffer_free) {
   const core::Path& way = network_.paths().path(path);
   if (way.hops.empty()) return;
-  const core::PathHop& first = way.hops[way.roots.front()];
+  const core::PathHop& first = way.first();
   const Time moving = std::min(buffer_free - now, transfer_time(bytes, first.rate));
   CausalChain& causal_chain = causal_chain_at(instance, lane);
   causal_chain.moved(way.stretches.front().kind, way.stretches.front().link, moving);
-  causal_chain.queued(first.link, buffer_free - now - moving);
+  causal_chain.queued(first.link(), buffer_free - now - moving);
 }
 
 bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand& at_hand,

@@ -116,8 +116,8 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
       stretch.latency += hop.latency;
       stretch.alone = std::min(stretch.alone, hop.rate);
       if (hop.host == nullptr) {
-        stretch.links.push_back(hop.link);
-        flow.narrowest = std::min(flow.narrowest, cluster_.link(hop.link).bandwidth);
+        stretch.links.push_back(hop.link());
+        flow.narrowest = std::min(flow.narrowest, cluster_.link(hop.link()).bandwidth);
       } else {
         flow.threads.push_back(threads(hop.resource, *hop.host));
         flow.narrowest = std::min(flow.narrowest, share_.capacity(flow.threads.back()));
@@ -131,6 +131,7 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
   TUTTI_CHECK(path.chain || way.stretches.size() == 1, "a tree of {} stretches",
               way.stretches.size());
   TUTTI_CHECK(!flows.empty(), "a way without links");
+  TUTTI_CHECK(way.stretches.size() < 256, "a way of {} stretches", way.stretches.size());
   for (Flow& flow : flows) {
     Stretch& stretch = way.stretches[flow.stretch];
     stretch.route = route(stretch, std::move(flow.threads), flow.narrowest);

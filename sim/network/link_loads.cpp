@@ -45,14 +45,10 @@ void LinkLoads::add_held(LinkId link, Bytes bytes, Time busy, Time start, Time e
 }
 
 void LinkLoads::add_held_total(LinkId link, Bytes bytes, Time busy) {
-  if (totals_.held.empty()) {
-    totals_.held.resize(totals_.carried.size());
-    totals_.held_bytes.resize(totals_.carried.size());
-  }
-  const auto at = static_cast<std::size_t>(link);
-  totals_.held_bytes[at] =
-      Bytes(core::saturating_sum(totals_.held_bytes[at].count(), bytes.count()));
-  totals_.held[at] = Time(core::saturating_sum(totals_.held[at].count(), busy.count()));
+  if (totals_.held.empty()) totals_.held.resize(totals_.carried.size());
+  Held& held = totals_.held[static_cast<std::size_t>(link)];
+  held.bytes = Bytes(core::saturating_sum(held.bytes.count(), bytes.count()));
+  held.busy = Time(core::saturating_sum(held.busy.count(), busy.count()));
 }
 
 void LinkLoads::add_again(const Totals& before, std::int64_t times) {
@@ -64,10 +60,9 @@ void LinkLoads::add_again(const Totals& before, std::int64_t times) {
   for (std::size_t i = 0; i < before.carried.size(); ++i) {
     const auto link = static_cast<LinkId>(i);
     const std::int64_t carried = more(total(link).count(), before.carried[i].count());
-    const bool any = !before.held.empty();
-    const std::int64_t bytes =
-        more(held_bytes(link).count(), any ? before.held_bytes[i].count() : 0);
-    const std::int64_t busy = more(held(link).count(), any ? before.held[i].count() : 0);
+    const Held then = before.held.empty() ? Held{} : before.held[i];
+    const std::int64_t bytes = more(held(link).bytes.count(), then.bytes.count());
+    const std::int64_t busy = more(held(link).busy.count(), then.busy.count());
     if (carried > 0) add(link, Bytes(carried), Time(), Time());
     if (bytes > 0 || busy > 0) add_held_total(link, Bytes(bytes), Time(busy));
   }

@@ -21,7 +21,7 @@ class LinkLoads {
 
   /// Bins are kept for the links of `binned` only, totals for all.
   LinkLoads(core::LinkId links, LinkRange binned)
-      : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}, {}},
+      : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}},
         binned_(binned),
         bins_(static_cast<std::size_t>(binned.end - binned.first)) {}
 
@@ -34,22 +34,22 @@ class LinkLoads {
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
                 core::Time end);
 
+  /// The part of a link's load that add_held() recorded.
+  struct Held {
+    core::Bytes bytes;
+    core::Time busy;
+  };
   /// Totals by link.
   struct Totals {
     std::vector<core::Bytes> carried;
-    std::vector<core::Bytes> held_bytes;  ///< of those, by add_held(); empty: there were none
-    std::vector<core::Time> held;         ///< how long add_held() occupied the link; likewise
+    std::vector<Held> held;  ///< empty if add_held() was never called
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] core::Bytes total(core::LinkId link) const {
     return totals_.carried[static_cast<std::size_t>(link)];
   }
-  [[nodiscard]] core::Bytes held_bytes(core::LinkId link) const {
-    return totals_.held.empty() ? core::Bytes()
-                                : totals_.held_bytes[static_cast<std::size_t>(link)];
-  }
-  [[nodiscard]] core::Time held(core::LinkId link) const {
-    return totals_.held.empty() ? core::Time() : totals_.held[static_cast<std::size_t>(link)];
+  [[nodiscard]] Held held(core::LinkId link) const {
+    return totals_.held.empty() ? Held{} : totals_.held[static_cast<std::size_t>(link)];
   }
   /// Adds the loads since `before` `times` more times.
   void add_again(const Totals& before, std::int64_t times);

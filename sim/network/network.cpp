@@ -1,6 +1,7 @@
 #include "sim/network/network.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/check.h"
 
@@ -18,7 +19,10 @@ Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRan
       sections_(paths_.resources(), health_, binned_links),
       fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
       loads_(cluster.links(), binned_links),
-      keep_causal_chains_(keep_causal_chains) {}
+      keep_causal_chains_(keep_causal_chains) {
+  TUTTI_CHECK(cluster.links() <= std::numeric_limits<std::int32_t>::max(), "{} links",
+              cluster.links());
+}
 
 std::uint32_t Network::new_message() {
   if (free_messages_.empty()) {
@@ -185,7 +189,7 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
   if (passage.lost) return passage.left;
   if (passage.queued > message.queued_time) {
     message.queued_time = passage.queued;
-    message.queued_at = passage.queued_at;
+    message.queued_at = static_cast<std::int32_t>(passage.queued_at);
   }
   message.tail = passage.tail;
   if (sections_.is_last(place)) {
@@ -202,7 +206,7 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
 /// in time.
 Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
-  if (health_.changes(hop.link)) return health_.tail(hop.link, message.bytes, hop.rate, head);
+  if (health_.changes(hop.link())) return health_.tail(hop.link(), message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
@@ -257,9 +261,9 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   message.began_moving = std::min(message.began_moving, head);
   if (head - now > message.queued_time) {
     message.queued_time = head - now;
-    message.queued_at = hop.link;
+    message.queued_at = static_cast<std::int32_t>(hop.link());
   }
-  if (hop.link >= 0) loads_.add(hop.link, message.bytes, head, tail);
+  if (hop.is_link) loads_.add(hop.resource, message.bytes, head, tail);
 
   // When the tail reaches the next hop is known now; the head's arrival there is an event.
   if (hop.nexts == 0) {
@@ -340,7 +344,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
   const Time shared = end - message.stretch_began - alone;
   if (shared > message.queued_time) {
     message.queued_time = shared;
-    message.queued_at = bottleneck;
+    message.queued_at = static_cast<std::int32_t>(bottleneck);
   }
   // The holder of a link reports at the end what it carried, and has no sender's buffer.
   if (message.hold)
@@ -396,27 +400,27 @@ void Network::visit_message(std::uint32_t id, StateVisitor& visitor) {
 Network::Arrival Network::deliver(const Event& event) {
   Message& message = messages_[event.a];
   const core::Path& path = paths_.path(message.path);
-  Arrival arrival{address_of(message, event.b), {}, message.began_moving};
+  Arrival arrival{address_of(message, event.b), message.began_moving, nullptr};
   if (keep_causal_chains_) {
-    arrival.causal_chain = causal_chains_[event.a];
+    // The last receiver's needs no copy.
+    CausalChain& chain =
+        message.undelivered == 1 ? causal_chains_[event.a] : (delivered_ = causal_chains_[event.a]);
     Time explained = path.latency;
-    arrival.causal_chain.parts.latency += path.latency;
+    chain.parts.latency += path.latency;
     for (const core::Path::Stretch& stretch : path.stretches) {
       const Time moving = transfer_time(message.bytes, stretch.narrowest);
-      arrival.causal_chain.moved(stretch.kind, stretch.link, moving);
+      chain.moved(stretch.kind, stretch.link, moving);
       explained += moving;
     }
     if (const Time hosts = path.chain ? path.of_hosts(message.bytes) : Time(); hosts > Time()) {
-      arrival.causal_chain.parts.host += hosts;
+      chain.parts.host += hosts;
       explained += hosts;
     }
     // Receivers of a multicast may be nearer than the one that the path's latency is for.
     const Time rest = event.time - message.sent - explained;
-    arrival.causal_chain.parts.queue += rest;
-    if (message.queued_time > arrival.causal_chain.queued_time) {
-      arrival.causal_chain.queued_time = message.queued_time;
-      arrival.causal_chain.queued_at = message.queued_at;
-    }
+    chain.parts.queue += rest;
+    chain.waited_at(message.queued_at, message.queued_time);
+    arrival.causal_chain = &chain;
   }
   if (--message.undelivered == 0) {
     if (message.branches >= 0) free_branches_.push_back(message.branches);

@@ -127,29 +127,32 @@ class Network {
 
   struct Arrival {
     Address address;
-    CausalChain causal_chain;  ///< the sender's, and the message's own time
-    core::Time began_moving;   ///< when the first byte left the sender
+    core::Time began_moving;  ///< when the first byte left the sender
+    /// The sender's, and the message's own time; null if none are kept.
+    const CausalChain* causal_chain = nullptr;
   };
-  /// Handles kDeliver and kReleased: returns what arrived.
+  /// Handles kDeliver and kReleased: returns what arrived. The causal chain is valid until the next
+  /// message is sent or delivered.
   Arrival deliver(const Event& event);
 
  private:
   struct Message {
     std::int32_t path = 0;
+    std::int32_t branches = -1;  ///< index into branches_, for every path that is no chain
     core::Bytes bytes;
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
     core::Time tail;   ///< when its last byte reaches the hop at which it continues (chains)
     Address receiver;  ///< of a message with one receiver
-    std::int32_t branches = -1;  ///< index into branches_, for every path that is no chain
-    std::uint16_t undelivered = 1;
-    bool hold = false;  ///< it is not a message, and ends with an event of kind kReleased
-    core::LinkId queued_at = -1;
     core::Time queued_time;
-    std::uint16_t stretch = 0;  ///< the current one (fair)
-    core::Time stretch_began;
+    core::Time stretch_began;     ///< fair
+    std::int32_t queued_at = -1;  ///< a link
+    std::uint16_t undelivered = 1;
+    std::uint8_t stretch = 0;  ///< the current one (fair)
+    bool hold = false;         ///< it is not a message, and ends with an event of kind kReleased
   };
+  static_assert(sizeof(Message) == 80);  // with a CausalChain: three cache lines
   /// The state of a message on a path that is no chain, by hop.
   struct Branches {
     std::vector<core::Time> tails;       ///< when the tail reaches the hop, as far as known
@@ -190,6 +193,7 @@ class Network {
   bool keep_causal_chains_;
   std::vector<Message> messages_;
   std::vector<CausalChain> causal_chains_;  ///< by message; only if kept
+  CausalChain delivered_;                   ///< of a message that other receivers wait for
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;
   std::vector<std::int32_t> free_branches_;

@@ -82,10 +82,10 @@ std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::siz
 void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
   TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)].resource != kNobody,
               "a message uses a path that was not announced");
-  const bool changes = hop.link >= 0 && health_.changes(hop.link);
+  const bool changes = hop.is_link && health_.changes(hop.link());
   section.in_detail = section.in_detail || changes;
   // The rate of engines and ports may depend on the path; a link's never does.
-  const bool never_waits = !first && hop.link >= 0 && !changes && legs_.back().link >= 0 &&
+  const bool never_waits = !first && hop.is_link && !changes && legs_.back().is_link &&
                            !legs_.back().changes && hop.rate >= legs_.back().rate;
   const Time shift = never_waits ? legs_.back().latency : Time();
   if (never_waits) {
@@ -95,14 +95,24 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
     leg.resource = hop.resource;
     leg.rate = hop.rate;
     leg.latency = hop.latency;
-    leg.link = hop.link;
+    leg.is_link = hop.is_link;
     leg.changes = changes;
     leg.unheld = hop.unheld;
-    leg.host = hop.host;
+    leg.host = number_of(hop.host);
     legs_.push_back(leg);
   }
-  if (hop.link >= 0)
-    crossings_.push_back({hop.link, static_cast<std::uint32_t>(legs_.size() - 1), shift});
+  if (hop.is_link)
+    crossings_.push_back({hop.link(), static_cast<std::uint32_t>(legs_.size() - 1), shift});
+}
+
+/// Returns 0 for links, ports and engines.
+std::uint8_t Sections::number_of(const core::HostEndpoint* host) {
+  if (host == nullptr) return 0;
+  auto known = std::find(hosts_.begin(), hosts_.end(), host);
+  if (known == hosts_.end()) known = hosts_.insert(known, host);
+  const std::ptrdiff_t number = known - hosts_.begin() + 1;
+  TUTTI_CHECK(number < 256, "{} kinds of hosts' threads", number);
+  return static_cast<std::uint8_t>(number);
 }
 
 Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time tail,
@@ -115,10 +125,12 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
     Server& resource = resources[static_cast<std::size_t>(leg.resource)];
     const Time enters = std::max(head, resource.free_at());
     Time leaves;
-    if (leg.host != nullptr) {
-      leaves = core::later(std::max(core::later(enters, leg.host->moving(bytes)), tail),
-                           leg.host->per_message);
-      resource.occupy_until(core::later(enters, leg.host->occupied(bytes)));
+    Time of_host;
+    if (leg.host != 0) {
+      const core::HostEndpoint& host = *hosts_[leg.host - 1U];
+      of_host = host.per_message;
+      leaves = core::later(std::max(core::later(enters, host.moving(bytes)), tail), of_host);
+      resource.occupy_until(core::later(enters, host.occupied(bytes)));
     } else {
       const Time through = leg.tail(bytes, enters, health_);
       leaves = std::max(through, tail);
@@ -134,7 +146,7 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
     }
     if (enters - head > passage.queued) {
       passage.queued = enters - head;
-      passage.queued_at = leg.link;
+      passage.queued_at = leg.link();
     }
     if (section.in_detail) {
       for (; crossing < section.end_crossing && crossings_[crossing].leg == l; ++crossing) {
@@ -143,7 +155,7 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
       }
     }
     head = enters + leg.latency;
-    if (leg.host != nullptr) head = core::later(head, leg.host->per_message);
+    if (leg.host != 0) head = core::later(head, of_host);
     tail = leaves + leg.latency;
   }
   if (!section.in_detail)

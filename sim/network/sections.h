@@ -102,16 +102,17 @@ class Sections {
   struct Leg {
     core::ResourceId resource = 0;
     core::Bandwidth rate;
-    core::Time latency;  ///< to the next leg, or the end of the section
-    core::LinkId link = -1;
-    bool changes = false;
-    bool unheld = false;
-    const core::HostEndpoint* host = nullptr;  ///< threads of a host
+    core::Time latency;     ///< to the next leg, or the end of the section
     core::Bytes bytes{-1};  ///< the last request and its result, since sizes seldom change
     core::Time time;
+    bool is_link = false;
+    bool changes = false;
+    bool unheld = false;
+    std::uint8_t host = 0;  ///< threads of a host: 1 + their index in hosts_
 
+    [[nodiscard]] core::LinkId link() const { return is_link ? resource : -1; }
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
-      if (changes) return health.tail(link, of, rate, head);
+      if (changes) return health.tail(link(), of, rate, head);
       if (of != bytes) {
         bytes = of;
         time = transfer_time(of, rate);
@@ -119,6 +120,8 @@ class Sections {
       return core::later(head, time);
     }
   };
+  static_assert(sizeof(Leg) == 48);  // many are looked up, each by another message
+
   /// A link that a section crosses, `shift` later than its leg.
   struct Crossing {
     core::LinkId link = -1;
@@ -150,6 +153,7 @@ class Sections {
   std::uint32_t section_of(const core::Path& path, std::size_t begin, std::size_t end);
   void add_hop(Section& section, const core::PathHop& hop, bool first);
   [[nodiscard]] bool in_line(const core::Path& path, std::size_t hop) const;
+  std::uint8_t number_of(const core::HostEndpoint* host);
 
   LinkHealth& health_;
   bool binned_;
@@ -162,6 +166,7 @@ class Sections {
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;
+  std::vector<const core::HostEndpoint*> hosts_;  ///< the kinds of threads, few
   std::vector<Crossing> crossings_;
 };
 

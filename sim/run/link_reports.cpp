@@ -1,8 +1,6 @@
 #include "sim/run/link_reports.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,11 +14,11 @@ using core::Time;
 /// As transfer_time, for a whole run, which may take longer than any message. Traffic other than
 /// messages counts with the time that it occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
-  const core::Bytes bytes = loads.total(id) - loads.held_bytes(id);
+  const core::Bytes bytes = loads.total(id) - loads.held(id).bytes;
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
   const core::Wide ps =
       (product + static_cast<core::Wide>(rate.count()) - 1) / static_cast<core::Wide>(rate.count());
-  const core::Wide all = ps + static_cast<core::Wide>(loads.held(id).count());
+  const core::Wide all = ps + static_cast<core::Wide>(loads.held(id).busy.count());
   return Time(
       static_cast<std::int64_t>(std::min(all, static_cast<core::Wide>(core::kNever.count()))));
 }
@@ -41,44 +39,50 @@ LinkRecord record_of(LinkId id, const LinkLoads& loads, const core::Cluster& clu
   return record;
 }
 
+/// Notes the link that would be busy for longest if that is longer than the run.
+void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time length,
+                   core::TimelineSink& sink) {
+  LinkId most = -1;
+  Time busy = length;
+  for (LinkId id = 0; length > Time() && id < loads.links(); ++id) {
+    if (loads.total(id).count() == 0) continue;
+    const Time of_link = busy_time(id, loads, cluster.link(id).bandwidth);
+    if (of_link <= busy) continue;
+    most = id;
+    busy = of_link;
+  }
+  if (most < 0) return;
+  sink.note(
+      fmt::format("the ideal network does not model the links between ports: {} would have to "
+                  "carry {:.1f} times its capacity (network_model FIFO and FAIR model them)",
+                  cluster.link_name(most), core::to_us(busy) / core::to_us(length)));
+}
+
 }  // namespace
 
 void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
                 bool ports_alone, Time length, core::TimelineSink& sink) {
-  std::vector<std::pair<LinkId, LinkRecord>> records;
-  const LinkRecord* too_busy = nullptr;
-  for (LinkId id = 0; id < loads.links(); ++id) {
-    if (loads.total(id).count() == 0) continue;
-    records.emplace_back(id, record_of(id, loads, simulated));
-  }
-  for (const auto& [id, record] : records) {
-    if (ports_alone && length > Time() && record.busy > length &&
-        (!too_busy || record.busy > too_busy->busy))
-      too_busy = &record;
-  }
-  if (too_busy)
-    sink.note(
-        fmt::format("the ideal network does not model the links between ports: {} would have to "
-                    "carry {:.1f} times its capacity (network_model FIFO and FAIR model them)",
-                    too_busy->name, core::to_us(too_busy->busy) / core::to_us(length)));
-  for (auto& [id, record] : records) {
-    if (ports_alone) record.busy = std::min(record.busy, length);
-    sink.link(record);
-  }
+  // A record is passed on at once, since there may be millions of links.
+  if (ports_alone) note_overload(loads, simulated, length, sink);
   const std::int64_t fellows = told.workers() / simulated.workers();
-  if (fellows == 1) return;
   constexpr std::int64_t kMaxCopies = 65'536;
-  if (loads.links() * fellows > kMaxCopies)
-    return sink.note(
-        "only links of worker 0 are listed; those of every other worker carry the same load");
+  const bool copies = loads.links() * fellows <= kMaxCopies;
   // Links are numbered worker by worker.
-  for (std::int64_t fellow = 1; fellow < fellows; ++fellow) {
-    for (auto& [id, record] : records) {
-      record.name = told.link_name(fellow * loads.links() + id);
-      record.bins.clear();
+  for (std::int64_t fellow = 0; fellow < (copies ? fellows : 1); ++fellow) {
+    for (LinkId id = 0; id < loads.links(); ++id) {
+      if (loads.total(id).count() == 0) continue;
+      LinkRecord record = record_of(id, loads, simulated);
+      if (ports_alone) record.busy = std::min(record.busy, length);
+      if (fellow > 0) {
+        record.name = told.link_name(fellow * loads.links() + id);
+        record.bins.clear();
+      }
       sink.link(record);
     }
   }
+  if (fellows > 1 && !copies)
+    sink.note(
+        "only links of worker 0 are listed; those of every other worker carry the same load");
 }
 
 }  // namespace tutti::sim

@@ -5,7 +5,6 @@
 // flight. Gates decide when packs start, CollectiveEngines execute them. Observers, which change
 // nothing, are separate classes (Timeouts, PackRecords, StepEnds, …).
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "sim/collectives/plan_collectives.h"
 #include "sim/device/compute_stream.h"
 #include "sim/engine/critical_path.h"
+#include "sim/engine/short_queue.h"
 #include "sim/folding/ties.h"
 #include "sim/run/answers.h"
 #include "sim/run/asynchrony.h"
@@ -87,7 +87,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     core::Time step_began;
     core::Time ready;  ///< when its last gradients so far were ready
     ComputeStream stream;
-    std::deque<Queued> queue;
+    ShortQueue<Queued> queue;
     Cause stream_cause;  ///< of the stream's current or last task
     Cause cause;         ///< of the event being handled for this replica
     // The current step:

@@ -67,7 +67,7 @@ class Wire {
       }
       const Network::Arrival arrival = network.deliver(event);
       delivered[arrival.address.connection] = event.time;
-      EXPECT_EQ(arrival.causal_chain.parts.total(), event.time - sent[arrival.address.connection])
+      EXPECT_EQ(arrival.causal_chain->parts.total(), event.time - sent[arrival.address.connection])
           << "the trail explains the whole way";
     }
   }

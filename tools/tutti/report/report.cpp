@@ -134,15 +134,16 @@ std::vector<Report> pack_reports(const Summary& summary) {
   return reports;
 }
 
-std::vector<Report> link_reports(const Summary& summary) {
+std::vector<Report> link_reports(const std::vector<LinkRecord>& links, core::Time length) {
   std::vector<Report> reports;
-  for (const LinkRecord& link : summary.busiest_links()) {
+  reports.reserve(links.size());
+  for (const LinkRecord& link : links) {
     reports.push_back({{"link", link.name, "<link"},
                        {"kind", to_string(link.kind), "<kind"},
                        {"bandwidth_gb_per_s", link.bandwidth, "bandwidth"},
                        {"bytes", link.bytes, "bytes"},
                        {"busy_us", link.busy},
-                       {"busy_share", core::Fraction{share(link.busy, summary.length())}, "busy"}});
+                       {"busy_share", core::Fraction{share(link.busy, length)}, "busy"}});
   }
   return reports;
 }
@@ -168,7 +169,7 @@ Report run_report(const Summary& summary, const std::optional<StepBand>& band) {
   if (!info.bound_reason.empty()) report.add("lower_bound", bound_report(summary));
   report.add({{"steps", list_of(summary.steps(), step_report)},
               {"packs", pack_reports(summary)},
-              {"links", link_reports(summary)},
+              {"links", link_reports(summary.busiest_links(), summary.length())},
               {"critical_path",
                list_of(summary.path(),
                        [&](const PathPiece& p) { return piece_report(p, last_start(summary)); })},

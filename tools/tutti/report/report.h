@@ -26,10 +26,11 @@ std::string report_text(const core::Summary& summary, int rows,
 core::Report run_report(const core::Summary& summary,
                         const std::optional<StepBand>& band = std::nullopt);
 
-/// The packs of the last step in launch order, and the links by busy share; for both kinds of
-/// summary.
+/// The packs of the last step in launch order, and some links of a run that took `length`; for both
+/// kinds of summary.
 std::vector<core::Report> pack_reports(const core::Summary& summary);
-std::vector<core::Report> link_reports(const core::Summary& summary);
+std::vector<core::Report> link_reports(const std::vector<core::LinkRecord>& links,
+                                       core::Time length);
 
 /// Returns the version and the name and file of a scenario. Every report about a scenario begins
 /// with these.

@@ -118,11 +118,10 @@ std::string pack_part(const Summary& summary, int rows) {
 }
 
 std::string link_part(const Summary& summary, int rows) {
-  std::vector<core::Report> links = link_reports(summary);
-  if (links.empty() || rows == 0) return "";
-  const std::size_t all = links.size();
-  links.resize(std::min(all, static_cast<std::size_t>(rows)));
-  return fmt::format("busiest of {} links in use (over the whole run)\n", all) +
+  if (summary.links() == 0 || rows == 0) return "";
+  const std::vector<core::Report> links =
+      link_reports(summary.busiest_links(static_cast<std::size_t>(rows)), summary.length());
+  return fmt::format("busiest of {} links in use (over the whole run)\n", summary.links()) +
          table_text(links, 2);
 }
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace tutti::sim {
+
+/// A queue that is usually empty or short. Unlike std::deque, which allocates some 600 bytes before
+/// its first element, it takes nothing as long as it is unused: there is one for every replica.
+/// Adding and removing take constant time on average.
+template <class T>
+class ShortQueue {
+ public:
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] std::size_t size() const { return elements_.size() - taken_; }
+  [[nodiscard]] const T& front() const { return elements_[taken_]; }
+  void push_back(T element) { elements_.push_back(std::move(element)); }
+  void pop_front() {
+    // Elements move to the front once those that were taken are the larger part.
+    if (++taken_ * 2 < elements_.size()) return;
+    elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    taken_ = 0;
+  }
+  [[nodiscard]] auto begin() { return elements_.begin() + static_cast<std::ptrdiff_t>(taken_); }
+  [[nodiscard]] auto end() { return elements_.end(); }
+  [[nodiscard]] auto begin() const {
+    return elements_.begin() + static_cast<std::ptrdiff_t>(taken_);
+  }
+  [[nodiscard]] auto end() const { return elements_.end(); }
+
+ private:
+  std::vector<T> elements_;
+  std::size_t taken_ = 0;  ///< elements at the front that are no longer part of the queue
+};
+
+}  // namespace tutti::sim
