@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/random.h"
 #include "core/synthesis/max_flow.h"
 
 namespace tutti::core::synthesis {
@@ -25,11 +26,26 @@ struct Arc {
   bool on_route = true;
 };
 
+/// A step with which one visits `count` things in a circle, each once and neighbours late: a link
+/// with little room should lead to ranks of all nodes instead of the next few ranks, because trees
+/// are shallower then.
+std::size_t stride_through(std::size_t count) {
+  auto stride = static_cast<std::size_t>(static_cast<double>(count) * 0.618);
+  while (stride > 1 && std::gcd(stride, count) != 1) --stride;
+  return std::max<std::size_t>(1, stride);
+}
+
 class Splitter {
  public:
   Splitter(const FabricGraph& graph, const std::vector<std::int64_t>& capacities,
-           const Contributions& contributions, std::int64_t trees, const GoOn& go_on)
-      : graph_(graph), go_on_(go_on), leaving_(nodes()), entering_(nodes()) {
+           const Contributions& contributions, std::int64_t trees, const GoOn& go_on,
+           std::uint64_t attempt)
+      : graph_(graph),
+        go_on_(go_on),
+        attempt_(attempt),
+        random_(attempt),
+        leaving_(nodes()),
+        entering_(nodes()) {
     for (std::size_t i = 0; i < capacities.size(); ++i) {
       if (capacities[i] == 0) continue;
       add_arc({graph.links[i].from, graph.links[i].to, capacities[i],
@@ -46,6 +62,7 @@ class Splitter {
     std::sort(switches.begin(), switches.end(), [&](int a, int b) {
       return std::pair(degree(a), a) < std::pair(degree(b), b);
     });
+    if (attempt_ % 2 == 1) shuffle(switches);
     for (std::size_t i = 0; i < switches.size(); ++i) {
       done_ = static_cast<double>(i) / static_cast<double>(switches.size());
       share_ = 1 / static_cast<double>(switches.size());
@@ -75,6 +92,11 @@ class Splitter {
     arcs_.push_back(std::move(arc));
     for (std::vector<std::int64_t>& flow : flows_) flow.resize(arcs_.size());
     return known->second;
+  }
+
+  void shuffle(std::vector<int>& list) {
+    for (std::size_t i = list.size(); i > 1; --i)
+      std::swap(list[i - 1], list[random_.next() % i]);
   }
 
   Arc& arc(int id) { return arcs_[static_cast<std::size_t>(id)]; }
@@ -227,16 +249,21 @@ class Splitter {
 
   /// Splits links of a switch off pairwise; `evenly`: each with all of its partners alike.
   bool pass(int node, Pairs which, bool evenly) {
-    const std::vector<int> in = entering_[static_cast<std::size_t>(node)];
-    const std::vector<int> out = leaving_[static_cast<std::size_t>(node)];
+    std::vector<int> in = entering_[static_cast<std::size_t>(node)];
+    std::vector<int> out = leaving_[static_cast<std::size_t>(node)];
+    if (attempt_ > 0) {
+      shuffle(in);
+      shuffle(out);
+    }
+    const std::size_t stride = stride_through(out.size());
     for (std::size_t i = 0; i < in.size(); ++i) {
       if (go_on_ && !go_on_(done_ + share_ * static_cast<double>(i) /
                                         static_cast<double>(in.size() * 4 + 1)))
         return false;
       if (arc(in[i]).capacity == 0) continue;
       partners_.clear();
-      for (std::size_t j = 1; j <= out.size(); ++j) {
-        const int other = out[(i + j) % out.size()];
+      for (std::size_t j = 0; j < out.size(); ++j) {
+        const int other = out[(i + 1 + j * stride) % out.size()];
         if (arc(other).capacity == 0 || (arc(in[i]).from == arc(other).to) != (which == Pairs::kLoops))
           continue;
         if (which == Pairs::kOnRoutes && !routes_are_free() &&
@@ -299,6 +326,8 @@ class Splitter {
 
   const FabricGraph& graph_;
   const GoOn& go_on_;
+  std::uint64_t attempt_;
+  Random random_;
   bool too_narrow_ = false;
   double done_ = 0;
   double share_ = 0;
@@ -319,8 +348,8 @@ class Splitter {
 std::optional<RankGraph> without_switches(const FabricGraph& graph,
                                           const std::vector<std::int64_t>& capacities,
                                           const Contributions& contributions, std::int64_t trees,
-                                          const GoOn& go_on) {
-  return Splitter(graph, capacities, contributions, trees, go_on).split();
+                                          const GoOn& go_on, std::uint64_t attempt) {
+  return Splitter(graph, capacities, contributions, trees, go_on, attempt).split();
 }
 
 }  // namespace tutti::core::synthesis

@@ -50,11 +50,13 @@ struct RankGraph {
 /// Replaces the switches of `graph`, whose links have room for `capacities` trees, by links between
 /// ranks. Each rank contributes `trees` times its number. nullopt if `go_on` said so, or if a cut
 /// would become too narrow, which happens only if some node has more capacity in than out.
+/// `attempt`: other numbers visit links and switches in other orders; one of them may leave fewer
+/// units off their routes.
 /// REQUIRES: carries(graph, capacities, contributions, trees).
 /// Cost: a few searches for each rank and each pair of links of a switch that is tried.
 std::optional<RankGraph> without_switches(const FabricGraph& graph,
                                           const std::vector<std::int64_t>& capacities,
                                           const Contributions& contributions, std::int64_t trees,
-                                          const GoOn& go_on = {});
+                                          const GoOn& go_on = {}, std::uint64_t attempt = 0);
 
 }  // namespace tutti::core::synthesis

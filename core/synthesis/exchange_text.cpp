@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -42,7 +43,7 @@ class ExchangeWriter {
     for (const std::string& remark : options.remarks) text_ += "# " + remark + '\n';
     const int ranks = ranks_of(exchange_);
     text_ += fmt::format(
-        "algorithm {}\ncollective {}\nchunks {}\nrequire ranks == {} \"it was synthesized for {} "
+        "algorithm {}\ncollective {}\nengine kernel\nchunks {}\nrequire ranks == {} \"it was synthesized for {} "
         "ranks\"\n\nlane exchange {{\n",
         options.name, to_string(kind_), exchange_.whole_buffers ? 1 : ranks, ranks, ranks);
     std::vector<Round> rounds = rounds_of(exchange_);
@@ -146,11 +147,12 @@ Time estimate(const Exchange& exchange, CollectiveKind kind, const FabricGraph& 
   Time sum;
   for (const Round& round : rounds_of(exchange)) {
     Time latency;
-    Bandwidth slowest = graph.unit * (std::int64_t{1} << 40);
+    Bandwidth slowest(std::numeric_limits<std::int64_t>::max());
     for (int rank = 0; rank < graph.ranks; ++rank) {
       for (int d = 1; d < round.radix; ++d) {
         const int digit = rank / round.weight % round.radix;
         const int peer = rank + ((digit + d) % round.radix - digit) * round.weight;
+        if (!graph.has_route(rank, peer)) return kNever;
         latency = std::max(latency, graph.latency(rank, peer));
         slowest = std::min(slowest, graph.bandwidth(rank, peer));
       }

@@ -8,7 +8,7 @@
 // doubling; one radix for all ranks is a single round in which everybody sends to everybody. In
 // between, a radix as large as a node has GPUs makes one cheap round inside nodes, and the others
 // cross the network. All ranks do the same, so that the search over ordered factorizations of the
-// number of ranks (20 for 32 ranks, 64 for 128) covers all of them at once.
+// number of ranks (16 for 32 ranks, 64 for 128) covers all of them at once.
 //
 // An all-gather goes from the inner radix to the outer: what a rank holds is always one range of
 // blocks. A reduce-scatter goes the other way. An all-reduce does one after the other, or, with a
@@ -37,6 +37,7 @@ bool has_exchanges(CollectiveKind kind);
 std::vector<Exchange> exchanges_of(int ranks, CollectiveKind kind);
 
 /// An estimate of the time: per round the longest latency, and what the slowest route carries.
+/// kNever if two ranks would have to exchange something and have no route.
 Time estimate(const Exchange& exchange, CollectiveKind kind, const FabricGraph& graph, Bytes bytes);
 
 std::string text_of(const Exchange& exchange, CollectiveKind kind, const TextOptions& options);

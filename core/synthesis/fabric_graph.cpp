@@ -19,13 +19,6 @@ Time FabricGraph::latency(int from, int to) const {
   return sum;
 }
 
-Bandwidth FabricGraph::bandwidth(int from, int to) const {
-  std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
-  for (const int link : route(from, to))
-    narrowest = std::min(narrowest, links[static_cast<std::size_t>(link)].capacity);
-  return unit * narrowest;
-}
-
 void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths) {
   std::int64_t unit = 0;
   std::int64_t largest = 1;
@@ -42,6 +35,52 @@ void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths
   graph.unit = Bandwidth(unit);
   for (std::size_t i = 0; i < bandwidths.size(); ++i)
     graph.links[i].capacity = std::max<std::int64_t>(1, bandwidths[i].count() / unit);
+}
+
+namespace {
+
+std::int64_t narrowest_of(const FabricGraph& graph, const std::vector<int>& route) {
+  std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
+  for (const int link : route)
+    narrowest = std::min(narrowest, graph.links[static_cast<std::size_t>(link)].capacity);
+  return narrowest;
+}
+
+}  // namespace
+
+Bandwidth FabricGraph::bandwidth(int from, int to) const {
+  return unit * narrowest_of(*this, route(from, to));
+}
+
+FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity) {
+  FabricGraph wide = graph;
+  wide.links.clear();
+  std::vector<int> number(graph.links.size(), -1);
+  for (std::vector<int>& route : wide.routes) {
+    if (route.empty()) continue;
+    if (narrowest_of(graph, route) < capacity) {
+      route.clear();
+      continue;
+    }
+    for (int& link : route) {
+      const auto old = static_cast<std::size_t>(link);
+      if (number[old] < 0) {
+        number[old] = static_cast<int>(wide.links.size());
+        wide.links.push_back(graph.links[old]);
+      }
+      link = number[old];
+    }
+  }
+  return wide;
+}
+
+std::vector<std::int64_t> route_capacities(const FabricGraph& graph) {
+  std::vector<std::int64_t> capacities;
+  for (const std::vector<int>& route : graph.routes)
+    if (!route.empty()) capacities.push_back(narrowest_of(graph, route));
+  std::sort(capacities.begin(), capacities.end());
+  capacities.erase(std::unique(capacities.begin(), capacities.end()), capacities.end());
+  return capacities;
 }
 
 FabricGraph reversed(const FabricGraph& graph) {

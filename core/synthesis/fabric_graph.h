@@ -32,8 +32,8 @@ struct FabricGraph {
   Bandwidth unit{1};       ///< the bandwidth of a capacity of 1
   bool rounded = false;    ///< true if bandwidths were rounded down to multiples of `unit`
   int ranks_per_node = 1;  ///< divides `ranks`; ranks of a worker have consecutive numbers
-  /// The links on the route from rank a to rank b, at a * ranks + b; empty lists if routes are
-  /// free. Messages between two ranks take this route and no other.
+  /// The links on the route from rank a to rank b, at a * ranks + b. Messages between two ranks
+  /// take this route and no other. Empty if there is none; all are empty if routes are free.
   std::vector<std::vector<int>> routes;
 
   [[nodiscard]] int nodes() const { return static_cast<int>(names.size()); }
@@ -41,8 +41,9 @@ struct FabricGraph {
     return routes[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) +
                   static_cast<std::size_t>(to)];
   }
+  [[nodiscard]] bool has_route(int from, int to) const { return !route(from, to).empty(); }
   [[nodiscard]] Time latency(int from, int to) const;
-  /// The lowest bandwidth on the route. REQUIRES: from != to.
+  /// The lowest bandwidth on the route. REQUIRES: has_route(from, to).
   [[nodiscard]] Bandwidth bandwidth(int from, int to) const;
 };
 
@@ -50,6 +51,12 @@ struct FabricGraph {
 /// millionth of the largest if the quotients would be too large for exact arithmetic.
 /// REQUIRES: all are above 0; `graph.links` has as many.
 void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths);
+
+/// The fabric without routes whose narrowest link has less than this capacity, and without links
+/// that no other route uses. Routes that are left out are empty.
+FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity);
+/// The capacities of the narrowest links of all routes, from low to high, each once.
+std::vector<std::int64_t> route_capacities(const FabricGraph& graph);
 
 /// The fabric with all links and routes turned round: a forest there is one for reductions here.
 FabricGraph reversed(const FabricGraph& graph);

@@ -21,14 +21,10 @@ class GraphBuilder {
       for (int to = 0; to < graph_.ranks; ++to) {
         if (from == to) continue;
         route_.clear();
+        // Ranks without a route reach each other over other ranks.
         if (!cluster_.append_route(cluster_.replica(from), cluster_.replica(to), Staging::kDirect,
                                    route_))
-          return tl::make_unexpected(Error::request(
-              {ProblemCode::kConflict, "--cluster"},
-              fmt::format("{} and {} have no route, so that no schedule can join them; add links "
-                          "to the machine, or a network between the workers",
-                          cluster_.part_name(cluster_.replica(from)),
-                          cluster_.part_name(cluster_.replica(to)))));
+          continue;
         auto& route = graph_.routes[static_cast<std::size_t>(from) * ranks +
                                     static_cast<std::size_t>(to)];
         for (const Hop& hop : route_) route.push_back(link_of(hop));
@@ -39,10 +35,34 @@ class GraphBuilder {
       graph_.routes.assign(ranks * ranks, {});
     }
     set_capacities(graph_, bandwidths_);
+    if (const std::string apart = rank_apart(); !apart.empty())
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kConflict, "--cluster"},
+          fmt::format("no data can get from {} to {}, not even over other ranks, so that no "
+                      "schedule can exist; add links to the machine, or a network between the "
+                      "workers",
+                      graph_.names.front(), apart)));
     return std::move(graph_);
   }
 
  private:
+  /// The name of a rank that cannot be reached from rank 0; "" if all can.
+  [[nodiscard]] std::string rank_apart() const {
+    std::vector<bool> reached(static_cast<std::size_t>(graph_.nodes()), false);
+    std::vector<int> queue{0};
+    reached[0] = true;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      for (const FabricLink& link : graph_.links) {
+        if (link.from != queue[i] || reached[static_cast<std::size_t>(link.to)]) continue;
+        reached[static_cast<std::size_t>(link.to)] = true;
+        queue.push_back(link.to);
+      }
+    }
+    for (int rank = 0; rank < graph_.ranks; ++rank)
+      if (!reached[static_cast<std::size_t>(rank)]) return graph_.names[static_cast<std::size_t>(rank)];
+    return "";
+  }
+
   int node_of(PartId part) {
     const auto [known, fresh] = nodes_.try_emplace(part, graph_.nodes());
     if (fresh) graph_.names.push_back(name_of(part));

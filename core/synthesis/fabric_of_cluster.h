@@ -16,7 +16,7 @@ enum class FabricLinks {
 };
 
 /// The fabric between the replicas of a cluster; messages are not staged in host memory.
-/// ERRORS: one rank alone; more than kMaxRanks; two ranks without a route.
+/// ERRORS: one rank alone; more than kMaxRanks; a rank that cannot be reached over links and ranks.
 /// Cost: that of the routes between all pairs of ranks.
 Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links = FabricLinks::kOnRoutes);
 

@@ -100,7 +100,7 @@ class ForestWriter {
   void write_head() {
     for (const std::string& remark : options_.remarks) text_ += "# " + remark + '\n';
     text_ += fmt::format(
-        "algorithm {}\ncollective {}\nparameter pieces = {}\nchunks {}\n"
+        "algorithm {}\ncollective {}\nengine kernel\nparameter pieces = {}\nchunks {}\n"
         "require ranks == {} \"it was synthesized for {} ranks\"\n",
         options_.name, to_string(kind_), options_.pieces, chunks_, forest_.ranks, forest_.ranks);
     if (has_root(kind_))
@@ -164,15 +164,15 @@ class ForestWriter {
                     std::size_t end) {
     if (begin == end) return;
     if (end - begin == 1) {
-      text_ += fmt::format("    if rank == {} {{ {} }}\n", list[begin].first, list[begin].second);
+      text_ += fmt::format("if rank == {} {{ {} }}\n", list[begin].first, list[begin].second);
       return;
     }
     const std::size_t middle = (begin + end) / 2;
-    text_ += fmt::format("    if rank < {} {{\n", list[middle].first);
+    text_ += fmt::format("if rank < {} {{\n", list[middle].first);
     write_choice(list, begin, middle);
-    text_ += "    } else {\n";
+    text_ += "} else {\n";
     write_choice(list, middle, end);
-    text_ += "    }\n";
+    text_ += "}\n";
   }
 
   /// What each rank does on each lane of a tree to send its root's chunks to all.

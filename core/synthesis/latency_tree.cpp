@@ -8,7 +8,7 @@ Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
   std::vector<Time> sending(ranks * ranks), latency(ranks * ranks);
   for (int from = 0; from < graph.ranks; ++from) {
     for (int to = 0; to < graph.ranks; ++to) {
-      if (from == to) continue;
+      if (from == to || !graph.has_route(from, to)) continue;
       const std::size_t at = static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to);
       sending[at] = transfer_time(bytes, graph.bandwidth(from, to));
       latency[at] = graph.latency(from, to);
@@ -23,7 +23,7 @@ Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
     for (const int sender : tree.order) {
       const auto s = static_cast<std::size_t>(sender);
       for (std::size_t r = 0; r < ranks; ++r) {
-        if (free[r] != kNever) continue;
+        if (free[r] != kNever || sending[s * ranks + r] == Time()) continue;
         const Time end = free[s] + sending[s * ranks + r] + latency[s * ranks + r];
         if (end < earliest) earliest = end, from = s, to = r;
       }

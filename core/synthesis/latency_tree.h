@@ -13,7 +13,7 @@
 
 namespace tutti::core::synthesis {
 
-/// Cost: O(ranks³), with at most kMaxRanks of them.
+/// REQUIRES: every rank can be reached over routes. Cost: O(ranks³).
 Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes);
 
 }  // namespace tutti::core::synthesis

@@ -9,6 +9,13 @@ MaxFlow::MaxFlow(int nodes)
       level_(static_cast<std::size_t>(nodes), -1),
       next_(static_cast<std::size_t>(nodes)) {}
 
+int MaxFlow::add_node() {
+  leaving_.emplace_back();
+  level_.push_back(-1);
+  next_.push_back(0);
+  return static_cast<int>(leaving_.size()) - 1;
+}
+
 int MaxFlow::add_arc(int from, int to, std::int64_t capacity) {
   leaving_[static_cast<std::size_t>(from)].push_back(static_cast<int>(heads_.size()));
   heads_.push_back(to);

@@ -21,6 +21,8 @@ class MaxFlow {
 
   explicit MaxFlow(int nodes);
 
+  /// Adds a node, and returns its number.
+  int add_node();
   /// Adds a directed arc, and returns its number. REQUIRES: capacity ≥ 0.
   int add_arc(int from, int to, std::int64_t capacity);
   [[nodiscard]] int arcs() const { return static_cast<int>(capacities_.size()); }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/synthesis/delivery.h"
 #include "core/synthesis/latency_tree.h"
 #include "core/synthesis/tree_size.h"
 
@@ -24,6 +25,11 @@ constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
 /// Exchanges that are handed out, the best by their estimates.
 constexpr std::size_t kExchanges = 4;
+/// Sets of routes that are tried, and how much longer than with all routes their optimum may be.
+constexpr std::size_t kLevels = 3;
+constexpr double kWorthTrying = 1.25;
+/// Of the optimum: room that lets trees be shallower.
+constexpr double kSpare = 0.015;
 
 Contributions contributions_of(const FabricGraph& graph, const Task& task) {
   return has_root(task.kind) ? all_of_root(graph.ranks, task.root) : one_of_each(graph.ranks);
@@ -45,15 +51,18 @@ class CandidateSearch {
         contributions_(contributions_of(graph, task)) {}
 
   bool run() {
-    offer_few_rounds();
     const auto optimum = optimum_of(graph_, contributions_);
     if (!optimum) return true;
-    optimum_ = *optimum;
-    std::vector<TreeSize> sizes = sizes_to_try();
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      done_ = static_cast<double>(i) / static_cast<double>(sizes.size());
-      share_ = 1 / static_cast<double>(sizes.size());
-      if (!offer_forest(std::move(sizes[i]))) return false;
+    whole_ = delivery_time(graph_, contributions_, optimum->time);
+    offer_few_rounds();
+    const std::vector<Level> levels = levels_to_try();
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      const std::vector<TreeSize> sizes = sizes_to_try(levels[l]);
+      share_ = 1 / static_cast<double>(sizes.size() * levels.size());
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        done_ = static_cast<double>(l * sizes.size() + i) * share_;
+        if (!offer_forest(levels[l], sizes[i])) return false;
+      }
     }
     return true;
   }
@@ -63,10 +72,34 @@ class CandidateSearch {
     return !go_on_ || go_on_(std::min(1.0, share));
   }
 
+  /// Part of the fabric's routes, and what is possible with them.
+  struct Level {
+    FabricGraph graph;
+    Optimum optimum;
+  };
+
+  /// All routes, and then only those that are wide: some links are on routes that are used by so few
+  /// pairs that trees could not use them as planned, and trees that leave them out do better.
+  std::vector<Level> levels_to_try() const {
+    std::vector<Level> levels;
+    for (const std::int64_t capacity : route_capacities(graph_)) {
+      FabricGraph wide = with_wide_routes(graph_, capacity);
+      if (!levels.empty() && wide.links.size() == levels.back().graph.links.size()) continue;
+      const auto optimum = optimum_of(wide, contributions_);
+      if (!optimum ||
+          (!levels.empty() && optimum->time.value() > kWorthTrying * levels.front().optimum.time.value()))
+        break;
+      levels.push_back({std::move(wide), *optimum});
+      if (levels.size() == kLevels) break;
+    }
+    return levels;
+  }
+
   void offer_few_rounds() {
     std::vector<std::pair<Time, Exchange>> ranked;
     for (Exchange& one : exchanges_of(graph_.ranks, task_.kind)) {
       const Time time = estimate(one, task_.kind, graph_, task_.bytes);
+      if (time == kNever) continue;
       ranked.emplace_back(time, std::move(one));
     }
     std::stable_sort(ranked.begin(), ranked.end(),
@@ -80,10 +113,28 @@ class CandidateSearch {
       found_(std::move(candidate));
     }
     if (has_root(task_.kind)) offer(latency_tree(graph_, task_.root, task_.bytes), 0, "early tree");
+    offer_ring();
+  }
+
+  /// The rings that everybody has: every tree is a path along the ranks' numbers.
+  void offer_ring() {
+    Forest ring{graph_.ranks, contributions_, 1, {}};
+    for (int root = 0; root < graph_.ranks; ++root) {
+      if (contributions_[static_cast<std::size_t>(root)] == 0) continue;
+      SpanningTree path{root, 1, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {}};
+      for (int i = 0; i < graph_.ranks; ++i) {
+        path.order.push_back((root + i) % graph_.ranks);
+        if (i > 0) path.parent[static_cast<std::size_t>(path.order.back())] = path.order[static_cast<std::size_t>(i) - 1];
+      }
+      ring.all.push_back(std::move(path));
+    }
+    const double time = uses_routes(ring) ? time_of_busiest_link(graph_, ring, {}) : 0;
+    if (time > 0 && time <= kWorthTrying * whole_.value())
+      offer(std::move(ring), 0, has_root(task_.kind) ? "chain" : "ring");
   }
 
   /// From few trees to the optimum.
-  std::vector<TreeSize> sizes_to_try() const {
+  std::vector<TreeSize> sizes_to_try(const Level& level) const {
     const std::int64_t parts = has_root(task_.kind) ? 1 : graph_.ranks;
     const std::int64_t most =
         std::clamp<std::int64_t>(kMaxTrees / parts, 1, kMaxTreesPerPart);
@@ -92,7 +143,7 @@ class CandidateSearch {
       if (sizes.empty() || size.above_optimum < sizes.back().above_optimum)
         sizes.push_back(std::move(size));
     };
-    const auto exact = exact_tree_size(graph_, optimum_, most);
+    const auto exact = exact_tree_size(level.graph, level.optimum, most);
     for (std::int64_t trees = 1; trees <= most; ++trees) {
       if (exact && trees == exact->trees) {
         add(*exact);
@@ -100,23 +151,26 @@ class CandidateSearch {
       }
       // Beyond 8, numbers grow by a quarter.
       if (trees > 8 && trees % (trees / 4) != 0) continue;
-      if (auto size = tree_size_with(graph_, contributions_, optimum_, trees)) add(*size);
+      if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
       if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
       if (!go_on(0)) break;
     }
-    if (sizes.size() <= 3) return sizes;
+    if (sizes.empty()) return sizes;
     // The fewest trees, the first that are close to the optimum, and the closest.
     const auto close = std::find_if(sizes.begin(), sizes.end(), [](const TreeSize& size) {
       return size.above_optimum <= kClose;
     });
     std::vector<TreeSize> chosen{sizes.front()};
     if (close != sizes.begin() && close < sizes.end() - 1) chosen.push_back(*close);
-    chosen.push_back(sizes.back());
+    if (sizes.size() > 1) chosen.push_back(sizes.back());
+    if (auto spare = tree_size_with(level.graph, contributions_, level.optimum,
+                                    chosen[chosen.size() / 2].trees, kSpare))
+      chosen.insert(chosen.end() - 1, std::move(*spare));
     return chosen;
   }
 
   /// False if it was stopped.
-  bool offer_forest(TreeSize size) {
+  bool offer_forest(const Level& level, const TreeSize& size) {
     bool stopped = false;
     const auto part_of_work = [&](double from, double to) {
       return [this, from, to, &stopped](double share) {
@@ -124,9 +178,17 @@ class CandidateSearch {
         return !stopped;
       };
     };
-    const auto ranks = without_switches(graph_, size.capacities, contributions_, size.trees,
-                                        part_of_work(0, 0.5));
-    if (!ranks) return !stopped;
+    // Orders differ in what they leave off its route; small fabrics can afford to try many.
+    const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
+    std::optional<RankGraph> ranks;
+    for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
+      auto tried = without_switches(level.graph, size.capacities, contributions_, size.trees,
+                                    part_of_work(0, 0.5), attempt);
+      if (stopped) return false;
+      if (tried && (!ranks || tried->off_route < ranks->off_route)) ranks = std::move(tried);
+      if (ranks && ranks->off_route == 0) break;
+    }
+    if (!ranks) return true;
     // Each further link costs a copy into memory and out again, about a microsecond.
     const auto cost = [&](int from, int to) {
       return graph_.latency(from, to) + microseconds(1);
@@ -137,18 +199,32 @@ class CandidateSearch {
     const std::string name = fmt::format(
         "{} {}{}", size.trees, size.trees == 1 ? "tree" : "trees",
         has_root(task_.kind) ? "" : " per rank");
-    offer(std::move(forest), ranks->off_route, name);
+    if (uses_routes(forest)) offer(std::move(forest), ranks->off_route, name);
+    return true;
+  }
+
+  /// False if a tree has a step between ranks that have no route.
+  [[nodiscard]] bool uses_routes(const Forest& forest) const {
+    for (const SpanningTree& tree : forest.all) {
+      for (int rank = 0; rank < graph_.ranks; ++rank) {
+        const int parent = tree.parent[static_cast<std::size_t>(rank)];
+        if (parent >= 0 && !graph_.has_route(parent, rank)) return false;
+      }
+    }
     return true;
   }
 
   void offer(Forest forest, std::int64_t off_route, const std::string& name) {
+    if (std::any_of(offered_.begin(), offered_.end(),
+                    [&](const auto& before) { return before == forest.all; }))
+      return;
+    offered_.push_back(forest.all);
     Candidate candidate;
     candidate.name = fmt::format("{}, depth {}", name, forest.depth());
     candidate.off_route = off_route;
     const bool both = task_.kind == CollectiveKind::kAllReduce;
-    if (const auto optimum = optimum_of(graph_, contributions_))
-      candidate.busiest_link = time_of_busiest_link(graph_, forest, {true, both}) /
-                               (optimum->time.value() * (both ? 2 : 1));
+    candidate.busiest_link = time_of_busiest_link(graph_, forest, {true, both}) /
+                             (whole_.value() * (both ? 2 : 1));
     candidate.forest = std::move(forest);
     found_(std::move(candidate));
   }
@@ -158,7 +234,8 @@ class CandidateSearch {
   const GoOn& go_on_;
   const std::function<void(Candidate)>& found_;
   Contributions contributions_;
-  Optimum optimum_;
+  Ratio whole_;  ///< the bound of the fabric, per part
+  std::vector<std::vector<SpanningTree>> offered_;
   double done_ = 0;
   double share_ = 1;
 };
@@ -186,15 +263,16 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
   const auto optimum = optimum_of(turned, contributions_of(graph, task));
   if (!optimum) return std::nullopt;
   BandwidthBound bound;
-  bound.per_part = optimum->time;
+  bound.per_part = delivery_time(turned, contributions_of(graph, task), optimum->time);
   bound.inside = optimum->cut;
+  bound.by_cut = bound.per_part.value() == optimum->time.value();
   const std::int64_t parts = has_root(task.kind) ? 1 : graph.ranks;
   const std::int64_t times =
-      optimum->time.numerator * (task.kind == CollectiveKind::kAllReduce ? 2 : 1);
+      bound.per_part.numerator * (task.kind == CollectiveKind::kAllReduce ? 2 : 1);
   // numerator / (parts · denominator) of the bytes cross a link of one unit.
   const Wide bytes = static_cast<Wide>(task.bytes.count()) * static_cast<Wide>(times);
   const Wide per_second = static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(parts) *
-                          static_cast<Wide>(optimum->time.denominator);
+                          static_cast<Wide>(bound.per_part.denominator);
   const Wide seconds = bytes / per_second;
   const Wide rest = bytes % per_second;
   // Bounds of days are not told apart; below, nothing overflows 128 bits.

@@ -40,8 +40,9 @@ std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextO
 /// The least time that the bandwidth of the fabric allows.
 struct BandwidthBound {
   Time time;
-  Ratio per_part;           ///< Optimum::time
+  Ratio per_part;            ///< in the unit of Optimum::time
   std::vector<bool> inside;  ///< of the narrowest cut, by node
+  bool by_cut = true;        ///< false: routes deliver less than cuts let through (delivery.h)
 };
 /// nullopt if the fabric does not join all ranks.
 std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task);

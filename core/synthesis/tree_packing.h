@@ -15,7 +15,8 @@
 // less the number of all other trees, is spare. If that is fewer than m copies, the tree divides:
 // some copies take the link, and the others grow on by themselves.
 //
-// Links that reach a rank early are tried first, so that trees stay shallow.
+// All trees grow at the same time, always by the link that reaches a rank earliest, so that trees
+// stay shallow and the last ones do not have to live with what the others left.
 // SOURCE: Edmonds, "Edge-disjoint branchings", 1973; Schrijver, "Combinatorial Optimization",
 // section 53.3; Bérczi, Frank, "Packing arborescences", 2010; arXiv 2402.06787, section 5.3.
 

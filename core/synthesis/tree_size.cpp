@@ -33,7 +33,7 @@ std::optional<TreeSize> exact_tree_size(const FabricGraph& graph, const Optimum&
 }
 
 std::optional<TreeSize> tree_size_with(const FabricGraph& graph, const Contributions& contributions,
-                                       const Optimum& optimum, std::int64_t trees) {
+                                       const Optimum& optimum, std::int64_t trees, double spare) {
   std::int64_t fits = kParts;
   if (!carries(graph, capacities_with(graph, optimum, trees, fits), contributions, trees))
     return std::nullopt;
@@ -43,6 +43,7 @@ std::optional<TreeSize> tree_size_with(const FabricGraph& graph, const Contribut
         carries(graph, capacities_with(graph, optimum, trees, tried), contributions, trees);
     (good ? fits : too_short) = tried;
   }
+  fits += static_cast<std::int64_t>(spare * static_cast<double>(kParts));
   return TreeSize{trees, capacities_with(graph, optimum, trees, fits),
                   static_cast<double>(fits) / static_cast<double>(kParts)};
 }

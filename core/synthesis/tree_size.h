@@ -27,9 +27,11 @@ struct TreeSize {
 std::optional<TreeSize> exact_tree_size(const FabricGraph& graph, const Optimum& optimum,
                                         std::int64_t most);
 
-/// The least time with this number of trees per part, to 1/1024 of the optimum. nullopt if that is
-/// more than twice the optimum. Cost: some ten calls of carries().
+/// The least time with this number of trees per part, to 1/1024 of the optimum, and `spare` more
+/// (0.02: two percent of the optimum): with room to spare, trees can be shallower. nullopt if that
+/// is more than twice the optimum. Cost: some ten calls of carries().
 std::optional<TreeSize> tree_size_with(const FabricGraph& graph, const Contributions& contributions,
-                                       const Optimum& optimum, std::int64_t trees);
+                                       const Optimum& optimum, std::int64_t trees,
+                                       double spare = 0);
 
 }  // namespace tutti::core::synthesis
