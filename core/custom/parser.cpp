@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kMaxTextBytes = std::size_t{1} << 23;
 constexpr std::size_t kMaxExpressions = std::size_t{1} << 20;
 
-constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",      "require",
-                                  "chunks",    "scratch",    "slots",     "symmetry", "engine",
-                                  "lane"};
+constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",
+                                  "require",   "chunks",     "scratch",   "slots",
+                                  "symmetry",  "engine",     "lane"};
 constexpr std::array kStatementWords{"let",    "for",  "if",  "send", "receive",
                                      "reduce", "copy", "add", "mark", "wait"};
 

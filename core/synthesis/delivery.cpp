@@ -29,7 +29,8 @@ Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions
   }
   for (const auto& [from, to] : turns) flow.add_arc(from, to, MaxFlow::kUnbounded);
   const int first_demand = flow.arcs();
-  const std::int64_t all = std::accumulate(contributions.begin(), contributions.end(), std::int64_t{0});
+  const std::int64_t all =
+      std::accumulate(contributions.begin(), contributions.end(), std::int64_t{0});
   std::vector<std::int64_t> demands;
   for (int rank = 0; rank < graph.ranks; ++rank) {
     demands.push_back(all - contributions[static_cast<std::size_t>(rank)]);
@@ -38,7 +39,8 @@ Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions
   Ratio time = at_least;
   while (true) {
     for (int link = 0; link < links; ++link)
-      flow.set_capacity(link, graph.links[static_cast<std::size_t>(link)].capacity * time.numerator);
+      flow.set_capacity(link,
+                        graph.links[static_cast<std::size_t>(link)].capacity * time.numerator);
     std::int64_t wanted = 0;
     for (int rank = 0; rank < graph.ranks; ++rank) {
       const std::int64_t demand = demands[static_cast<std::size_t>(rank)] * time.denominator;

@@ -59,9 +59,8 @@ class Splitter {
     std::vector<int> switches;
     for (int node = graph_.ranks; node < graph_.nodes(); ++node) switches.push_back(node);
     // Switches with few links first: that shortens the paths through the others.
-    std::sort(switches.begin(), switches.end(), [&](int a, int b) {
-      return std::pair(degree(a), a) < std::pair(degree(b), b);
-    });
+    std::sort(switches.begin(), switches.end(),
+              [&](int a, int b) { return std::pair(degree(a), a) < std::pair(degree(b), b); });
     if (attempt_ % 2 == 1) shuffle(switches);
     for (std::size_t i = 0; i < switches.size(); ++i) {
       done_ = static_cast<double>(i) / static_cast<double>(switches.size());
@@ -81,8 +80,7 @@ class Splitter {
   // --- the graph ---
 
   int add_arc(Arc arc) {
-    const auto [known, fresh] =
-        arc_of_path_.try_emplace(arc.path, static_cast<int>(arcs_.size()));
+    const auto [known, fresh] = arc_of_path_.try_emplace(arc.path, static_cast<int>(arcs_.size()));
     if (!fresh) {
       arcs_[static_cast<std::size_t>(known->second)].capacity += arc.capacity;
       return known->second;
@@ -95,8 +93,7 @@ class Splitter {
   }
 
   void shuffle(std::vector<int>& list) {
-    for (std::size_t i = list.size(); i > 1; --i)
-      std::swap(list[i - 1], list[random_.next() % i]);
+    for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_.next() % i]);
   }
 
   Arc& arc(int id) { return arcs_[static_cast<std::size_t>(id)]; }
@@ -130,8 +127,7 @@ class Splitter {
         return;
       }
       std::vector<std::int64_t>& kept = flows_.emplace_back();
-      for (std::size_t i = 0; i < arcs_.size(); ++i)
-        kept.push_back(flow.flow(static_cast<int>(i)));
+      for (std::size_t i = 0; i < arcs_.size(); ++i) kept.push_back(flow.flow(static_cast<int>(i)));
     }
   }
 
@@ -141,8 +137,8 @@ class Splitter {
     while (units > 0) {
       came_over_.assign(nodes(), -1);
       queue_.assign(1, from);
-      for (std::size_t i = 0;
-           i < queue_.size() && came_over_[static_cast<std::size_t>(to)] < 0; ++i) {
+      for (std::size_t i = 0; i < queue_.size() && came_over_[static_cast<std::size_t>(to)] < 0;
+           ++i) {
         const int node = queue_[i];
         const auto visit = [&](int next, int half) {
           int& over = came_over_[static_cast<std::size_t>(next)];
@@ -158,7 +154,9 @@ class Splitter {
         }
       }
       if (came_over_[static_cast<std::size_t>(to)] < 0) return units;
-      const auto tail = [&](int half) { return half % 2 == 0 ? arc(half / 2).from : arc(half / 2).to; };
+      const auto tail = [&](int half) {
+        return half % 2 == 0 ? arc(half / 2).from : arc(half / 2).to;
+      };
       std::int64_t room = units;
       for (int node = to; node != from; node = tail(came_over_[static_cast<std::size_t>(node)])) {
         const int half = came_over_[static_cast<std::size_t>(node)];
@@ -177,8 +175,8 @@ class Splitter {
   /// A flow before it was changed.
   struct Before {
     std::size_t rank = 0;
-    std::int64_t moved = 0;           ///< units that were moved to the direct arc
-    std::vector<std::int64_t> flow;   ///< empty if nothing else was changed
+    std::int64_t moved = 0;          ///< units that were moved to the direct arc
+    std::vector<std::int64_t> flow;  ///< empty if nothing else was changed
   };
 
   /// Makes the flow to one rank fit after `units` were moved from two arcs to the direct one (-1:
@@ -257,14 +255,15 @@ class Splitter {
     }
     const std::size_t stride = stride_through(out.size());
     for (std::size_t i = 0; i < in.size(); ++i) {
-      if (go_on_ && !go_on_(done_ + share_ * static_cast<double>(i) /
-                                        static_cast<double>(in.size() * 4 + 1)))
+      if (go_on_ &&
+          !go_on_(done_ + share_ * static_cast<double>(i) / static_cast<double>(in.size() * 4 + 1)))
         return false;
       if (arc(in[i]).capacity == 0) continue;
       partners_.clear();
       for (std::size_t j = 0; j < out.size(); ++j) {
         const int other = out[(i + 1 + j * stride) % out.size()];
-        if (arc(other).capacity == 0 || (arc(in[i]).from == arc(other).to) != (which == Pairs::kLoops))
+        if (arc(other).capacity == 0 ||
+            (arc(in[i]).from == arc(other).to) != (which == Pairs::kLoops))
           continue;
         if (which == Pairs::kOnRoutes && !routes_are_free() &&
             pieces_.count(arc(in[i]).path + arc(other).path) == 0)

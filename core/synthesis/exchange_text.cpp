@@ -37,13 +37,15 @@ bool scatters(const Exchange& exchange, CollectiveKind kind) {
 
 class ExchangeWriter {
  public:
-  ExchangeWriter(const Exchange& exchange, CollectiveKind kind) : exchange_(exchange), kind_(kind) {}
+  ExchangeWriter(const Exchange& exchange, CollectiveKind kind)
+      : exchange_(exchange), kind_(kind) {}
 
   std::string write(const TextOptions& options) {
     for (const std::string& remark : options.remarks) text_ += "# " + remark + '\n';
     const int ranks = ranks_of(exchange_);
     text_ += fmt::format(
-        "algorithm {}\ncollective {}\nengine kernel\nchunks {}\nrequire ranks == {} \"it was synthesized for {} "
+        "algorithm {}\ncollective {}\nengine kernel\nchunks {}\nrequire ranks == {} \"it was "
+        "synthesized for {} "
         "ranks\"\n\nlane exchange {{\n",
         options.name, to_string(kind_), exchange_.whole_buffers ? 1 : ranks, ranks, ranks);
     std::vector<Round> rounds = rounds_of(exchange_);
@@ -80,8 +82,8 @@ class ExchangeWriter {
                          round.weight);
     if (from_input) text_ += "  copy input[rank] to data[rank]\n";
     begin_peers(round, false);
-    text_ += fmt::format("    receive data[peer / {0} * {0} count {0}] from peer\n  }}\n",
-                         round.weight);
+    text_ +=
+        fmt::format("    receive data[peer / {0} * {0} count {0}] from peer\n  }}\n", round.weight);
   }
 
   void write_reducing(const Round& round, bool from_input) {

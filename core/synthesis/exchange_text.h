@@ -24,8 +24,9 @@
 namespace tutti::core::synthesis {
 
 struct Exchange {
-  std::vector<int> radices;    ///< the product is the number of ranks; the innermost first
-  bool whole_buffers = false;  ///< of an all-reduce: every round exchanges and adds the whole buffer
+  std::vector<int> radices;  ///< the product is the number of ranks; the innermost first
+  bool whole_buffers =
+      false;  ///< of an all-reduce: every round exchanges and adds the whole buffer
 
   bool operator==(const Exchange&) const = default;
 };

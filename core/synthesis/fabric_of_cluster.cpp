@@ -13,8 +13,7 @@ class GraphBuilder {
   Expected<FabricGraph> build() {
     graph_.ranks = static_cast<int>(cluster_.replicas());
     graph_.ranks_per_node = cluster_.replicas_per_worker();
-    for (std::int64_t rank = 0; rank < cluster_.replicas(); ++rank)
-      node_of(cluster_.replica(rank));
+    for (std::int64_t rank = 0; rank < cluster_.replicas(); ++rank) node_of(cluster_.replica(rank));
     const auto ranks = static_cast<std::size_t>(graph_.ranks);
     graph_.routes.resize(ranks * ranks);
     for (int from = 0; from < graph_.ranks; ++from) {
@@ -25,8 +24,8 @@ class GraphBuilder {
         if (!cluster_.append_route(cluster_.replica(from), cluster_.replica(to), Staging::kDirect,
                                    route_))
           continue;
-        auto& route = graph_.routes[static_cast<std::size_t>(from) * ranks +
-                                    static_cast<std::size_t>(to)];
+        auto& route =
+            graph_.routes[static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to)];
         for (const Hop& hop : route_) route.push_back(link_of(hop));
       }
     }
@@ -59,7 +58,8 @@ class GraphBuilder {
       }
     }
     for (int rank = 0; rank < graph_.ranks; ++rank)
-      if (!reached[static_cast<std::size_t>(rank)]) return graph_.names[static_cast<std::size_t>(rank)];
+      if (!reached[static_cast<std::size_t>(rank)])
+        return graph_.names[static_cast<std::size_t>(rank)];
     return "";
   }
 
@@ -90,8 +90,7 @@ class GraphBuilder {
   int link_of(const Hop& hop) {
     const auto [known, fresh] = links_.try_emplace(hop.link, static_cast<int>(bandwidths_.size()));
     if (fresh) {
-      graph_.links.push_back(
-          {end_of(hop.from, hop.to), end_of(hop.to, hop.from), 0, hop.latency});
+      graph_.links.push_back({end_of(hop.from, hop.to), end_of(hop.to, hop.from), 0, hop.latency});
       bandwidths_.push_back(hop.bandwidth);
     }
     return known->second;

@@ -123,10 +123,10 @@ class ForestWriter {
   }
 
   static std::string place(const char* buffer, const LanedTree& tree) {
-    const std::string chunk = tree.tree->copies == 1
-                                  ? fmt::format("{}[{}]", buffer, tree.first_chunk)
-                                  : fmt::format("{}[{} count {}]", buffer, tree.first_chunk,
-                                                tree.tree->copies);
+    const std::string chunk =
+        tree.tree->copies == 1
+            ? fmt::format("{}[{}]", buffer, tree.first_chunk)
+            : fmt::format("{}[{} count {}]", buffer, tree.first_chunk, tree.tree->copies);
     return chunk + " piece p of pieces";
   }
 

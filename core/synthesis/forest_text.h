@@ -9,8 +9,8 @@
 // children wait for it.
 //
 // A reduction runs the same trees backwards. A rank adds up what its children send, one after the
-// other, and the last sum goes on to its parent. An all-reduce does both: each root sends a sum down
-// its tree once it has it.
+// other, and the last sum goes on to its parent. An all-reduce does both: each root sends a sum
+// down its tree once it has it.
 
 #include <string>
 #include <vector>

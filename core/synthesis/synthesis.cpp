@@ -68,9 +68,7 @@ class CandidateSearch {
   }
 
  private:
-  [[nodiscard]] bool go_on(double share) const {
-    return !go_on_ || go_on_(std::min(1.0, share));
-  }
+  [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
 
   /// Part of the fabric's routes, and what is possible with them.
   struct Level {
@@ -78,16 +76,16 @@ class CandidateSearch {
     Optimum optimum;
   };
 
-  /// All routes, and then only those that are wide: some links are on routes that are used by so few
-  /// pairs that trees could not use them as planned, and trees that leave them out do better.
+  /// All routes, and then only those that are wide: some links are on routes that are used by so
+  /// few pairs that trees could not use them as planned, and trees that leave them out do better.
   std::vector<Level> levels_to_try() const {
     std::vector<Level> levels;
     for (const std::int64_t capacity : route_capacities(graph_)) {
       FabricGraph wide = with_wide_routes(graph_, capacity);
       if (!levels.empty() && wide.links.size() == levels.back().graph.links.size()) continue;
       const auto optimum = optimum_of(wide, contributions_);
-      if (!optimum ||
-          (!levels.empty() && optimum->time.value() > kWorthTrying * levels.front().optimum.time.value()))
+      if (!optimum || (!levels.empty() &&
+                       optimum->time.value() > kWorthTrying * levels.front().optimum.time.value()))
         break;
       levels.push_back({std::move(wide), *optimum});
       if (levels.size() == kLevels) break;
@@ -124,7 +122,9 @@ class CandidateSearch {
       SpanningTree path{root, 1, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {}};
       for (int i = 0; i < graph_.ranks; ++i) {
         path.order.push_back((root + i) % graph_.ranks);
-        if (i > 0) path.parent[static_cast<std::size_t>(path.order.back())] = path.order[static_cast<std::size_t>(i) - 1];
+        if (i > 0)
+          path.parent[static_cast<std::size_t>(path.order.back())] =
+              path.order[static_cast<std::size_t>(i) - 1];
       }
       ring.all.push_back(std::move(path));
     }
@@ -136,8 +136,7 @@ class CandidateSearch {
   /// From few trees to the optimum.
   std::vector<TreeSize> sizes_to_try(const Level& level) const {
     const std::int64_t parts = has_root(task_.kind) ? 1 : graph_.ranks;
-    const std::int64_t most =
-        std::clamp<std::int64_t>(kMaxTrees / parts, 1, kMaxTreesPerPart);
+    const std::int64_t most = std::clamp<std::int64_t>(kMaxTrees / parts, 1, kMaxTreesPerPart);
     std::vector<TreeSize> sizes;
     const auto add = [&](TreeSize size) {
       if (sizes.empty() || size.above_optimum < sizes.back().above_optimum)
@@ -190,15 +189,12 @@ class CandidateSearch {
     }
     if (!ranks) return true;
     // Each further link costs a copy into memory and out again, about a microsecond.
-    const auto cost = [&](int from, int to) {
-      return graph_.latency(from, to) + microseconds(1);
-    };
+    const auto cost = [&](int from, int to) { return graph_.latency(from, to) + microseconds(1); };
     auto trees = pack_trees(*ranks, contributions_, size.trees, cost, part_of_work(0.5, 1));
     if (!trees) return !stopped;
     Forest forest{graph_.ranks, contributions_, size.trees, std::move(*trees)};
-    const std::string name = fmt::format(
-        "{} {}{}", size.trees, size.trees == 1 ? "tree" : "trees",
-        has_root(task_.kind) ? "" : " per rank");
+    const std::string name = fmt::format("{} {}{}", size.trees, size.trees == 1 ? "tree" : "trees",
+                                         has_root(task_.kind) ? "" : " per rank");
     if (uses_routes(forest)) offer(std::move(forest), ranks->off_route, name);
     return true;
   }
@@ -223,8 +219,8 @@ class CandidateSearch {
     candidate.name = fmt::format("{}, depth {}", name, forest.depth());
     candidate.off_route = off_route;
     const bool both = task_.kind == CollectiveKind::kAllReduce;
-    candidate.busiest_link = time_of_busiest_link(graph_, forest, {true, both}) /
-                             (whole_.value() * (both ? 2 : 1));
+    candidate.busiest_link =
+        time_of_busiest_link(graph_, forest, {true, both}) / (whole_.value() * (both ? 2 : 1));
     candidate.forest = std::move(forest);
     found_(std::move(candidate));
   }
@@ -281,8 +277,9 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
     return bound;
   }
   const auto fraction = static_cast<double>(rest) / static_cast<double>(per_second);
-  bound.time = Time(static_cast<std::int64_t>(seconds) * kPicosecondsPerSecond +
-                    static_cast<std::int64_t>(fraction * static_cast<double>(kPicosecondsPerSecond)));
+  bound.time =
+      Time(static_cast<std::int64_t>(seconds) * kPicosecondsPerSecond +
+           static_cast<std::int64_t>(fraction * static_cast<double>(kPicosecondsPerSecond)));
   return bound;
 }
 

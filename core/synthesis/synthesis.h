@@ -27,10 +27,10 @@ std::string synthesized_collectives();
 
 /// A schedule that was found: a forest, or an exchange.
 struct Candidate {
-  std::string name;                  ///< "3 trees per rank, 7 levels"
-  std::optional<Forest> forest;      ///< of the fabric, or of the reversed fabric if it only reduces
+  std::string name;              ///< "3 trees per rank, 7 levels"
+  std::optional<Forest> forest;  ///< of the fabric, or of the reversed fabric if it only reduces
   std::optional<Exchange> exchange;  ///< if it is no forest
-  double busiest_link = 0;    ///< of a forest: the time of the busiest link over the bandwidth bound
+  double busiest_link = 0;  ///< of a forest: the time of the busiest link over the bandwidth bound
   std::int64_t off_route = 0;  ///< of a forest: trees that take other links than planned
 };
 

@@ -47,7 +47,8 @@ class Packer {
       leaving_[static_cast<std::size_t>(link.from)].push_back(i);
       flow_.add_arc(link.from, link.to, link.capacity);
     }
-    for (int rank = 0; rank < graph.ranks; ++rank) offers_.push_back(flow_.add_arc(source_, rank, 0));
+    for (int rank = 0; rank < graph.ranks; ++rank)
+      offers_.push_back(flow_.add_arc(source_, rank, 0));
   }
 
   std::optional<std::vector<SpanningTree>> pack(const Contributions& contributions,
@@ -56,8 +57,8 @@ class Packer {
       const std::int64_t copies = contributions[static_cast<std::size_t>(root)] * trees;
       if (copies == 0) continue;
       Growing seed;
-      seed.tree = {root, copies, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1),
-                   {root}};
+      seed.tree = {
+          root, copies, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {root}};
       seed.reached.assign(static_cast<std::size_t>(graph_.ranks), kNever);
       seed.reached[static_cast<std::size_t>(root)] = Time();
       add(std::move(seed));

@@ -41,8 +41,8 @@ struct SpanningTree {
   bool operator==(const SpanningTree&) const = default;
 };
 
-/// Packs `trees` times each rank's contribution of spanning trees into the graph. `cost` is the time
-/// that a tree takes for a step from one rank to another: trees with early ends are preferred.
+/// Packs `trees` times each rank's contribution of spanning trees into the graph. `cost` is the
+/// time that a tree takes for a step from one rank to another: trees with early ends are preferred.
 /// nullopt if `go_on` said so, or if the condition does not hold.
 /// Cost: a maximum flow for each link of a tree and a few for links that did not fit; the number of
 /// different trees is at most about that of ranks and links.

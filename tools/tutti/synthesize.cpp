@@ -14,6 +14,7 @@
 #include "core/base/file.h"
 #include "core/edit/overrides.h"
 #include "core/measured/nccl_tests.h"
+#include "core/scenario/rewrite.h"
 #include "core/synthesis/fabric_of_cluster.h"
 #include "core/synthesis/synthesis.h"
 #include "core/text/report.h"
@@ -43,7 +44,8 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   if (status != std::errc() || number < 1 || end - stop > 1) return std::nullopt;
   const std::string_view units = " KMG";
   const std::size_t unit =
-      stop == end ? 0 : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*stop))));
+      stop == end ? 0
+                  : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*stop))));
   constexpr std::int64_t kMax = std::int64_t{1} << 40;
   if (unit == std::string_view::npos || number > kMax >> (10 * unit)) return std::nullopt;
   return number << (10 * unit);
@@ -85,12 +87,11 @@ Expected<Request> read_request(const SynthesizeOptions& options) {
   if (options.timeout_seconds && !(*options.timeout_seconds > 0))
     return refused({ProblemCode::kTooSmall, "--timeout-seconds"},
                    "--timeout-seconds must be above 0");
-  if (options.scenario.empty() == options.cluster.empty())
-    return refused({options.cluster.empty() ? ProblemCode::kMissing : ProblemCode::kConflict,
-                    "--cluster"},
-                   options.cluster.empty()
-                       ? "synthesize: name a scenario, or a machine (--cluster dgx-a100 --nodes 2)"
-                       : "a scenario or --cluster, not both");
+  if (options.scenario.empty() && options.cluster.empty())
+    return refused({ProblemCode::kMissing, "--cluster"},
+                   "synthesize: name a scenario, or a machine (--cluster dgx-a100 --nodes 2)");
+  if (!options.scenario.empty() && !options.cluster.empty())
+    return refused({ProblemCode::kConflict, "--cluster"}, "a scenario or --cluster, not both");
   if (options.rows < 1)
     return refused({ProblemCode::kTooSmall, "--rows"}, "--rows {}: expected 1 or more",
                    options.rows);
@@ -99,7 +100,8 @@ Expected<Request> read_request(const SynthesizeOptions& options) {
     request.as_xml = ending == ".xml";
     if (!request.as_xml && ending != ".tutti-algorithm")
       return refused({ProblemCode::kUnknownName, "-o"},
-                     "-o {}: expected a name that ends in .tutti-algorithm or .xml", options.output);
+                     "-o {}: expected a name that ends in .tutti-algorithm or .xml",
+                     options.output);
     if (request.as_xml && has_root(request.kind))
       return refused({ProblemCode::kUnsupported, "-o"},
                      "-o {}: MSCCL's XML has no {}; take a name that ends in .tutti-algorithm",
@@ -111,8 +113,8 @@ Expected<Request> read_request(const SynthesizeOptions& options) {
 /// A scenario of nothing but the cluster that the options describe.
 Expected<std::string> scenario_text(const SynthesizeOptions& options) {
   if (options.nodes < 1 || options.nodes > 1'000'000'000)
-    return refused(out_of_range("--nodes", options.nodes, 1e9),
-                   "--nodes {}: expected 1 or more", options.nodes);
+    return refused(out_of_range("--nodes", options.nodes, 1e9), "--nodes {}: expected 1 or more",
+                   options.nodes);
   if (options.gpus && *options.gpus < 1)
     return refused({ProblemCode::kTooSmall, "--gpus"}, "--gpus {}: expected 1 or more",
                    *options.gpus);
@@ -120,9 +122,9 @@ Expected<std::string> scenario_text(const SynthesizeOptions& options) {
     return refused({ProblemCode::kUnknownName, "--network"},
                    "--network {}: expected one_switch or rails; for others, name a scenario",
                    options.network);
-  std::string text = fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {}{} }}\n",
-                                 options.cluster, options.nodes,
-                                 options.gpus ? fmt::format(" replicas: {}", *options.gpus) : "");
+  std::string text =
+      fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {}{} }}\n", options.cluster,
+                  options.nodes, options.gpus ? fmt::format(" replicas: {}", *options.gpus) : "");
   if (options.nodes > 1)
     text += fmt::format("  network {{ kind: {} {} }}\n",
                         options.network == "rails" ? "RAILS" : "ONE_SWITCH",
@@ -307,14 +309,17 @@ class Synthesizing {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> notes;
-    if (std::any_of(built_in_.begin(), built_in_.end(),
-                    [](const auto& one) { return one.algorithm.find("nccl") != std::string::npos; }))
+    if (std::any_of(built_in_.begin(), built_in_.end(), [](const auto& one) {
+          return one.algorithm.find("nccl") != std::string::npos;
+        }))
       notes.push_back(
-          "nccl is simulated as rings on the same links; tutti perf --cluster predicts NCCL itself");
+          "nccl is simulated as rings on the same links; tutti perf --cluster predicts NCCL "
+          "itself");
     if (stopped() || !complete_)
       notes.push_back("stopped early: more time may find a better schedule");
     if (graph_.rounded)
-      notes.push_back("bandwidths have no common divisor and were rounded down by up to a millionth");
+      notes.push_back(
+          "bandwidths have no common divisor and were rounded down by up to a millionth");
     return notes;
   }
 
@@ -333,10 +338,10 @@ class Synthesizing {
           {"notes", all_notes}};
       return print_out(to_json(report));
     }
-    std::string text = fmt::format(
-        "{} of {} on {}\nbandwidth bound: {}, {}\n\nsynthesized\n{}", to_string(request_.kind),
-        core::shown(subject_.bytes()), describe(subject_.cluster()), core::shown(bound_.time),
-        cut_in_words(), table_text(schedule_rows(), 2, options_.rows));
+    std::string text = fmt::format("{} of {} on {}\nbandwidth bound: {}, {}\n\nsynthesized\n{}",
+                                   to_string(request_.kind), core::shown(subject_.bytes()),
+                                   describe(subject_.cluster()), core::shown(bound_.time),
+                                   cut_in_words(), table_text(schedule_rows(), 2, options_.rows));
     if (!built_in_.empty())
       text += fmt::format("\nbuilt in\n{}", table_text(built_in_rows(), 2, options_.rows));
     text += note_lines(all_notes);

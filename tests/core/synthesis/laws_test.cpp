@@ -100,8 +100,7 @@ TEST(EdgeSplitting, LosesNothingAndTreesSpanWithinCapacities) {
     if (!optimum) continue;
     const auto size = exact_tree_size(graph, *optimum, 1'000'000);
     ASSERT_TRUE(size) << number;
-    const auto ranks =
-        without_switches(graph, size->capacities, contributions, size->trees);
+    const auto ranks = without_switches(graph, size->capacities, contributions, size->trees);
     ASSERT_TRUE(ranks) << number;
     const FabricGraph direct = as_fabric(*ranks);
     std::vector<std::int64_t> capacities;

@@ -75,8 +75,8 @@ TEST(ForestText, IsProvedForTreesOfRandomGraphs) {
     for (const CollectiveKind kind :
          {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce,
           CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-      const auto forest = forest_of(graph, has_root(kind) ? all_of_root(graph.ranks, root)
-                                                          : one_of_each(graph.ranks));
+      const auto forest = forest_of(
+          graph, has_root(kind) ? all_of_root(graph.ranks, root) : one_of_each(graph.ranks));
       if (!forest) continue;
       TextOptions options;
       options.pieces = 1 + number % 3;
@@ -97,16 +97,15 @@ TEST(Candidates, AreProvedAndKeepTheBoundOfTheFabric) {
           CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
       const int root = has_root(kind) ? ranks - 1 : 0;
       double closest = 1e9;
-      EXPECT_TRUE(find_candidates(graph, {kind, root, Bytes(1 << 20)}, {},
-                                  [&](const Candidate& candidate) {
-                                    expect_proved(text_of(candidate, kind, {}), kind, ranks, root,
-                                                  candidate.name);
-                                    if (!candidate.forest) return;
-                                    EXPECT_EQ(flaw_of(*candidate.forest), "");
-                                    EXPECT_EQ(candidate.off_route, 0);
-                                    EXPECT_GE(candidate.busiest_link, 1 - 1e-12);
-                                    closest = std::min(closest, candidate.busiest_link);
-                                  }));
+      EXPECT_TRUE(
+          find_candidates(graph, {kind, root, Bytes(1 << 20)}, {}, [&](const Candidate& candidate) {
+            expect_proved(text_of(candidate, kind, {}), kind, ranks, root, candidate.name);
+            if (!candidate.forest) return;
+            EXPECT_EQ(flaw_of(*candidate.forest), "");
+            EXPECT_EQ(candidate.off_route, 0);
+            EXPECT_GE(candidate.busiest_link, 1 - 1e-12);
+            closest = std::min(closest, candidate.busiest_link);
+          }));
       EXPECT_LE(closest, 1.02) << ranks << " ranks, " << to_string(kind);
     }
   }
@@ -114,8 +113,8 @@ TEST(Candidates, AreProvedAndKeepTheBoundOfTheFabric) {
 
 TEST(ExchangeText, IsProvedForAllFactorizations) {
   for (const int ranks : {2, 3, 6, 8, 12, 16}) {
-    for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
-                                      CollectiveKind::kAllReduce}) {
+    for (const CollectiveKind kind :
+         {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce}) {
       for (const Exchange& exchange : exchanges_of(ranks, kind))
         expect_proved(text_of(exchange, kind, {}), kind, ranks, 0,
                       fmt::format("{} {}", to_string(kind), describe(exchange)));

@@ -59,8 +59,7 @@ core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subje
     best = RankedSchedule{candidate, pieces, **time, false};
     return true;
   };
-  const std::int64_t most =
-      candidate.forest ? most_pieces(*candidate.forest, subject.bytes()) : 1;
+  const std::int64_t most = candidate.forest ? most_pieces(*candidate.forest, subject.bytes()) : 1;
   const std::int64_t first =
       candidate.forest ? std::min(most, first_guess(*candidate.forest, bound)) : 1;
   if (const auto good = try_with(first); !good) return failed(good);

@@ -73,8 +73,8 @@ Expected<std::optional<Time>> SynthesisSubject::time_of(const Expected<core::Sce
   return sink.time();
 }
 
-Expected<std::optional<Time>> SynthesisSubject::time_of_text(const std::string& text,
-                                                             const core::RunControl& control) const {
+Expected<std::optional<Time>> SynthesisSubject::time_of_text(
+    const std::string& text, const core::RunControl& control) const {
   std::vector<core::Library::File> files = files_;
   files.push_back({core::Library::Kind::kAlgorithm, kFile, kFile, text});
   return time_of(
@@ -95,9 +95,9 @@ Expected<std::shared_ptr<const core::CustomAlgorithm>> SynthesisSubject::compile
   const auto read = core::read_algorithm(text, kFile, problems);
   std::shared_ptr<const core::CustomAlgorithm> made;
   if (read)
-    made = read->for_shape({static_cast<std::int32_t>(cluster_->replicas()),
-                            cluster_->replicas_per_worker(), root_},
-                           {}, problems);
+    made = read->for_shape(
+        {static_cast<std::int32_t>(cluster_->replicas()), cluster_->replicas_per_worker(), root_},
+        {}, problems);
   if (!made) return problems.take();
   return made;
 }
