@@ -37,7 +37,9 @@ struct Candidate {
 /// The text of a candidate in the language for algorithms.
 std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextOptions& options);
 
-/// The least time that the bandwidth of the fabric allows.
+/// The least time that the bandwidth of the fabric allows. Of an all-reduce: that of a
+/// reduce-scatter and then an all-gather, as ForestColl counts. Both at the same time can be faster
+/// where links are unequal, because each uses the direction of a link that the other needs less.
 struct BandwidthBound {
   Time time;
   Ratio per_part;            ///< in the unit of Optimum::time

@@ -338,7 +338,7 @@ class Synthesizing {
           {"notes", all_notes}};
       return print_out(to_json(report));
     }
-    std::string text = fmt::format("{} of {} on {}\nbandwidth bound: {}, {}\n\nsynthesized\n{}",
+    std::string text = fmt::format("{} of {} on {}\nbandwidth bound{}: {}, {}\n\nsynthesized\n{}",
                                    to_string(request_.kind), core::shown(subject_.bytes()),
                                    describe(subject_.cluster()), core::shown(bound_.time),
                                    cut_in_words(), table_text(schedule_rows(), 2, options_.rows));
