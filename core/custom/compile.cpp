@@ -23,7 +23,7 @@ constexpr std::int64_t kMaxScratchPerChunk = 64;
 constexpr std::int64_t kMaxSlots = 1 << 20;
 constexpr std::int64_t kMaxCounting = 1 << 18;  // operations to find a step
 constexpr int kMaxCalls = 32;
-constexpr int kMaxTerms = 1 << 18;
+constexpr int kMaxTerms = 1 << 21;
 
 constexpr std::int64_t kMaxCountingInAll = 1 << 24;
 constexpr std::int64_t kCap = std::int64_t{1} << 40;  // more than any bound
@@ -58,6 +58,7 @@ class Compiler {
     program_.shape = shape;
     program_.kind = syntax.collective;
     program_.names_input = syntax.names_input;
+    program_.by_kernel = syntax.by_kernel;
   }
 
   std::shared_ptr<const Program> run(const std::vector<AlgorithmParameter>& set) {

@@ -285,7 +285,9 @@ class ProgramAlgorithm : public CustomAlgorithm {
 
   [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
                                                    Engine engine) const override {
-    return std::make_unique<CustomSchedule>(program_, elements, input_shift, engine);
+    const bool kernel = program_->by_kernel && engine == Engine::kCopyEngine;
+    return std::make_unique<CustomSchedule>(program_, elements, input_shift,
+                                            kernel ? Engine::kKernel : engine);
   }
 
   [[nodiscard]] std::optional<std::int64_t> even_elements() const override {

@@ -14,11 +14,12 @@
 namespace tutti::core::custom {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxExpressions = std::size_t{1} << 16;
+constexpr std::size_t kMaxTextBytes = std::size_t{1} << 23;
+constexpr std::size_t kMaxExpressions = std::size_t{1} << 20;
 
-constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",      "require",
-                                  "chunks",    "scratch",    "slots",     "symmetry", "lane"};
+constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",
+                                  "require",   "chunks",     "scratch",   "slots",
+                                  "symmetry",  "engine",     "lane"};
 constexpr std::array kStatementWords{"let",    "for",  "if",  "send", "receive",
                                      "reduce", "copy", "add", "mark", "wait"};
 
@@ -158,6 +159,13 @@ class AlgorithmParser {
         syntax_.exchange_promised = true;
       else
         fail("shift or exchange");
+      return;
+    }
+    if (accept("engine")) {
+      if (accept("kernel"))
+        syntax_.by_kernel = true;
+      else
+        fail("kernel");
       return;
     }
     if (accept("lane")) return parse_lane(at);
@@ -574,7 +582,7 @@ Syntax parse_algorithm_text(std::string_view text, const std::string& file, Prob
   none.file = file;
   if (text.size() > kMaxTextBytes) {
     problems.add({ProblemCode::kTooLarge}, {file, 0, 0},
-                 "the file is longer than the limit of 1 MiB");
+                 "the file is longer than the limit of 8 MiB");
     return none;
   }
   const std::optional<std::string_view> content = utf8_content(text, file, problems);

@@ -108,6 +108,7 @@ struct Program {
   std::int64_t scratch = 0;  ///< chunks of it
   int slots = 0;             ///< 0: unlimited
   bool names_input = false;
+  bool by_kernel = false;  ///< thread blocks of GPUs move the bytes, not copy engines
 
   ValueTrees values;
   std::vector<NodeCode> nodes;

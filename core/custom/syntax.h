@@ -163,6 +163,7 @@ struct Syntax {
   std::vector<LaneText> lanes;
   std::vector<Expression> expressions;
   bool names_input = false;  ///< it reads inputs where they are, also out of place
+  bool by_kernel = false;    ///< `engine kernel`
 
   [[nodiscard]] const Expression& at(ExpressionId id) const {
     return expressions[static_cast<std::size_t>(id)];

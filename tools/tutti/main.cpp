@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   offer(app, commands, "sweep", add_sweep, sweep);
   offer(app, commands, "tune", add_tune, tune);
   offer(app, commands, "explain", add_explain, explain);
+  offer(app, commands, "synthesize", add_synthesize, synthesize);
   offer(app, commands, "compare", add_compare, compare);
   offer(app, commands, "perf", add_perf, perf);
   offer(app, commands, "calibrate", add_calibrate, calibrate);

@@ -173,6 +173,20 @@ TEST(Language, ParametersHaveDefaultsAndValues) {
             10);
 }
 
+TEST(Language, KernelsTakeTheCopyEnginesPlaceOnGpusAlone) {
+  const auto engine_of = [](const std::string& head, Engine engine) {
+    Problems problems;
+    const auto algorithm =
+        algorithm_of(head + with_lane("send data[0] to rank + 1"), {4, 1, 0}, problems);
+    EXPECT_EQ(placed(problems), "");
+    return algorithm->schedule(4, 0, engine)->engine(0, 0);
+  };
+  EXPECT_EQ(engine_of("", Engine::kCopyEngine), Engine::kCopyEngine);
+  EXPECT_EQ(engine_of("engine kernel\n", Engine::kCopyEngine), Engine::kKernel);
+  EXPECT_EQ(engine_of("engine kernel\n", Engine::kCpu), Engine::kCpu);
+  EXPECT_EQ(wrong("engine steam\n" + with_lane("send data[0] to rank + 1")), "1:8 syntax");
+}
+
 TEST(Language, NumbersOfRanksAndChunksWrapAround) {
   const auto schedule =
       made(with_lane("send data[-1] to rank - 1\nreceive data[9] from rank + 9"), {8, 4, 0}, 40);

@@ -17,6 +17,7 @@
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
 #include "tools/tutti/simulate.h"
+#include "tools/tutti/synthesize.h"
 #include "tools/tutti/validate.h"
 
 namespace CLI {
@@ -35,6 +36,7 @@ void add_plan(CLI::App& app, PlanOptions& o);
 void add_explain(CLI::App& app, ExplainOptions& o);
 void add_sweep(CLI::App& app, SweepOptions& o);
 void add_tune(CLI::App& app, TuneOptions& o);
+void add_synthesize(CLI::App& app, SynthesizeOptions& o);
 void add_compare(CLI::App& app, CompareOptions& o);
 void add_calibrate(CLI::App& app, CalibrateOptions& o);
 void add_validate(CLI::App& app, ValidateOptions& o);

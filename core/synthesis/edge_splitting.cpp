@@ -1,0 +1,354 @@
+#include "core/synthesis/edge_splitting.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/base/random.h"
+#include "core/synthesis/max_flow.h"
+
+namespace tutti::core::synthesis {
+namespace {
+
+/// The links of a path that have grown together, as a key.
+using PathKey = std::u32string;
+
+/// A link of the graph as it is split off, or a path of such links that is one now.
+struct Arc {
+  int from = 0;
+  int to = 0;
+  std::int64_t capacity = 0;
+  PathKey path;
+  bool on_route = true;
+};
+
+/// A step with which one visits `count` things in a circle, each once and neighbours late: a link
+/// with little room should lead to ranks of all nodes instead of the next few ranks, because trees
+/// are shallower then.
+std::size_t stride_through(std::size_t count) {
+  auto stride = static_cast<std::size_t>(static_cast<double>(count) * 0.618);
+  while (stride > 1 && std::gcd(stride, count) != 1) --stride;
+  return std::max<std::size_t>(1, stride);
+}
+
+class Splitter {
+ public:
+  Splitter(const FabricGraph& graph, const std::vector<std::int64_t>& capacities,
+           const Contributions& contributions, std::int64_t trees, const GoOn& go_on,
+           std::uint64_t attempt)
+      : graph_(graph),
+        go_on_(go_on),
+        attempt_(attempt),
+        random_(attempt),
+        leaving_(nodes()),
+        entering_(nodes()) {
+    for (std::size_t i = 0; i < capacities.size(); ++i) {
+      if (capacities[i] == 0) continue;
+      add_arc({graph.links[i].from, graph.links[i].to, capacities[i],
+               PathKey(1, static_cast<char32_t>(i)), true});
+    }
+    find_pieces_of_routes();
+    find_flows(contributions, trees);
+  }
+
+  std::optional<RankGraph> split() {
+    std::vector<int> switches;
+    for (int node = graph_.ranks; node < graph_.nodes(); ++node) switches.push_back(node);
+    // Switches with few links first: that shortens the paths through the others.
+    std::sort(switches.begin(), switches.end(),
+              [&](int a, int b) { return std::pair(degree(a), a) < std::pair(degree(b), b); });
+    if (attempt_ % 2 == 1) shuffle(switches);
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+      done_ = static_cast<double>(i) / static_cast<double>(switches.size());
+      share_ = 1 / static_cast<double>(switches.size());
+      if (!remove(switches[i])) return std::nullopt;
+    }
+    return result();
+  }
+
+ private:
+  [[nodiscard]] std::size_t nodes() const { return static_cast<std::size_t>(graph_.nodes()); }
+  [[nodiscard]] std::size_t degree(int node) const {
+    return entering_[static_cast<std::size_t>(node)].size() *
+           leaving_[static_cast<std::size_t>(node)].size();
+  }
+
+  // --- the graph ---
+
+  int add_arc(Arc arc) {
+    const auto [known, fresh] = arc_of_path_.try_emplace(arc.path, static_cast<int>(arcs_.size()));
+    if (!fresh) {
+      arcs_[static_cast<std::size_t>(known->second)].capacity += arc.capacity;
+      return known->second;
+    }
+    leaving_[static_cast<std::size_t>(arc.from)].push_back(known->second);
+    entering_[static_cast<std::size_t>(arc.to)].push_back(known->second);
+    arcs_.push_back(std::move(arc));
+    for (std::vector<std::int64_t>& flow : flows_) flow.resize(arcs_.size());
+    return known->second;
+  }
+
+  void shuffle(std::vector<int>& list) {
+    for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_.next() % i]);
+  }
+
+  Arc& arc(int id) { return arcs_[static_cast<std::size_t>(id)]; }
+
+  void find_pieces_of_routes() {
+    for (const std::vector<int>& route : graph_.routes) {
+      PathKey whole;
+      for (const int link : route) whole.push_back(static_cast<char32_t>(link));
+      for (std::size_t begin = 0; begin < whole.size(); ++begin) {
+        for (std::size_t length = 2; begin + length <= whole.size(); ++length)
+          pieces_.insert(whole.substr(begin, length));
+      }
+    }
+  }
+
+  // --- the flows ---
+
+  /// For every rank v a flow in which each rank sends what it contributes, and v receives all.
+  void find_flows(const Contributions& contributions, std::int64_t trees) {
+    MaxFlow flow(graph_.nodes() + 1);
+    for (const Arc& one : arcs_) flow.add_arc(one.from, one.to, one.capacity);
+    std::int64_t all = 0;
+    for (int rank = 0; rank < graph_.ranks; ++rank) {
+      const std::int64_t own = contributions[static_cast<std::size_t>(rank)] * trees;
+      flow.add_arc(graph_.nodes(), rank, own);
+      all += own;
+    }
+    for (int rank = 0; rank < graph_.ranks; ++rank) {
+      if (flow.run(graph_.nodes(), rank, all) != all) {
+        too_narrow_ = true;
+        return;
+      }
+      std::vector<std::int64_t>& kept = flows_.emplace_back();
+      for (std::size_t i = 0; i < arcs_.size(); ++i) kept.push_back(flow.flow(static_cast<int>(i)));
+    }
+  }
+
+  /// Sends up to `units` more from one node to another in the room that a flow leaves on the arcs,
+  /// or by sending back what it sends. Returns the units that found no way.
+  std::int64_t reroute(std::vector<std::int64_t>& flow, int from, int to, std::int64_t units) {
+    while (units > 0) {
+      came_over_.assign(nodes(), -1);
+      queue_.assign(1, from);
+      for (std::size_t i = 0; i < queue_.size() && came_over_[static_cast<std::size_t>(to)] < 0;
+           ++i) {
+        const int node = queue_[i];
+        const auto visit = [&](int next, int half) {
+          int& over = came_over_[static_cast<std::size_t>(next)];
+          if (over >= 0 || next == from) return;
+          over = half;
+          queue_.push_back(next);
+        };
+        for (const int id : leaving_[static_cast<std::size_t>(node)]) {
+          if (flow[static_cast<std::size_t>(id)] < arc(id).capacity) visit(arc(id).to, 2 * id);
+        }
+        for (const int id : entering_[static_cast<std::size_t>(node)]) {
+          if (flow[static_cast<std::size_t>(id)] > 0) visit(arc(id).from, 2 * id + 1);
+        }
+      }
+      if (came_over_[static_cast<std::size_t>(to)] < 0) return units;
+      const auto tail = [&](int half) {
+        return half % 2 == 0 ? arc(half / 2).from : arc(half / 2).to;
+      };
+      std::int64_t room = units;
+      for (int node = to; node != from; node = tail(came_over_[static_cast<std::size_t>(node)])) {
+        const int half = came_over_[static_cast<std::size_t>(node)];
+        const std::int64_t used = flow[static_cast<std::size_t>(half / 2)];
+        room = std::min(room, half % 2 == 0 ? arc(half / 2).capacity - used : used);
+      }
+      for (int node = to; node != from; node = tail(came_over_[static_cast<std::size_t>(node)])) {
+        const int half = came_over_[static_cast<std::size_t>(node)];
+        flow[static_cast<std::size_t>(half / 2)] += half % 2 == 0 ? room : -room;
+      }
+      units -= room;
+    }
+    return 0;
+  }
+
+  /// A flow before it was changed.
+  struct Before {
+    std::size_t rank = 0;
+    std::int64_t moved = 0;          ///< units that were moved to the direct arc
+    std::vector<std::int64_t> flow;  ///< empty if nothing else was changed
+  };
+
+  /// Makes the flow to one rank fit after `units` were moved from two arcs to the direct one (-1:
+  /// to none). Returns the units that found no way.
+  std::int64_t mend(std::size_t rank, int in, int out, int direct, std::int64_t units) {
+    std::vector<std::int64_t>& flow = flows_[rank];
+    std::int64_t& over_in = flow[static_cast<std::size_t>(in)];
+    std::int64_t& over_out = flow[static_cast<std::size_t>(out)];
+    if (over_in <= arc(in).capacity && over_out <= arc(out).capacity) return 0;
+    Before& before = before_.emplace_back(Before{rank, 0, {}});
+    const std::int64_t moved = direct >= 0 ? std::min({units, over_in, over_out}) : 0;
+    if (over_in - moved > arc(in).capacity || over_out - moved > arc(out).capacity)
+      before.flow = flow;
+    else
+      before.moved = moved;
+    over_in -= moved;
+    over_out -= moved;
+    if (moved > 0) flow[static_cast<std::size_t>(direct)] += moved;
+    std::int64_t lost = 0;
+    for (const int id : {in, out}) {
+      const std::int64_t excess = flow[static_cast<std::size_t>(id)] - arc(id).capacity;
+      if (excess <= 0) continue;
+      flow[static_cast<std::size_t>(id)] -= excess;
+      lost += reroute(flow, arc(id).from, arc(id).to, excess);
+    }
+    return lost;
+  }
+
+  void restore_flows(int in, int out, int direct) {
+    for (Before& before : before_) {
+      std::vector<std::int64_t>& flow = flows_[before.rank];
+      if (!before.flow.empty()) {
+        flow = std::move(before.flow);
+        continue;
+      }
+      flow[static_cast<std::size_t>(in)] += before.moved;
+      flow[static_cast<std::size_t>(out)] += before.moved;
+      flow[static_cast<std::size_t>(direct)] -= before.moved;
+    }
+  }
+
+  /// Splits up to `units` off: as many as leave all cuts wide enough.
+  void split_off(int in, int out, std::int64_t units, bool on_route) {
+    const bool loop = arc(in).from == arc(out).to;
+    while (units > 0) {
+      int direct = -1;
+      if (!loop)
+        direct = add_arc({arc(in).from, arc(out).to, units, arc(in).path + arc(out).path,
+                          on_route && arc(in).on_route && arc(out).on_route});
+      arc(in).capacity -= units;
+      arc(out).capacity -= units;
+      std::int64_t lost = 0;
+      before_.clear();
+      for (std::size_t rank = 0; rank < flows_.size() && lost < units; ++rank)
+        lost = std::max(lost, mend(rank, in, out, direct, units));
+      if (lost == 0) return;
+      restore_flows(in, out, direct);
+      if (direct >= 0) arc(direct).capacity -= units;
+      arc(in).capacity += units;
+      arc(out).capacity += units;
+      units -= std::min(lost, units);
+    }
+  }
+
+  // --- one switch after the other ---
+
+  enum class Pairs { kOnRoutes, kAny, kLoops };
+
+  /// Splits links of a switch off pairwise; `evenly`: each with all of its partners alike.
+  bool pass(int node, Pairs which, bool evenly) {
+    std::vector<int> in = entering_[static_cast<std::size_t>(node)];
+    std::vector<int> out = leaving_[static_cast<std::size_t>(node)];
+    if (attempt_ > 0) {
+      shuffle(in);
+      shuffle(out);
+    }
+    const std::size_t stride = stride_through(out.size());
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (go_on_ &&
+          !go_on_(done_ + share_ * static_cast<double>(i) / static_cast<double>(in.size() * 4 + 1)))
+        return false;
+      if (arc(in[i]).capacity == 0) continue;
+      partners_.clear();
+      for (std::size_t j = 0; j < out.size(); ++j) {
+        const int other = out[(i + 1 + j * stride) % out.size()];
+        if (arc(other).capacity == 0 ||
+            (arc(in[i]).from == arc(other).to) != (which == Pairs::kLoops))
+          continue;
+        if (which == Pairs::kOnRoutes && !routes_are_free() &&
+            pieces_.count(arc(in[i]).path + arc(other).path) == 0)
+          continue;
+        partners_.push_back(other);
+      }
+      const auto count = static_cast<std::int64_t>(partners_.size());
+      const std::int64_t each =
+          evenly && count > 0 ? std::max<std::int64_t>(1, arc(in[i]).capacity / count) : 0;
+      for (const int other : partners_) {
+        std::int64_t units = std::min(arc(in[i]).capacity, arc(other).capacity);
+        if (each > 0) units = std::min(units, each);
+        if (units > 0) split_off(in[i], other, units, which != Pairs::kAny || routes_are_free());
+      }
+    }
+    return true;
+  }
+
+  bool remove(int node) {
+    if (too_narrow_) return false;
+    if (!pass(node, Pairs::kOnRoutes, true) || !pass(node, Pairs::kOnRoutes, false) ||
+        !pass(node, Pairs::kLoops, false) || !pass(node, Pairs::kAny, false))
+      return false;
+    // What is left has no partner: the node had more capacity on one side.
+    for (const auto* arcs : {&entering_, &leaving_}) {
+      for (const int id : (*arcs)[static_cast<std::size_t>(node)]) {
+        arc(id).capacity = 0;
+        for (std::vector<std::int64_t>& flow : flows_) {
+          std::int64_t& used = flow[static_cast<std::size_t>(id)];
+          if (used == 0) continue;
+          const std::int64_t units = std::exchange(used, 0);
+          if (reroute(flow, arc(id).from, arc(id).to, units) > 0) return false;
+        }
+      }
+    }
+    for (auto* lists : {&entering_, &leaving_}) {
+      for (std::vector<int>& list : *lists)
+        std::erase_if(list, [&](int id) { return arc(id).capacity == 0; });
+    }
+    return true;
+  }
+
+  RankGraph result() {
+    RankGraph ranks;
+    ranks.ranks = graph_.ranks;
+    std::map<std::pair<int, int>, std::int64_t> links;
+    for (const Arc& one : arcs_) {
+      if (one.capacity == 0) continue;
+      TUTTI_CHECK(one.from < graph_.ranks && one.to < graph_.ranks, "a switch is left");
+      links[{one.from, one.to}] += one.capacity;
+      if (!one.on_route) ranks.off_route += one.capacity;
+    }
+    for (const auto& [ends, capacity] : links)
+      ranks.links.push_back({ends.first, ends.second, capacity});
+    return ranks;
+  }
+
+  [[nodiscard]] bool routes_are_free() const { return pieces_.empty(); }
+
+  const FabricGraph& graph_;
+  const GoOn& go_on_;
+  std::uint64_t attempt_;
+  Random random_;
+  bool too_narrow_ = false;
+  double done_ = 0;
+  double share_ = 0;
+  std::vector<Arc> arcs_;
+  std::map<PathKey, int> arc_of_path_;
+  std::vector<std::vector<int>> leaving_;
+  std::vector<std::vector<int>> entering_;
+  std::unordered_set<PathKey> pieces_;
+  std::vector<std::vector<std::int64_t>> flows_;  ///< [rank][arc]
+  std::vector<int> came_over_;
+  std::vector<int> queue_;
+  std::vector<int> partners_;
+  std::vector<Before> before_;
+};
+
+}  // namespace
+
+std::optional<RankGraph> without_switches(const FabricGraph& graph,
+                                          const std::vector<std::int64_t>& capacities,
+                                          const Contributions& contributions, std::int64_t trees,
+                                          const GoOn& go_on, std::uint64_t attempt) {
+  return Splitter(graph, capacities, contributions, trees, go_on, attempt).split();
+}
+
+}  // namespace tutti::core::synthesis

@@ -1,0 +1,100 @@
+#include "core/synthesis/fabric_graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace tutti::core::synthesis {
+namespace {
+
+/// Sums of capacities, multiplied by the number of trees, have to fit into 64 bits.
+constexpr std::int64_t kMaxTotalCapacity = std::int64_t{1} << 32;
+
+}  // namespace
+
+Time FabricGraph::latency(int from, int to) const {
+  Time sum;
+  for (const int link : route(from, to)) sum += links[static_cast<std::size_t>(link)].latency;
+  return sum;
+}
+
+void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths) {
+  std::int64_t unit = 0;
+  std::int64_t largest = 1;
+  for (const Bandwidth bandwidth : bandwidths) {
+    unit = std::gcd(unit, bandwidth.count());
+    largest = std::max(largest, bandwidth.count());
+  }
+  if (unit == 0) unit = 1;
+  const auto links = static_cast<std::int64_t>(bandwidths.size());
+  if (largest / unit > kMaxTotalCapacity / std::max<std::int64_t>(1, links)) {
+    unit = std::max<std::int64_t>(1, largest >> 20);
+    graph.rounded = true;
+  }
+  graph.unit = Bandwidth(unit);
+  for (std::size_t i = 0; i < bandwidths.size(); ++i)
+    graph.links[i].capacity = std::max<std::int64_t>(1, bandwidths[i].count() / unit);
+}
+
+namespace {
+
+std::int64_t narrowest_of(const FabricGraph& graph, const std::vector<int>& route) {
+  std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
+  for (const int link : route)
+    narrowest = std::min(narrowest, graph.links[static_cast<std::size_t>(link)].capacity);
+  return narrowest;
+}
+
+}  // namespace
+
+Bandwidth FabricGraph::bandwidth(int from, int to) const {
+  return unit * narrowest_of(*this, route(from, to));
+}
+
+FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity) {
+  FabricGraph wide = graph;
+  wide.links.clear();
+  std::vector<int> number(graph.links.size(), -1);
+  for (std::vector<int>& route : wide.routes) {
+    if (route.empty()) continue;
+    if (narrowest_of(graph, route) < capacity) {
+      route.clear();
+      continue;
+    }
+    for (int& link : route) {
+      const auto old = static_cast<std::size_t>(link);
+      if (number[old] < 0) {
+        number[old] = static_cast<int>(wide.links.size());
+        wide.links.push_back(graph.links[old]);
+      }
+      link = number[old];
+    }
+  }
+  return wide;
+}
+
+std::vector<std::int64_t> route_capacities(const FabricGraph& graph) {
+  std::vector<std::int64_t> capacities;
+  for (const std::vector<int>& route : graph.routes)
+    if (!route.empty()) capacities.push_back(narrowest_of(graph, route));
+  std::sort(capacities.begin(), capacities.end());
+  capacities.erase(std::unique(capacities.begin(), capacities.end()), capacities.end());
+  return capacities;
+}
+
+FabricGraph reversed(const FabricGraph& graph) {
+  FabricGraph turned = graph;
+  for (FabricLink& link : turned.links) std::swap(link.from, link.to);
+  const auto ranks = static_cast<std::size_t>(graph.ranks);
+  for (std::size_t from = 0; from < ranks; ++from) {
+    for (std::size_t to = 0; to < ranks; ++to) {
+      std::vector<int>& route = turned.routes[from * ranks + to];
+      route = graph.routes[to * ranks + from];
+      std::reverse(route.begin(), route.end());
+    }
+  }
+  return turned;
+}
+
+}  // namespace tutti::core::synthesis

@@ -1,0 +1,125 @@
+#include "core/synthesis/fabric_of_cluster.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tutti::core::synthesis {
+namespace {
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const Cluster& cluster, FabricLinks which) : cluster_(cluster), which_(which) {}
+
+  Expected<FabricGraph> build() {
+    graph_.ranks = static_cast<int>(cluster_.replicas());
+    graph_.ranks_per_node = cluster_.replicas_per_worker();
+    for (std::int64_t rank = 0; rank < cluster_.replicas(); ++rank) node_of(cluster_.replica(rank));
+    const auto ranks = static_cast<std::size_t>(graph_.ranks);
+    graph_.routes.resize(ranks * ranks);
+    for (int from = 0; from < graph_.ranks; ++from) {
+      for (int to = 0; to < graph_.ranks; ++to) {
+        if (from == to) continue;
+        route_.clear();
+        // Ranks without a route reach each other over other ranks.
+        if (!cluster_.append_route(cluster_.replica(from), cluster_.replica(to), Staging::kDirect,
+                                   route_))
+          continue;
+        auto& route =
+            graph_.routes[static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to)];
+        for (const Hop& hop : route_) route.push_back(link_of(hop));
+      }
+    }
+    if (which_ == FabricLinks::kAll) {
+      for (LinkId id = 0; id < cluster_.links(); ++id) link_of(cluster_.link(id));
+      graph_.routes.assign(ranks * ranks, {});
+    }
+    set_capacities(graph_, bandwidths_);
+    if (const std::string apart = rank_apart(); !apart.empty())
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kConflict, "--cluster"},
+          fmt::format("no data can get from {} to {}, not even over other ranks, so that no "
+                      "schedule can exist; add links to the machine, or a network between the "
+                      "workers",
+                      graph_.names.front(), apart)));
+    return std::move(graph_);
+  }
+
+ private:
+  /// The name of a rank that cannot be reached from rank 0; "" if all can.
+  [[nodiscard]] std::string rank_apart() const {
+    std::vector<bool> reached(static_cast<std::size_t>(graph_.nodes()), false);
+    std::vector<int> queue{0};
+    reached[0] = true;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      for (const FabricLink& link : graph_.links) {
+        if (link.from != queue[i] || reached[static_cast<std::size_t>(link.to)]) continue;
+        reached[static_cast<std::size_t>(link.to)] = true;
+        queue.push_back(link.to);
+      }
+    }
+    for (int rank = 0; rank < graph_.ranks; ++rank)
+      if (!reached[static_cast<std::size_t>(rank)])
+        return graph_.names[static_cast<std::size_t>(rank)];
+    return "";
+  }
+
+  int node_of(PartId part) {
+    const auto [known, fresh] = nodes_.try_emplace(part, graph_.nodes());
+    if (fresh) graph_.names.push_back(name_of(part));
+    return known->second;
+  }
+
+  [[nodiscard]] std::string name_of(PartId part) const {
+    if (part.worker >= 0) return cluster_.part_name(part);
+    return cluster_.fabric() ? cluster_.fabric()->name(-1 - part.part) : "network";
+  }
+
+  /// Cards of one index meet at a switch of their own if the network has rails.
+  int end_of(PartId part, PartId card) {
+    const bool rail = part.worker < 0 && !cluster_.fabric() && cluster_.network() &&
+                      cluster_.network()->kind == Network::Kind::kRails;
+    if (!rail) return node_of(part);
+    const std::vector<int>& nics = cluster_.machine(card.worker).nics();
+    const auto index =
+        static_cast<int>(std::find(nics.begin(), nics.end(), card.part) - nics.begin());
+    const auto [known, fresh] = rails_.try_emplace(index, graph_.nodes());
+    if (fresh) graph_.names.push_back(fmt::format("rail{}", index));
+    return known->second;
+  }
+
+  int link_of(const Hop& hop) {
+    const auto [known, fresh] = links_.try_emplace(hop.link, static_cast<int>(bandwidths_.size()));
+    if (fresh) {
+      graph_.links.push_back({end_of(hop.from, hop.to), end_of(hop.to, hop.from), 0, hop.latency});
+      bandwidths_.push_back(hop.bandwidth);
+    }
+    return known->second;
+  }
+
+  const Cluster& cluster_;
+  FabricLinks which_;
+  FabricGraph graph_;
+  std::map<PartId, int> nodes_;
+  std::map<int, int> rails_;
+  std::map<LinkId, int> links_;
+  std::vector<Bandwidth> bandwidths_;
+  std::vector<Hop> route_;
+};
+
+}  // namespace
+
+Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links) {
+  if (cluster.replicas() < 2)
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kTooSmall, "--cluster"},
+                       "one rank alone moves nothing; take several GPUs or nodes"));
+  if (cluster.replicas() > kMaxRanks)
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kTooLarge, "--nodes"},
+        fmt::format("{} ranks are more than the {} for which schedules are synthesized; take "
+                    "fewer nodes",
+                    cluster.replicas(), kMaxRanks)));
+  return GraphBuilder(cluster, links).build();
+}
+
+}  // namespace tutti::core::synthesis

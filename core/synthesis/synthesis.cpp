@@ -1,0 +1,293 @@
+#include "core/synthesis/synthesis.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/synthesis/delivery.h"
+#include "core/synthesis/latency_tree.h"
+#include "core/synthesis/tree_size.h"
+
+namespace tutti::core::synthesis {
+namespace {
+
+constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+                                     CollectiveKind::kAllReduce, CollectiveKind::kBroadcast,
+                                     CollectiveKind::kReduce};
+
+/// Trees of all ranks together that are tried.
+constexpr std::int64_t kMaxTrees = 512;
+/// Per part.
+constexpr std::int64_t kMaxTreesPerPart = 64;
+/// A number of trees within this of the optimum needs no more trees.
+constexpr double kCloseEnough = 0.001;
+constexpr double kClose = 0.02;
+/// Exchanges that are handed out, the best by their estimates.
+constexpr std::size_t kExchanges = 4;
+/// Sets of routes that are tried, and how much longer than with all routes their optimum may be.
+constexpr std::size_t kLevels = 3;
+constexpr double kWorthTrying = 1.25;
+/// Of the optimum: room that lets trees be shallower.
+constexpr double kSpare = 0.015;
+
+Contributions contributions_of(const FabricGraph& graph, const Task& task) {
+  return has_root(task.kind) ? all_of_root(graph.ranks, task.root) : one_of_each(graph.ranks);
+}
+
+/// Reductions run trees backwards.
+bool only_reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce;
+}
+
+class CandidateSearch {
+ public:
+  CandidateSearch(const FabricGraph& graph, const Task& task, const GoOn& go_on,
+                  const std::function<void(Candidate)>& found)
+      : graph_(graph),
+        task_(task),
+        go_on_(go_on),
+        found_(found),
+        contributions_(contributions_of(graph, task)) {}
+
+  bool run() {
+    const auto optimum = optimum_of(graph_, contributions_);
+    if (!optimum) return true;
+    whole_ = delivery_time(graph_, contributions_, optimum->time);
+    offer_few_rounds();
+    const std::vector<Level> levels = levels_to_try();
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      const std::vector<TreeSize> sizes = sizes_to_try(levels[l]);
+      share_ = 1 / static_cast<double>(sizes.size() * levels.size());
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        done_ = static_cast<double>(l * sizes.size() + i) * share_;
+        if (!offer_forest(levels[l], sizes[i])) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
+
+  /// Part of the fabric's routes, and what is possible with them.
+  struct Level {
+    FabricGraph graph;
+    Optimum optimum;
+  };
+
+  /// All routes, and then only those that are wide: some links are on routes that are used by so
+  /// few pairs that trees could not use them as planned, and trees that leave them out do better.
+  std::vector<Level> levels_to_try() const {
+    std::vector<Level> levels;
+    for (const std::int64_t capacity : route_capacities(graph_)) {
+      FabricGraph wide = with_wide_routes(graph_, capacity);
+      if (!levels.empty() && wide.links.size() == levels.back().graph.links.size()) continue;
+      const auto optimum = optimum_of(wide, contributions_);
+      if (!optimum || (!levels.empty() &&
+                       optimum->time.value() > kWorthTrying * levels.front().optimum.time.value()))
+        break;
+      levels.push_back({std::move(wide), *optimum});
+      if (levels.size() == kLevels) break;
+    }
+    return levels;
+  }
+
+  void offer_few_rounds() {
+    std::vector<std::pair<Time, Exchange>> ranked;
+    for (Exchange& one : exchanges_of(graph_.ranks, task_.kind)) {
+      const Time time = estimate(one, task_.kind, graph_, task_.bytes);
+      if (time == kNever) continue;
+      ranked.emplace_back(time, std::move(one));
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (ranked.size() > kExchanges) ranked.resize(kExchanges);
+    for (auto& [time, exchange] : ranked) {
+      Candidate candidate;
+      candidate.name = fmt::format("exchange {}{}", describe(exchange),
+                                   exchange.whole_buffers ? ", whole buffers" : "");
+      candidate.exchange = std::move(exchange);
+      found_(std::move(candidate));
+    }
+    if (has_root(task_.kind)) offer(latency_tree(graph_, task_.root, task_.bytes), 0, "early tree");
+    offer_ring();
+  }
+
+  /// The rings that everybody has: every tree is a path along the ranks' numbers.
+  void offer_ring() {
+    Forest ring{graph_.ranks, contributions_, 1, {}};
+    for (int root = 0; root < graph_.ranks; ++root) {
+      if (contributions_[static_cast<std::size_t>(root)] == 0) continue;
+      SpanningTree path{root, 1, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {}};
+      for (int i = 0; i < graph_.ranks; ++i) {
+        path.order.push_back((root + i) % graph_.ranks);
+        if (i > 0)
+          path.parent[static_cast<std::size_t>(path.order.back())] =
+              path.order[static_cast<std::size_t>(i) - 1];
+      }
+      ring.all.push_back(std::move(path));
+    }
+    const double time = uses_routes(ring) ? time_of_busiest_link(graph_, ring, {}) : 0;
+    if (time > 0 && time <= kWorthTrying * whole_.value())
+      offer(std::move(ring), 0, has_root(task_.kind) ? "chain" : "ring");
+  }
+
+  /// From few trees to the optimum.
+  std::vector<TreeSize> sizes_to_try(const Level& level) const {
+    const std::int64_t parts = has_root(task_.kind) ? 1 : graph_.ranks;
+    const std::int64_t most = std::clamp<std::int64_t>(kMaxTrees / parts, 1, kMaxTreesPerPart);
+    std::vector<TreeSize> sizes;
+    const auto add = [&](TreeSize size) {
+      if (sizes.empty() || size.above_optimum < sizes.back().above_optimum)
+        sizes.push_back(std::move(size));
+    };
+    const auto exact = exact_tree_size(level.graph, level.optimum, most);
+    for (std::int64_t trees = 1; trees <= most; ++trees) {
+      if (exact && trees == exact->trees) {
+        add(*exact);
+        break;
+      }
+      // Beyond 8, numbers grow by a quarter.
+      if (trees > 8 && trees % (trees / 4) != 0) continue;
+      if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
+      if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
+      if (!go_on(0)) break;
+    }
+    if (sizes.empty()) return sizes;
+    // The fewest trees, the first that are close to the optimum, and the closest.
+    const auto close = std::find_if(sizes.begin(), sizes.end(), [](const TreeSize& size) {
+      return size.above_optimum <= kClose;
+    });
+    std::vector<TreeSize> chosen{sizes.front()};
+    if (close != sizes.begin() && close < sizes.end() - 1) chosen.push_back(*close);
+    if (sizes.size() > 1) chosen.push_back(sizes.back());
+    if (auto spare = tree_size_with(level.graph, contributions_, level.optimum,
+                                    chosen[chosen.size() / 2].trees, kSpare))
+      chosen.insert(chosen.end() - 1, std::move(*spare));
+    return chosen;
+  }
+
+  /// False if it was stopped.
+  bool offer_forest(const Level& level, const TreeSize& size) {
+    bool stopped = false;
+    const auto part_of_work = [&](double from, double to) {
+      return [this, from, to, &stopped](double share) {
+        stopped = !go_on(done_ + share_ * (from + (to - from) * share));
+        return !stopped;
+      };
+    };
+    // Orders differ in what they leave off its route; small fabrics can afford to try many.
+    const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
+    std::optional<RankGraph> ranks;
+    for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
+      auto tried = without_switches(level.graph, size.capacities, contributions_, size.trees,
+                                    part_of_work(0, 0.5), attempt);
+      if (stopped) return false;
+      if (tried && (!ranks || tried->off_route < ranks->off_route)) ranks = std::move(tried);
+      if (ranks && ranks->off_route == 0) break;
+    }
+    if (!ranks) return true;
+    // Each further link costs a copy into memory and out again, about a microsecond.
+    const auto cost = [&](int from, int to) { return graph_.latency(from, to) + microseconds(1); };
+    auto trees = pack_trees(*ranks, contributions_, size.trees, cost, part_of_work(0.5, 1));
+    if (!trees) return !stopped;
+    Forest forest{graph_.ranks, contributions_, size.trees, std::move(*trees)};
+    const std::string name = fmt::format("{} {}{}", size.trees, size.trees == 1 ? "tree" : "trees",
+                                         has_root(task_.kind) ? "" : " per rank");
+    if (uses_routes(forest)) offer(std::move(forest), ranks->off_route, name);
+    return true;
+  }
+
+  /// False if a tree has a step between ranks that have no route.
+  [[nodiscard]] bool uses_routes(const Forest& forest) const {
+    for (const SpanningTree& tree : forest.all) {
+      for (int rank = 0; rank < graph_.ranks; ++rank) {
+        const int parent = tree.parent[static_cast<std::size_t>(rank)];
+        if (parent >= 0 && !graph_.has_route(parent, rank)) return false;
+      }
+    }
+    return true;
+  }
+
+  void offer(Forest forest, std::int64_t off_route, const std::string& name) {
+    if (std::any_of(offered_.begin(), offered_.end(),
+                    [&](const auto& before) { return before == forest.all; }))
+      return;
+    offered_.push_back(forest.all);
+    Candidate candidate;
+    candidate.name = fmt::format("{}, depth {}", name, forest.depth());
+    candidate.off_route = off_route;
+    const bool both = task_.kind == CollectiveKind::kAllReduce;
+    candidate.busiest_link =
+        time_of_busiest_link(graph_, forest, {true, both}) / (whole_.value() * (both ? 2 : 1));
+    candidate.forest = std::move(forest);
+    found_(std::move(candidate));
+  }
+
+  const FabricGraph& graph_;
+  const Task& task_;
+  const GoOn& go_on_;
+  const std::function<void(Candidate)>& found_;
+  Contributions contributions_;
+  Ratio whole_;  ///< the bound of the fabric, per part
+  std::vector<std::vector<SpanningTree>> offered_;
+  double done_ = 0;
+  double share_ = 1;
+};
+
+}  // namespace
+
+bool can_synthesize(CollectiveKind kind) {
+  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+}
+
+std::string synthesized_collectives() {
+  std::string names;
+  for (const CollectiveKind kind : kKinds)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(kind));
+  return names;
+}
+
+std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextOptions& options) {
+  return candidate.forest ? text_of(*candidate.forest, kind, options)
+                          : text_of(*candidate.exchange, kind, options);
+}
+
+std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task) {
+  const FabricGraph turned = only_reduces(task.kind) ? reversed(graph) : graph;
+  const auto optimum = optimum_of(turned, contributions_of(graph, task));
+  if (!optimum) return std::nullopt;
+  BandwidthBound bound;
+  bound.per_part = delivery_time(turned, contributions_of(graph, task), optimum->time);
+  bound.inside = optimum->cut;
+  bound.by_cut = bound.per_part.value() == optimum->time.value();
+  const std::int64_t parts = has_root(task.kind) ? 1 : graph.ranks;
+  const std::int64_t times =
+      bound.per_part.numerator * (task.kind == CollectiveKind::kAllReduce ? 2 : 1);
+  // numerator / (parts · denominator) of the bytes cross a link of one unit.
+  const Wide bytes = static_cast<Wide>(task.bytes.count()) * static_cast<Wide>(times);
+  const Wide per_second = static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(parts) *
+                          static_cast<Wide>(bound.per_part.denominator);
+  const Wide seconds = bytes / per_second;
+  const Wide rest = bytes % per_second;
+  // Bounds of days are not told apart; below, nothing overflows 128 bits.
+  if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) {
+    bound.time = kLongestDuration;
+    return bound;
+  }
+  const auto fraction = static_cast<double>(rest) / static_cast<double>(per_second);
+  bound.time =
+      Time(static_cast<std::int64_t>(seconds) * kPicosecondsPerSecond +
+           static_cast<std::int64_t>(fraction * static_cast<double>(kPicosecondsPerSecond)));
+  return bound;
+}
+
+bool find_candidates(const FabricGraph& graph, const Task& task, const GoOn& go_on,
+                     const std::function<void(Candidate)>& found) {
+  if (!only_reduces(task.kind)) return CandidateSearch(graph, task, go_on, found).run();
+  const FabricGraph turned = reversed(graph);
+  return CandidateSearch(turned, task, go_on, found).run();
+}
+
+}  // namespace tutti::core::synthesis

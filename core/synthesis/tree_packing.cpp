@@ -1,0 +1,219 @@
+#include "core/synthesis/tree_packing.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "core/synthesis/max_flow.h"
+
+namespace tutti::core::synthesis {
+namespace {
+
+/// Copies of a tree that grow together.
+struct Growing {
+  SpanningTree tree;
+  std::vector<Time> reached;       ///< by rank; kNever: not yet
+  std::vector<std::size_t> later;  ///< links that only some of the copies could take
+
+  [[nodiscard]] bool has(int rank) const {
+    return reached[static_cast<std::size_t>(rank)] != kNever;
+  }
+};
+
+/// A link by which a tree can reach another rank.
+struct Step {
+  Time reached;
+  std::size_t size = 0;        ///< of the tree when the step was found: small trees go first
+  std::int64_t used_room = 0;  ///< minus the room of the link: wide links go first
+  std::size_t tree = 0;
+  std::size_t link = 0;
+
+  auto operator<=>(const Step&) const = default;
+};
+
+class Packer {
+ public:
+  Packer(const RankGraph& graph, const std::function<Time(int, int)>& cost, const GoOn& go_on)
+      : graph_(graph),
+        cost_(cost),
+        go_on_(go_on),
+        flow_(graph.ranks + 1),
+        source_(graph.ranks),
+        leaving_(static_cast<std::size_t>(graph.ranks)) {
+    for (std::size_t i = 0; i < graph.links.size(); ++i) {
+      const RankLink& link = graph.links[i];
+      room_.push_back(link.capacity);
+      leaving_[static_cast<std::size_t>(link.from)].push_back(i);
+      flow_.add_arc(link.from, link.to, link.capacity);
+    }
+    for (int rank = 0; rank < graph.ranks; ++rank)
+      offers_.push_back(flow_.add_arc(source_, rank, 0));
+  }
+
+  std::optional<std::vector<SpanningTree>> pack(const Contributions& contributions,
+                                                std::int64_t trees) {
+    for (int root = 0; root < graph_.ranks; ++root) {
+      const std::int64_t copies = contributions[static_cast<std::size_t>(root)] * trees;
+      if (copies == 0) continue;
+      Growing seed;
+      seed.tree = {
+          root, copies, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {root}};
+      seed.reached.assign(static_cast<std::size_t>(graph_.ranks), kNever);
+      seed.reached[static_cast<std::size_t>(root)] = Time();
+      add(std::move(seed));
+      links_to_take_ += static_cast<std::size_t>(graph_.ranks) - 1;
+    }
+    if (graph_.ranks > 1 && !grow()) return std::nullopt;
+    std::vector<SpanningTree> done;
+    for (Growing& one : trees_) done.push_back(std::move(one.tree));
+    std::stable_sort(done.begin(), done.end(),
+                     [](const auto& a, const auto& b) { return a.root < b.root; });
+    return done;
+  }
+
+ private:
+  // --- the flow that tells how many copies can take a link ---
+
+  /// Makes a tree known. It offers its copies at all of its ranks.
+  void add(Growing tree) {
+    const int node = flow_.add_node();
+    nodes_.push_back(node);
+    copies_offered_.push_back(flow_.add_arc(source_, node, tree.tree.copies));
+    for (const int rank : tree.tree.order) flow_.add_arc(node, rank, MaxFlow::kUnbounded);
+    growing_copies_ += tree.tree.copies;
+    trees_.push_back(std::move(tree));
+    for (const int rank : trees_.back().tree.order) find_steps(trees_.size() - 1, rank);
+  }
+
+  /// The number of copies of a tree, up to `most`, that can take a link.
+  std::int64_t find_spare(std::size_t tree, const RankLink& link, std::int64_t most) {
+    const std::int64_t copies = trees_[tree].tree.copies;
+    const std::int64_t others = growing_copies_ - copies;
+    const int offer = offers_[static_cast<std::size_t>(link.from)];
+    flow_.set_capacity(offer, MaxFlow::kUnbounded);
+    flow_.set_capacity(copies_offered_[tree], 0);
+    const std::int64_t reached = flow_.run(source_, link.to, others + most);
+    flow_.set_capacity(offer, 0);
+    flow_.set_capacity(copies_offered_[tree], copies);
+    return std::max<std::int64_t>(0, std::min(most, reached - others));
+  }
+
+  // --- growth ---
+
+  void find_steps(std::size_t tree, int rank) {
+    for (const std::size_t link : leaving_[static_cast<std::size_t>(rank)]) add_step(tree, link);
+  }
+  void add_step(std::size_t tree, std::size_t link) {
+    const RankLink& one = graph_.links[link];
+    const Growing& growing = trees_[tree];
+    if (room_[link] == 0 || growing.has(one.to)) return;
+    steps_.push({growing.reached[static_cast<std::size_t>(one.from)] + cost_(one.from, one.to),
+                 growing.tree.order.size(), -room_[link], tree, link});
+  }
+
+  /// Takes the earliest step of all trees, until all have all ranks.
+  bool grow() {
+    for (std::size_t taken = 0; taken < links_to_take_;) {
+      if (go_on_ && !go_on_(static_cast<double>(taken) / static_cast<double>(links_to_take_)))
+        return false;
+      if (steps_.empty()) {
+        if (!divide_a_tree()) return false;
+        ++taken;
+        continue;
+      }
+      const Step step = steps_.top();
+      steps_.pop();
+      Growing& growing = trees_[step.tree];
+      const RankLink& link = graph_.links[step.link];
+      if (room_[step.link] == 0 || growing.has(link.to)) continue;
+      const std::int64_t most = std::min(growing.tree.copies, room_[step.link]);
+      const std::int64_t spare = find_spare(step.tree, link, most);
+      if (spare == growing.tree.copies) {
+        take(step.tree, step.link);
+        ++taken;
+      } else if (spare > 0) {
+        growing.later.push_back(step.link);  // what has none to spare never will
+      }
+    }
+    return true;
+  }
+
+  /// No tree can take a link with all of its copies: one takes the link that most copies can, and
+  /// the rest of its copies become a tree of their own.
+  bool divide_a_tree() {
+    std::int64_t most = 0;
+    std::size_t tree = 0, link = 0;
+    for (std::size_t t = 0; t < trees_.size(); ++t) {
+      for (const std::size_t l : trees_[t].later) {
+        const RankLink& one = graph_.links[l];
+        const std::int64_t room = std::min(trees_[t].tree.copies, room_[l]);
+        if (room <= most || trees_[t].has(one.to)) continue;
+        const std::int64_t spare = find_spare(t, one, room);
+        if (spare <= most) continue;
+        most = spare;
+        tree = t;
+        link = l;
+      }
+    }
+    if (most == 0) return false;
+    const std::vector<std::size_t> later = std::exchange(trees_[tree].later, {});
+    if (most < trees_[tree].tree.copies) {
+      Growing rest = trees_[tree];
+      rest.tree.copies -= most;
+      links_to_take_ += static_cast<std::size_t>(graph_.ranks) - rest.tree.order.size();
+      growing_copies_ -= rest.tree.copies;
+      trees_[tree].tree.copies = most;
+      flow_.set_capacity(copies_offered_[tree], most);
+      add(std::move(rest));
+    }
+    take(tree, link);
+    for (const std::size_t l : later) add_step(tree, l);
+    return true;
+  }
+
+  void take(std::size_t tree, std::size_t link) {
+    Growing& growing = trees_[tree];
+    const RankLink& one = graph_.links[link];
+    room_[link] -= growing.tree.copies;
+    flow_.set_capacity(static_cast<int>(link), room_[link]);
+    growing.tree.parent[static_cast<std::size_t>(one.to)] = one.from;
+    growing.tree.order.push_back(one.to);
+    growing.reached[static_cast<std::size_t>(one.to)] =
+        growing.reached[static_cast<std::size_t>(one.from)] + cost_(one.from, one.to);
+    if (static_cast<int>(growing.tree.order.size()) == graph_.ranks) {
+      growing_copies_ -= growing.tree.copies;  // it needs no links any more
+      flow_.set_capacity(copies_offered_[tree], 0);
+      return;
+    }
+    flow_.add_arc(nodes_[tree], one.to, MaxFlow::kUnbounded);
+    find_steps(tree, one.to);
+  }
+
+  const RankGraph& graph_;
+  const std::function<Time(int, int)>& cost_;
+  const GoOn& go_on_;
+  MaxFlow flow_;
+  int source_;
+  std::vector<std::vector<std::size_t>> leaving_;  ///< links by rank
+  std::vector<int> offers_;                        ///< arcs from the source, by rank
+  std::vector<std::int64_t> room_;                 ///< of links
+  std::vector<Growing> trees_;
+  std::vector<int> nodes_;           ///< of the flow, by tree
+  std::vector<int> copies_offered_;  ///< arcs from the source, by tree
+  std::int64_t growing_copies_ = 0;  ///< of trees that lack ranks
+  std::size_t links_to_take_ = 0;
+  std::priority_queue<Step, std::vector<Step>, std::greater<>> steps_;
+};
+
+}  // namespace
+
+std::optional<std::vector<SpanningTree>> pack_trees(const RankGraph& graph,
+                                                    const Contributions& contributions,
+                                                    std::int64_t trees,
+                                                    const std::function<Time(int, int)>& cost,
+                                                    const GoOn& go_on) {
+  return Packer(graph, cost, go_on).pack(contributions, trees);
+}
+
+}  // namespace tutti::core::synthesis

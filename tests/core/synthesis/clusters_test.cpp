@@ -1,0 +1,127 @@
+// Fabrics of shipped machines and of networks: bounds by hand, and candidates that come close.
+
+#include <gtest/gtest.h>
+
+#include "core/scenario/scenario.h"
+#include "core/synthesis/fabric_of_cluster.h"
+#include "core/synthesis/synthesis.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core::synthesis {
+namespace {
+
+constexpr const char* kRing =
+    "workers { machine: \"ring8\" } machine { name: \"ring8\" "
+    "device { name: \"gpu[0-7]\" kind: GPU memory_gb_per_s: 1000 } "
+    "switch { name: \"plx\" kind: PCIE_SWITCH } "
+    "link { from: \"gpu[0-7]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 2 latency_us: 1 } "
+    "link { from: \"gpu[0-3]\" to: \"gpu[1-4]\" kind: NVLINK bandwidth_gb_per_s: 40 latency_us: 1 "
+    "} "
+    "link { from: \"gpu[4-6]\" to: \"gpu[5-7]\" kind: NVLINK bandwidth_gb_per_s: 20 latency_us: 1 "
+    "} "
+    "link { from: \"gpu7\" to: \"gpu0\" kind: NVLINK bandwidth_gb_per_s: 10 latency_us: 1 } }";
+constexpr const char* kFatTree =
+    "workers { machine: \"host\" count: 16 } network { kind: FAT_TREE latency_us: 2 switch_us: 0.3 "
+    "fat_tree { workers_per_leaf: 4 spines: 2 oversubscription: 2 } path_choice: DESTINATION } "
+    "machine { name: \"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000 } "
+    "nic { name: \"nic0\" bandwidth_gb_per_s: 25 } "
+    "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 32 latency_us: 0 } }";
+constexpr const char* kOneSwitch = " network { kind: ONE_SWITCH latency_us: 2 }";
+
+Expected<Scenario> scenario_on(const std::string& cluster) {
+  return read_scenario("cluster { " + cluster +
+                           " }\nworkload { variable { name: \"b\" shape: 4096 } update_ms: 0 }\n"
+                           "strategy { algorithm: \"ring\" }\n",
+                       "a.textproto", Library(test::source_folder() + "/scenarios"));
+}
+
+FabricGraph fabric_on(const std::string& cluster) {
+  const auto scenario = scenario_on(cluster);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  if (!scenario) return {};
+  auto graph = fabric_of(*scenario->cluster);
+  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message());
+  return graph ? std::move(*graph) : FabricGraph();
+}
+
+/// The all-gather's bound, in the time that its buffer takes at 1 GB/s.
+double bound_on(const std::string& cluster) {
+  const Task task{CollectiveKind::kAllGather, 0, Bytes(1'000'000'000)};
+  const auto bound = bandwidth_bound(fabric_on(cluster), task);
+  return bound ? to_us(bound->time) / 1e6 : -1;
+}
+
+TEST(FabricBound, IsThatOfTheNarrowestCutByHand) {
+  // A GPU of a DGX A100 receives 15 parts of 16 over 240 GB/s of NVLink and 24 of PCIe.
+  EXPECT_NEAR(bound_on(std::string("workers { machine: \"dgx-a100\" count: 2 }") + kOneSwitch),
+              15.0 / 16 / (240 + 24), 1e-9);
+  // Likewise 31 of 32 over 370.8 and 48.
+  EXPECT_NEAR(bound_on(std::string("workers { machine: \"hgx-h100\" count: 4 }") + kOneSwitch),
+              31.0 / 32 / (370.8 + 48), 1e-9);
+  // 16 nodes: 15 parts of 16 enter each over eight cards of 48 GB/s.
+  EXPECT_NEAR(bound_on(std::string("workers { machine: \"hgx-h100\" count: 16 }") + kOneSwitch),
+              15.0 / 16 / (8 * 48), 1e-9);
+  // Four GPUs of a DGX-1 receive 7 of 8 each: NVLinks of 120 GB/s, and 6 GB/s between the CPUs for
+  // all four. The links' capacities alone would allow 12 for each, by routes that do not exist.
+  EXPECT_NEAR(bound_on("workers { machine: \"dgx1-v100\" }"), 4 * 7.0 / 8 / (4 * 120 + 6), 1e-9);
+  // GPU 7 receives 7 of 8 over links of 20 and 10 GB/s, and 2 of PCIe.
+  EXPECT_NEAR(bound_on(kRing), 7.0 / 8 / 32, 1e-9);
+  // A host's card is narrower than a leaf's uplinks, which 12 of 16 parts enter.
+  EXPECT_NEAR(bound_on(kFatTree), 15.0 / 16 / 25, 1e-9);
+}
+
+TEST(FabricBound, IsNeverAboveThatOfFreeRoutes) {
+  for (const std::string& cluster : {std::string("workers { machine: \"dgx1-v100\" }"),
+                                     std::string(kRing), std::string(kFatTree)}) {
+    const auto scenario = scenario_on(cluster);
+    ASSERT_TRUE(scenario);
+    const auto routed = fabric_of(*scenario->cluster);
+    const auto free = fabric_of(*scenario->cluster, FabricLinks::kAll);
+    ASSERT_TRUE(routed && free);
+    const Task task{CollectiveKind::kAllGather, 0, Bytes(1 << 30)};
+    EXPECT_GE(bandwidth_bound(*routed, task)->time, bandwidth_bound(*free, task)->time);
+  }
+}
+
+class OnCluster : public testing::TestWithParam<std::string> {};
+
+TEST_P(OnCluster, TreesComeWithinTwoPercentOfTheBound) {
+  const FabricGraph graph = fabric_on(GetParam());
+  for (const CollectiveKind kind :
+       {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce}) {
+    double closest = 1e9;
+    EXPECT_TRUE(
+        find_candidates(graph, {kind, 0, Bytes(1 << 30)}, {}, [&](const Candidate& candidate) {
+          if (!candidate.forest) return;
+          EXPECT_EQ(flaw_of(*candidate.forest), "");
+          // Both directions of a link share an all-reduce's loads.
+                                  if (kind != CollectiveKind::kAllReduce) {
+                                    EXPECT_GE(candidate.busiest_link, 1 - 1e-9);
+                                  }
+          closest = std::min(closest, candidate.busiest_link);
+        }));
+    EXPECT_LE(closest, 1.02) << to_string(kind);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, OnCluster,
+                         testing::Values("workers { machine: \"dgx1-v100\" }",
+                                         std::string("workers { machine: \"dgx-a100\" count: 2 }") +
+                                             kOneSwitch,
+                                         kRing, kFatTree));
+
+TEST(FabricOfCluster, RefusesWhatHasNoSchedule) {
+  const auto refused = [](const std::string& cluster) {
+    const auto scenario = scenario_on(cluster);
+    EXPECT_TRUE(scenario) << cluster;
+    const auto graph = fabric_of(*scenario->cluster);
+    EXPECT_FALSE(graph) << cluster;
+    return graph ? ProblemCode::kInvalid : graph.error().problems().front().kind.code;
+  };
+  EXPECT_EQ(refused("workers { machine: \"dgx-a100\" replicas: 1 }"), ProblemCode::kTooSmall);
+  EXPECT_EQ(refused(std::string("workers { machine: \"dgx-a100\" count: 125000 }") + kOneSwitch),
+            ProblemCode::kTooLarge);
+}
+
+}  // namespace
+}  // namespace tutti::core::synthesis

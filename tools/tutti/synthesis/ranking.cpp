@@ -1,0 +1,90 @@
+#include "tools/tutti/synthesis/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/strategy/algorithm.h"
+
+namespace tutti::tools {
+namespace {
+
+constexpr std::int64_t kMaxPieces = 512;
+/// Steps of all ranks that are simulated at most for one time: some seconds.
+constexpr std::int64_t kMaxSteps = 3'000'000;
+/// Pieces of fewer bytes cost more messages than they hide latency.
+constexpr std::int64_t kMinPieceBytes = 4096;
+/// What a step costs besides its bytes, for the first guess.
+constexpr double kStepUs = 4;
+
+std::int64_t chunks_of(const core::synthesis::Forest& forest) {
+  std::int64_t parts = 0;
+  for (const std::int64_t own : forest.contributions) parts += own;
+  return parts * forest.trees;
+}
+
+std::int64_t most_pieces(const core::synthesis::Forest& forest, core::Bytes bytes) {
+  const auto trees = static_cast<std::int64_t>(forest.all.size());
+  const std::int64_t steps = 2 * trees * forest.ranks;
+  return std::clamp<std::int64_t>(
+      std::min(kMaxSteps / steps, bytes.count() / chunks_of(forest) / kMinPieceBytes), 1,
+      kMaxPieces);
+}
+
+/// P pieces that pass D ranks in turn take (P + D) · (T / P + a), if all bytes take T and each step
+/// a besides: least for P = √(D T / a). A power of two below that.
+std::int64_t first_guess(const core::synthesis::Forest& forest, core::Time bound) {
+  const double pieces = std::sqrt(forest.depth() * core::to_us(bound) / kStepUs);
+  std::int64_t guess = 1;
+  while (2 * guess <= static_cast<std::int64_t>(pieces / 2)) guess *= 2;
+  return guess;
+}
+
+}  // namespace
+
+core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subject,
+                                                   core::synthesis::Candidate candidate,
+                                                   core::Time bound,
+                                                   const core::RunControl& control) {
+  std::optional<RankedSchedule> best;
+  bool stopped = false;
+  // True if it is the best so far.
+  const auto try_with = [&](std::int64_t pieces) -> core::Expected<bool> {
+    core::synthesis::TextOptions options;
+    options.pieces = pieces;
+    const auto time = subject.time_of_text(text_of(candidate, subject.kind(), options), control);
+    if (!time) return failed(time);
+    stopped = !*time;
+    if (stopped || (best && **time >= best->time)) return false;
+    best = RankedSchedule{candidate, pieces, **time, false};
+    return true;
+  };
+  const std::int64_t most = candidate.forest ? most_pieces(*candidate.forest, subject.bytes()) : 1;
+  const std::int64_t first =
+      candidate.forest ? std::min(most, first_guess(*candidate.forest, bound)) : 1;
+  if (const auto good = try_with(first); !good) return failed(good);
+  for (const bool up : {true, false}) {
+    for (std::int64_t pieces = up ? first * 2 : first / 2;
+         !stopped && pieces >= 1 && pieces <= most; pieces = up ? pieces * 2 : pieces / 2) {
+      const auto good = try_with(pieces);
+      if (!good) return failed(good);
+      if (!*good) break;
+    }
+    if (best && best->pieces > first) break;  // more were better, so fewer are not
+  }
+  return best;
+}
+
+std::vector<RankedBuiltIn> rank_built_in(const SynthesisSubject& subject,
+                                         const core::RunControl& control) {
+  std::vector<RankedBuiltIn> ranked;
+  for (const std::string& name : core::algorithm_names()) {
+    const auto time = subject.time_of_built_in(name, control);
+    if (time && *time) ranked.push_back({name, **time});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  return ranked;
+}
+
+}  // namespace tutti::tools
