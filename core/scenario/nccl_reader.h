@@ -11,6 +11,6 @@ namespace tutti::core {
 
 /// Reads strategy.nccl. ERRORS (problems of `fields`, each at its field): a release, variable,
 /// value or transport that is not known, and variables that scenarios cannot follow.
-NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields);
+NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields, const std::string& path);
 
 }  // namespace tutti::core

@@ -17,6 +17,10 @@
 
 namespace tutti::core {
 
+namespace nccl {
+class Predictor;
+}
+
 /// Where communication and computation take from each other what both need.
 enum class Interference {
   kWhereKnown,  ///< on GPUs whose multiprocessors are known
@@ -68,6 +72,9 @@ struct Scenario {
   /// What NCCL makes of values of strategy.nccl.set that it does not take as they are written, and
   /// which transport its times take where the network states none.
   std::vector<std::string> nccl_values;
+  /// NCCL between the GPUs of each of the plan's communicators, for collectives that the plan does
+  /// not have. Empty if its times are not known.
+  std::vector<std::shared_ptr<const nccl::Predictor>> predictors;
 };
 
 /// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -52,6 +53,11 @@ struct Choice {
   int channels = 1;  ///< at most
   int threads = 0;   ///< of each
   float estimate_us = 0;
+  bool tuned = false;  ///< by a tuner plugin
+  /// What moves the data between symmetric buffers in place of algorithm and protocol: a kernel
+  /// ("AllReduce_RSxLD_AGxST") or "copy engines"; empty: they do not, and algorithm and protocol
+  /// say all. `channels` are its thread blocks.
+  std::string_view symmetric = {};
 };
 
 /// All algorithms and protocols in NCCL's order.
@@ -60,9 +66,9 @@ struct Choice {
 std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
                                   const Operation& operation);
 
-/// The first of the fastest, with its channels and threads. Of one rank nothing moves: Ring,
-/// Simple, 0 us. ERRORS: the settings leave nothing (from 2.24 on, as NCCL then). SOURCE:
-/// NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
+/// What the model's tuner picks, or else the first of the fastest, with its channels and threads.
+/// Of one rank nothing moves: Ring, Simple, 0 us. ERRORS: the settings leave nothing (from 2.24 on,
+/// as NCCL then). SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation);
 
