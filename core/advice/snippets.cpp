@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/advice/nccl_tuner_file.h"
+#include "core/advice/nccl_tuner_table.h"
 #include "core/base/check.h"
 #include "core/calibrate/cluster_figures.h"
 #include "core/framework/registry.h"
@@ -61,13 +61,16 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
                          true, "for a quick test: they apply to every collective of the process"});
   }
   if (!choice) return;
-  auto file = nccl_tuner_file(scenario, library);
-  if (!file) {
-    made.notes.push_back("no file was written for NCCL's tuner: " + file.error());
+  const auto table = nccl_tuner_table(scenario, library, tuner_table::Reader::kNvidiaExample);
+  if (!table) {
+    made.notes.push_back("no file was written for NCCL's tuner: " + table.error());
     return;
   }
-  made.list.push_back(
-      {"NCCL's tuner", Language::kNcclTuner, std::move(file->text), true, std::move(file->remark)});
+  made.list.push_back({"NCCL's tuner", Language::kNcclTuner, write_table(table->table), true,
+                       "a file for NCCL_TUNER_CONFIG_FILE, with libnccl-tuner-tutti.so or the "
+                       "example tuner of NCCL "
+                       "2.27.7 or later as NCCL_TUNER_PLUGIN, " +
+                           table->remark});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/nccl/calibration/calibration.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/tuning/symmetric.h"
 
 namespace tutti::core::nccl {
 
@@ -24,6 +25,11 @@ ElementType element_type(DataType type) {
 
 namespace {
 
+/// Nothing published measures symmetric kernels by size, so nothing was fitted: the band of NCCL's
+/// estimates of other kernels (docs/nccl.md), and an assumed one.
+constexpr ErrorBand kSymmetricBand{0.7, 3.3};
+constexpr ErrorBand kCopyEnginesBand{0.5, 3.0};
+
 /// How often each byte of the collective crosses the memory of a rank that passes on what it gets.
 /// A kernel reads what it sends (1); what comes is written into a slot and read out of it (2), and
 /// added to what is read (1) or written to the buffer (1); what is passed on stays in registers.
@@ -36,6 +42,8 @@ double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes
   if (!choice)
     return 4 * (time.links.bytes - time.relayed + time.cards.bytes / comm.ranks_of_node());
   const bool all_reduce = kind == CollectiveKind::kAllReduce;
+  // Loads and stores without slots between.
+  if (!choice->symmetric.empty()) return (all_reduce ? 4 : 2) * size;
   switch (choice->algorithm) {
     case Algorithm::kNvls:
     case Algorithm::kNvlsTree:
@@ -63,6 +71,10 @@ void multiply(Prediction& time, double factor) {
 std::string describe(const CollectiveTime& time) {
   if (!time.choice) return "sends and receives";
   const Choice& c = *time.choice;
+  if (c.symmetric == kCopyEnginesName) return std::string(c.symmetric);
+  if (!c.symmetric.empty())
+    return fmt::format("symmetric kernel {}, {} blocks × {} threads", c.symmetric, c.channels,
+                       c.threads);
   return fmt::format("{} {}, {} channel{} × {} threads", to_string(c.algorithm),
                      to_string(c.protocol), time.channels, time.channels == 1 ? "" : "s",
                      c.threads);
@@ -90,7 +102,10 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
     made.time = predict_sends(system_, *comm_, kind, bytes, parameters_);
   }
   made.band = bands_.of(comm_->nodes, bytes, band_facts(system_, kind, parameters_));
-  if (calibration_) {
+  const bool symmetric = made.choice && !made.choice->symmetric.empty();
+  if (symmetric)
+    made.band = made.choice->symmetric == kCopyEnginesName ? kCopyEnginesBand : kSymmetricBand;
+  if (calibration_ && !symmetric) {
     const auto known = calibration_->correct(
         timed_point(kind, bytes, comm_->ranks, comm_->nodes, made.choice, made.time), made.band);
     multiply(made.time, known.factor);

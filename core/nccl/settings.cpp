@@ -10,6 +10,7 @@
 
 #include "core/base/number.h"
 #include "core/nccl/number_settings.h"
+#include "core/nccl/tuning/symmetric.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -111,6 +112,10 @@ class SettingsReader {
       thresholds(name, value);
     } else if (name == "NCCL_NET_GDR_LEVEL") {
       settings_.gdr_level = value;
+    } else if (name == "NCCL_CTA_POLICY") {
+      cta_policy(name, value);
+    } else if (name == "NCCL_SYM_KERNEL") {
+      symmetric_kernel(name, value);
     } else {
       return threads(name, value) || buffer(name, value) || count(name, value) || flag(name, value);
     }
@@ -133,6 +138,46 @@ class SettingsReader {
                     "{}={}: expected up to six numbers separated by blanks: tree LL, LL128, "
                     "Simple, ring LL, LL128, Simple",
                     name, value);
+  }
+
+  /// SOURCE: NVIDIA/nccl src/init.cc: numbers since 2.27, names since 2.29.
+  void cta_policy(const std::string& name, const std::string& value) {
+    if (version_ < kSymmetricKernels) return not_yet(name, value, "2.27");
+    constexpr std::string_view kNames[] = {"DEFAULT", "EFFICIENCY", "ZERO"};
+    const auto number = whole_number<int>(value);
+    const auto named =
+        version_ >= Version{2, 29, 0} ? index_of(value, kNames) : std::optional<std::size_t>();
+    if (named || (number && *number >= 0 && *number <= 2)) {
+      settings_.cta_policy = static_cast<CtaPolicy>(named ? static_cast<int>(*named) : *number);
+      if (settings_.cta_policy == CtaPolicy::kEfficiency)
+        settings_.notes.push_back(
+            fmt::format("{}={}: the NVLS that NCCL then takes for all-gathers and reduce-scatters "
+                        "of registered buffers is not modelled",
+                        name, value));
+      return;
+    }
+    problems_.add(
+        {ProblemCode::kUnknownName, name}, {},
+        "{}={}: expected 0 (default), 1 (efficiency) or 2 (zero), and since 2.29 DEFAULT, "
+        "EFFICIENCY or ZERO",
+        name, value);
+  }
+
+  void symmetric_kernel(const std::string& name, const std::string& value) {
+    if (version_ < kSymmetricKernels) return not_yet(name, value, "2.27");
+    if (value == "^") return;
+    const auto names = symmetric_kernel_names();
+    if (std::find(names.begin(), names.end(), value) == names.end())
+      return problems_.add({ProblemCode::kUnknownName, name}, {}, "{}={}: expected one of {}", name,
+                           value, fmt::join(names, ", "));
+    settings_.symmetric_kernel = value;
+  }
+
+  void not_yet(const std::string& name, const std::string& value, const char* since) {
+    settings_.notes.push_back(
+        fmt::format("{}={}: NCCL {} does not have it, since {} does; nothing "
+                    "changes",
+                    name, value, to_string(version_), since));
   }
 
   bool threads(const std::string& name, const std::string& value) {
@@ -177,6 +222,7 @@ class SettingsReader {
                          {"NCCL_CROSS_NIC", s.cross_nic, 0},
                          {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0},
                          {"NCCL_SOCKET_NTHREADS", s.socket_threads, 1},
+                         {"NCCL_SYM_CTAS", s.symmetric_blocks, 0},
                          {"NCCL_NSOCKS_PERTHREAD", s.sockets_per_thread, 1}};
     for (const Known& known : all) {
       if (name != known.name) continue;
@@ -195,15 +241,11 @@ class SettingsReader {
   bool flag(const std::string& name, const std::string& value) {
     Settings& s = settings_;
     const std::pair<const char*, std::optional<bool>&> all[] = {
-        {"NCCL_NVLS_ENABLE", s.nvls},
-        {"NCCL_PAT_ENABLE", s.pat},
-        {"NCCL_COLLNET_ENABLE", s.collnet},
-        {"NCCL_LL128_C2C", s.ll128_c2c},
-        {"NCCL_P2P_DISABLE", s.p2p_disabled},
-        {"NCCL_SHM_DISABLE", s.shm_disabled},
-        {"NCCL_PXN_DISABLE", s.pxn_disabled},
-        {"NCCL_IB_DISABLE", s.ib_disabled},
-        {"NCCL_NET_DISABLE_INTRA", s.net_intra_disabled}};
+        {"NCCL_NVLS_ENABLE", s.nvls},         {"NCCL_PAT_ENABLE", s.pat},
+        {"NCCL_COLLNET_ENABLE", s.collnet},   {"NCCL_LL128_C2C", s.ll128_c2c},
+        {"NCCL_P2P_DISABLE", s.p2p_disabled}, {"NCCL_SHM_DISABLE", s.shm_disabled},
+        {"NCCL_PXN_DISABLE", s.pxn_disabled}, {"NCCL_WIN_ENABLE", s.windows},
+        {"NCCL_IB_DISABLE", s.ib_disabled},   {"NCCL_NET_DISABLE_INTRA", s.net_intra_disabled}};
     for (const auto& [known, to] : all) {
       if (name != known) continue;
       if (value == "0" || value == "1") {

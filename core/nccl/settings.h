@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,18 @@
 
 namespace tutti::core::nccl {
 
+class Tuner;
+
+/// How a program has prepared the buffers of its collectives.
+enum class Buffers {
+  kPlain,
+  kRegistered,  ///< ncclCommRegister, or registered by a CUDA graph
+  kSymmetric    ///< windows of symmetric memory, from 2.27 on
+};
+
+/// NCCL_CTA_POLICY, from 2.27 on.
+enum class CtaPolicy { kDefault, kEfficiency, kZero };
+
 /// The user's preference for one of NCCL's features.
 enum class Preference { kNone, kYes, kNo };
 
@@ -22,6 +35,10 @@ enum class Preference { kNone, kYes, kNo };
 /// src/graph/paths.cc.
 inline constexpr Version kNetDisableIntra{2, 12, 7};
 inline constexpr Version kNetInPaths{2, 14, 3};
+
+/// The first release with symmetric kernels, and the first with collectives by copy engines.
+inline constexpr Version kSymmetricKernels{2, 27, 3};
+inline constexpr Version kCopyEngines{2, 28, 3};
 
 /// NCCL's environment variables that affect its choice. An unset variable is empty.
 struct Settings {
@@ -53,6 +70,13 @@ struct Settings {
   std::optional<std::int64_t> sockets_per_thread;  ///< NCCL_NSOCKS_PERTHREAD
   std::optional<std::int64_t> cross_nic;           ///< NCCL_CROSS_NIC
   std::optional<std::string> gdr_level;            ///< NCCL_NET_GDR_LEVEL, as written
+  CtaPolicy cta_policy = CtaPolicy::kDefault;      ///< NCCL_CTA_POLICY, of releases that have it
+  std::optional<std::string> symmetric_kernel;     ///< NCCL_SYM_KERNEL
+  std::optional<std::int64_t> symmetric_blocks;    ///< NCCL_SYM_CTAS
+  std::optional<bool> windows;                     ///< NCCL_WIN_ENABLE
+  /// These two are not variables, but the choice depends on them too.
+  std::shared_ptr<const Tuner> tuner;  ///< a plugin that NCCL has loaded; null: none
+  Buffers buffers = Buffers::kPlain;
   /// Notes on values that NCCL replaces by others.
   std::vector<std::string> notes;
 

@@ -14,6 +14,9 @@
 #include "core/nccl/machine_communicator.h"
 #include "core/nccl/newest_release.h"
 #include "core/nccl/system_of_machine.h"
+#include "core/nccl/tuner/aws_tuner.h"
+#include "core/nccl/tuner/table_tuner.h"
+#include "core/nccl/tuning/symmetric.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/nccl_times.h"
 #include "core/strategy/algorithm_table.h"
@@ -125,7 +128,58 @@ class Nccl {
     if (!parameters || !bands) return false;
     parameters_ = std::move(*parameters);
     bands_ = *bands;
+    if (!load_tuner()) return false;
     return options().calibration.empty() || load_calibration();
+  }
+
+  /// The tuner goes into the settings, so that all who read them have it.
+  bool load_tuner() {
+    NcclOptions& ours = scenario_.nccl;
+    if (ours.tuner == NcclOptions::Tuner::kFile) {
+      auto table = nccl::load_table_tuner(ours.tuner_file);
+      if (table) return ours.settings.tuner = std::move(*table), true;
+      const Location& where = table.error().problems().front().where;
+      return problems_.add({ProblemCode::kInvalid, "Nccl.tuner_file"},
+                           where.file.empty() ? ours.tuner_at : where, "{}",
+                           text_of(table.error())),
+             false;
+    }
+    if (ours.tuner != NcclOptions::Tuner::kAwsOfi) return true;
+    const auto instance =
+        ours.instance.empty() ? nccl::ec2_of(gpu_model()) : std::optional(ours.instance);
+    if (instance) return ours.settings.tuner = std::make_shared<nccl::AwsTuner>(*instance), true;
+    return problems_.add({ProblemCode::kMissing, "Nccl.instance"}, ours.tuner_at,
+                         "strategy: nccl: tuner: AWS_OFI needs instance, because the GPUs of {} do "
+                         "not say it; aws-ofi-nccl has tables for {}",
+                         scenario_.cluster->machine(0).name(), nccl::ec2_names()),
+           false;
+  }
+
+  [[nodiscard]] GpuModel gpu_model() const {
+    return nccl::gpu_model_of(scenario_.cluster->machine(0));
+  }
+
+  /// Whether the tuner has a say among these GPUs; a note says why not.
+  void heed_tuner(const nccl::Communicator& comm, const nccl::System& system,
+                  nccl::Settings& settings) {
+    const bool efa = system.transport == Transport::kEfa;
+    if (!settings.tuner) {
+      if (efa && nccl::aws_would_decide(gpu_model(), comm))
+        note(
+            "on EC2, the tuner of aws-ofi-nccl decides instead of NCCL; strategy.nccl.tuner: "
+            "AWS_OFI follows it");
+      return;
+    }
+    std::string why = settings.tuner->why_not(comm);
+    if (why.empty() && options().tuner == NcclOptions::Tuner::kAwsOfi && !efa)
+      why = fmt::format("it comes with the plugin for EFA, and the network is {}",
+                        to_string(system.transport));
+    if (why.empty())
+      return note(fmt::format("NCCL's choices between {} GPUs of {} nodes are those of {}",
+                              comm.ranks, comm.nodes, settings.tuner->name()));
+    note(fmt::format("{} decides nothing between {} GPUs of {} node{}: {}", settings.tuner->name(),
+                     comm.ranks, comm.nodes, comm.nodes == 1 ? "" : "s", why));
+    settings.tuner = nullptr;
   }
 
   bool load_calibration() {
@@ -227,7 +281,7 @@ class Nccl {
     const auto limit = one.strategy->channels;
     const int channels = limit.value_or(0);
     const auto known = predictors_.find({nodes, one.gpus, channels});
-    if (known != predictors_.end()) return &known->second;
+    if (known != predictors_.end()) return known->second.get();
     if (nodes > 1 && one.strategy->staging != Staging::kDirect)
       return give_up("its times do not include staging through host memory"), nullptr;
     auto system = system_of(nodes, one.gpus);
@@ -247,10 +301,15 @@ class Nccl {
                       "{{ transport: … }} for another one ({})",
                       to_string(system->transport), scenario_.cluster->machine(0).name(),
                       transport_names_in_files()));
-    const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system,
-                                               known_as->communicator, settings, parameters_,
-                                               bands_, calibration_);
-    return &added.first->second;
+    heed_tuner(known_as->communicator, known_as->system, settings);
+    if (settings.buffers == nccl::Buffers::kSymmetric)
+      note(nccl::note_on_symmetric(known_as->communicator));
+    auto made = std::make_shared<const nccl::Predictor>(
+        known_as->system, known_as->communicator, settings, parameters_, bands_, calibration_);
+    const nccl::Predictor* const found = made.get();
+    scenario_.predictors.push_back(made);
+    predictors_.emplace(std::tuple(nodes, one.gpus, channels), std::move(made));
+    return found;
   }
 
   /// What carries messages between machines, where the strategy or the cluster's network states it.
@@ -299,7 +358,7 @@ class Nccl {
   nccl::ErrorBands bands_;
   std::shared_ptr<const nccl::Calibration> calibration_;
   std::map<int, Strategy> entries_;  ///< of a spec
-  std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
+  std::map<std::tuple<int, int, int>, std::shared_ptr<const nccl::Predictor>> predictors_;
   std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound>
       bounds_;  ///< by the same, kind and root
   NcclWays ways_;

@@ -79,6 +79,7 @@ void simulate_as_rings(Scenario& scenario) {
     if (timed_parts(collective)) collective.parts = as_rings(*collective.parts);
   });
   scenario.plan.collective_times = nullptr;
+  scenario.predictors.clear();
 }
 
 bool take_band_end(Scenario& scenario, BandEnd end) {

@@ -23,6 +23,12 @@ struct NcclOptions {
   /// empty: none.
   std::string calibration;
   Location calibration_at = {};
+  /// The tuner plugin that is loaded.
+  enum class Tuner { kNone, kAwsOfi, kFile };
+  Tuner tuner = Tuner::kNone;
+  std::string tuner_file;  ///< of kFile: a path that can be opened from here
+  Location tuner_at = {};
+  std::string instance;  ///< of kAwsOfi: "p5en.48xlarge"; empty: not stated
 };
 
 }  // namespace tutti::core

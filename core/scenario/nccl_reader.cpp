@@ -1,11 +1,59 @@
 #include "core/scenario/nccl_reader.h"
 
+#include <filesystem>
+
 #include "core/cluster/transport.h"
+#include "core/nccl/tuner/aws_tuner.h"
 #include "core/proto/scenario.pb.h"
 
 namespace tutti::core {
+namespace {
 
-NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields) {
+/// The tuner plugin. `path`: of the text that names it, in whose folder its files begin.
+void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& path,
+                NcclOptions& options) {
+  const bool aws = message.tuner() == proto::Nccl::AWS_OFI;
+  const bool file = message.tuner() == proto::Nccl::FILE;
+  if (aws) options.tuner = NcclOptions::Tuner::kAwsOfi;
+  if (file) options.tuner = NcclOptions::Tuner::kFile;
+  options.tuner_at = fields.sources().at(message, file ? "tuner_file" : "tuner");
+  const auto wrong = [&](const char* field, ProblemCode code, const std::string& text) {
+    fields.complain_at(message, field, code, "strategy: nccl: {}", text);
+  };
+  if (!message.tuner_file().empty() && !file)
+    wrong("tuner_file", ProblemCode::kUnused, "tuner_file needs tuner: FILE");
+  if (!message.instance().empty() && !aws)
+    wrong("instance", ProblemCode::kUnused, "instance needs tuner: AWS_OFI");
+  if (file && message.tuner_file().empty())
+    wrong("tuner", ProblemCode::kMissing,
+          "tuner: FILE needs tuner_file, a table such as tutti tune --emit nccl-tuner writes");
+  if (!message.instance().empty() && !nccl::parse_ec2(message.instance()))
+    wrong("instance", ProblemCode::kUnknownName,
+          fmt::format("instance: aws-ofi-nccl has no table for \"{}\"; it has them for {}",
+                      message.instance(), nccl::ec2_names()));
+  options.instance = message.instance();
+  if (!file) return;
+  const std::filesystem::path table(message.tuner_file());
+  const auto folder = std::filesystem::path(path).parent_path();
+  options.tuner_file = table.is_absolute() ? table.string() : (folder / table).string();
+}
+
+/// How the program has registered its buffers.
+void read_buffers(const proto::Nccl& message, Fields& fields, NcclOptions& options) {
+  if (message.buffers() == proto::Nccl::REGISTERED)
+    options.settings.buffers = nccl::Buffers::kRegistered;
+  if (message.buffers() == proto::Nccl::SYMMETRIC)
+    options.settings.buffers = nccl::Buffers::kSymmetric;
+  if (options.settings.buffers == nccl::Buffers::kSymmetric &&
+      options.version < nccl::kSymmetricKernels)
+    fields.complain_at(message, "buffers", ProblemCode::kConflict,
+                       "strategy: nccl: buffers: SYMMETRIC needs NCCL 2.27 or later, not {}",
+                       to_string(options.version));
+}
+
+}  // namespace
+
+NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields, const std::string& path) {
   NcclOptions options;
   const auto wrong = [&](const char* field, ProblemCode code, const std::string& text) {
     fields.complain_at(message, field, code, "strategy: nccl: {}", text);
@@ -41,6 +89,8 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields) {
   } else {
     wrong_in("set", settings.error());
   }
+  read_buffers(message, fields, options);
+  read_tuner(message, fields, path, options);
   if (message.network().empty()) return options;
   options.transport = message.network();
   if (!parse_transport(message.network()))

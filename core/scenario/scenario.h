@@ -17,6 +17,10 @@
 
 namespace tutti::core {
 
+namespace nccl {
+class Predictor;
+}
+
 /// Selects where communication and computation slow each other.
 enum class Interference {
   kWhereKnown,  ///< on GPUs whose multiprocessors are known
@@ -68,6 +72,9 @@ struct Scenario {
   /// Notes on values of strategy.nccl.set that NCCL replaces by others, and on the assumed
   /// transport if the network states none.
   std::vector<std::string> nccl_values;
+  /// NCCL between the GPUs of each of the plan's communicators, for collectives that the plan does
+  /// not have. Empty if its times are not known.
+  std::vector<std::shared_ptr<const nccl::Predictor>> predictors;
 };
 
 /// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that

@@ -35,7 +35,7 @@ class ScenarioReader {
     if (auto strategy = strategy_from(message_, written_.guests, fields_, written_.complaints)) {
       scenario_.strategy = std::move(*strategy);
       written_.strategy_known = true;
-      scenario_.nccl = nccl_options_from(message_.strategy().nccl(), fields_);
+      scenario_.nccl = nccl_options_from(message_.strategy().nccl(), fields_, path_);
       written_.strategy_known = read_custom(written_, library_);
     }
     read_cluster();

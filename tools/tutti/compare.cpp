@@ -5,6 +5,7 @@
 #include "core/base/format.h"
 #include "core/timeline/compare.h"
 #include "core/timeline/step_parts.h"
+#include "tools/tutti/compare_promise.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -124,11 +125,16 @@ int compare(const CompareOptions& options, const Environment&) {
   if (!format) return report(format.error());
   if (options.rows < 0)
     return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
-  const auto a = core::TimelineReader::open(options.a);
+  if (!options.promise.empty()) return compare_promise(options);
+  if (options.files.size() != 2)
+    return refuse({core::ProblemCode::kMissing, "files"},
+                  "compare needs two timelines, or --promise with what was measured");
+  const std::string &first = options.files[0], &second = options.files[1];
+  const auto a = core::TimelineReader::open(first);
   if (!a) return report(a.error());
-  const auto b = core::TimelineReader::open(options.b);
+  const auto b = core::TimelineReader::open(second);
   if (!b) return report(b.error());
-  for (const auto& [path, timeline] : {std::pair(&options.a, &*a), std::pair(&options.b, &*b)}) {
+  for (const auto& [path, timeline] : {std::pair(&first, &*a), std::pair(&second, &*b)}) {
     if (!timeline->complete())
       tell(
           fmt::format("{}: the file {}; comparing the readable part\n", *path, timeline->damage()));

@@ -2,19 +2,21 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tools/tutti/command.h"
 
 namespace tutti::tools {
 
 struct CompareOptions {
-  std::string a;
-  std::string b;
+  std::vector<std::string> files;  ///< two timelines; with a promise, what was measured
+  std::string promise;             ///< report of tutti tune, to hold against them; empty: none
   std::string format = "text";
   std::int32_t rows = 12;  ///< number of packs in the text
 };
 
-/// `tutti compare`: compares two timelines, pack by pack and step by step.
+/// `tutti compare`: compares two timelines, pack by pack and step by step, or a promise with what
+/// was measured.
 int compare(const CompareOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

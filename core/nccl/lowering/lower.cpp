@@ -118,6 +118,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm,
                        fmt::format("NCCL {} has no sends and receives; 2.7 introduced them",
                                    to_string(comm.version))));
   if (!function) return lowered_sends(comm, request);
+  if (!choice.symmetric.empty())
+    return refuse(fmt::format("the symmetric buffers' {} is", choice.symmetric));
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
   const std::int64_t item = size_of(request.type).count();

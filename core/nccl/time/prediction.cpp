@@ -20,6 +20,7 @@
 #include "core/nccl/collnet.h"
 #include "core/nccl/lowering/chunks.h"
 #include "core/nccl/time/parts.h"
+#include "core/nccl/tuning/symmetric.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -445,12 +446,38 @@ class Timing {
   double overlap_ = 0;  ///< us of hops that go on beside the transfer
 };
 
+/// Kernels between symmetric buffers take what NCCL reckons, since nothing that was published
+/// separates its parts; what is beyond the links' time is latency. Copy engines, for which NCCL has
+/// no model, take the links' time and the latency of a kernel that loads and stores.
+Prediction by_symmetric(const System& system, const Communicator& comm, const Operation& operation,
+                        const Choice& choice, double launch) {
+  constexpr double kPerUs = 1e3;  // bytes of a GB/s
+  Prediction made;
+  made.launch = launch;
+  made.channels = std::max(1, choice.channels);
+  made.links.bytes = symmetric_link_bytes(choice.symmetric, comm, operation);
+  made.links.us = made.links.bytes / (system.nvlink_of_gpu() * kPerUs);
+  const bool copies = choice.symmetric == kCopyEnginesName;
+  const double latency = comm.compute_capability < 100 ? 7.8 : 13.0;
+  const double whole = copies ? latency + made.links.us : static_cast<double>(choice.estimate_us);
+  made.transfer = std::min(whole, made.links.us);
+  made.hops = whole - made.transfer;
+  made.narrowest = "NVLink";
+  return made;
+}
+
 }  // namespace
 
 Prediction predict(const System& system, const Communicator& communicator,
                    const Operation& operation, const Choice& choice, const Parameters& parameters) {
   TUTTI_CHECK(communicator.ranks > 1, "a single rank waits for nothing");
-  return Timing(system, communicator, operation, choice, parameters).predict();
+  if (choice.symmetric.empty())
+    return Timing(system, communicator, operation, choice, parameters).predict();
+  Choice usual = choice;
+  usual.symmetric = {};
+  usual.channels = std::max(1, choice.channels);
+  const double launch = Timing(system, communicator, operation, usual, parameters).predict().launch;
+  return by_symmetric(system, communicator, operation, choice, launch);
 }
 
 }  // namespace tutti::core::nccl

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/nccl/collnet.h"
+#include "core/nccl/tuner/tuner.h"
 #include "core/nccl/tuning/parts.h"
+#include "core/nccl/tuning/symmetric.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -238,6 +240,14 @@ class Resources {
   std::int64_t threshold_ = 0;
 };
 
+/// How many channels a communicator has for the algorithm, whatever a tuner asks for.
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (nMaxChannels[kind]).
+int channels_for(const Communicator& comm, const Choice& choice) {
+  const bool nvls =
+      choice.algorithm == Algorithm::kNvls || choice.algorithm == Algorithm::kNvlsTree;
+  return std::max(1, nvls ? comm.nvls_channels : comm.channels);
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
@@ -256,7 +266,13 @@ std::vector<Candidate> candidates(const Communicator& communicator, const Model&
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation) {
   if (communicator.ranks == 1) return Choice{};
-  auto best = fastest(candidates(communicator, model, operation));
+  const std::vector<Candidate> all = candidates(communicator, model, operation);
+  Tuner::Pick pick;
+  if (model.tuner) pick = model.tuner->pick(communicator, operation, all, model.registered);
+  std::optional<Candidate> best;
+  if (pick.cell) best = *possible(all, pick.cell->first, pick.cell->second);
+  const bool tuned = best.has_value() || pick.channels.has_value();
+  if (!best) best = fastest(all);
   if (!best) best = backup(communicator, model, operation);
   if (!best)
     return tl::make_unexpected(Error::request(
@@ -266,6 +282,15 @@ Expected<Choice> choose(const Communicator& communicator, const Model& model,
                     to_string(communicator.version), to_string(operation.function))));
   Choice choice{best->algorithm, best->protocol, 1, 0, best->time_us};
   Resources(communicator, model, operation, choice).set();
+  choice.tuned = tuned;
+  if (pick.channels) choice.channels = std::min(*pick.channels, channels_for(communicator, choice));
+  // Whatever the tuner says: NCCL does not ask it about these.
+  if (const auto kernel = symmetric_kernel(communicator, model, operation)) {
+    constexpr int kThreads = 512;
+    return Choice{
+        choice.algorithm,    choice.protocol, kernel->blocks, kernel->blocks ? kThreads : 0,
+        kernel->estimate_us, false,           kernel->name};
+  }
   return choice;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -53,6 +54,11 @@ struct Choice {
   int channels = 1;  ///< at most
   int threads = 0;   ///< of each
   float estimate_us = 0;
+  bool tuned = false;  ///< by a tuner plugin
+  /// What moves the data between symmetric buffers in place of algorithm and protocol: a kernel
+  /// ("AllReduce_RSxLD_AGxST") or "copy engines"; empty: they do not, and algorithm and protocol
+  /// say all. `channels` are its thread blocks.
+  std::string_view symmetric = {};
 };
 
 /// Returns all algorithms and protocols in NCCL's order.
@@ -61,9 +67,9 @@ struct Choice {
 std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
                                   const Operation& operation);
 
-/// Returns the first of the fastest candidates, with its channels and threads. A single rank moves
-/// nothing: Ring, Simple, 0 us. ERRORS: the settings exclude everything (from 2.24 on, as in NCCL).
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
+/// Returns the choice of the model's tuner, or else the first of the fastest candidates, with its
+/// channels and threads. A single rank moves nothing: Ring, Simple, 0 us. ERRORS: the settings
+/// exclude everything (from 2.24 on, as in NCCL). SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation);
 

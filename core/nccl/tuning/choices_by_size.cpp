@@ -1,6 +1,9 @@
 #include "core/nccl/tuning/choices_by_size.h"
 
+#include <algorithm>
 #include <limits>
+
+#include "core/nccl/tuner/tuner.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -36,7 +39,13 @@ class Ranges {
       : communicator_(communicator), model_(model), operation_(like) {}
 
   Expected<std::vector<ChoiceRange>> all() {
-    const std::vector<std::int64_t> sizes = sizes_to_look_at();
+    std::vector<std::int64_t> sizes = sizes_to_look_at();
+    if (model_.tuner) {
+      const auto more = model_.tuner->boundaries(communicator_, operation_.function);
+      sizes.insert(sizes.end(), more.begin(), more.end());
+      std::sort(sizes.begin(), sizes.end());
+      sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    }
     auto before = at(sizes.front());
     if (!before) return tl::make_unexpected(before.error());
     found_.push_back({sizes.front(), sizes.front(), *before});

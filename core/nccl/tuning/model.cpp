@@ -1,6 +1,9 @@
 #include "core/nccl/tuning/model.h"
 
+#include <algorithm>
+
 #include "core/base/check.h"
+#include "core/nccl/tuner/tuner.h"
 #include "core/nccl/tuning/parts.h"
 
 namespace tutti::core::nccl {
@@ -74,6 +77,22 @@ Entry entry(const Cell& cell) {
   return entry;
 }
 
+/// Whether the user has named algorithms or protocols.
+bool has_preferences(const Settings& settings) {
+  const auto any = [](const auto& of_all) {
+    return std::any_of(of_all.begin(), of_all.end(), [](const auto& of_function) {
+      return std::any_of(of_function.begin(), of_function.end(),
+                         [](Preference one) { return one != Preference::kNone; });
+    });
+  };
+  return any(settings.algorithms) || any(settings.protocols);
+}
+
+/// 2.21 would take what a tuner says above what the user has set; plugins then say nothing.
+bool is_heard(const Communicator& comm, const Settings& settings) {
+  return comm.version >= Version{2, 22, 0} || !has_preferences(settings);
+}
+
 }  // namespace
 
 Model tune(const Communicator& communicator, const Settings& settings) {
@@ -82,7 +101,18 @@ Model tune(const Communicator& communicator, const Settings& settings) {
   Model model;
   set_threads(model, communicator, settings);
   set_thresholds(model, communicator, settings);
-  const Constants& constants = constants_of(communicator.version);
+  model.registered = settings.buffers != Buffers::kPlain;
+  // SOURCE: src/init.cc, symmetricSupport; src/sym_kernels.cc, ncclSymkAvailable.
+  model.symmetric = settings.buffers == Buffers::kSymmetric && settings.windows.value_or(true) &&
+                    communicator.version >= kSymmetricKernels && communicator.p2p.all_nvlink;
+  model.cta_policy = settings.cta_policy;
+  model.symmetric_kernel = settings.symmetric_kernel;
+  model.symmetric_blocks = static_cast<int>(settings.symmetric_blocks.value_or(0));
+  Constants constants = constants_of(communicator.version);
+  if (settings.tuner && is_heard(communicator, settings)) {
+    model.tuner = settings.tuner;
+    settings.tuner->rewrite(communicator, constants);
+  }
   for (std::size_t f = 0; f < kFunctions; ++f) {
     for (std::size_t a = 0; a < kAlgorithms; ++a) {
       for (std::size_t p = 0; p < kProtocols; ++p) {

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include "core/nccl/communicator.h"
 #include "core/nccl/names.h"
@@ -24,6 +27,13 @@ struct Model {
   std::array<std::array<int, kProtocols>, kAlgorithms> most_threads{};
   /// The number of bytes per thread and channel below which NCCL uses fewer of them.
   std::array<std::array<std::int64_t, kProtocols>, kAlgorithms> thread_thresholds{};
+  std::shared_ptr<const Tuner> tuner;  ///< decides before the cost model does; null: none
+  bool registered = false;             ///< buffers are
+  /// Buffers are windows of symmetric memory, and NCCL may use them as such.
+  bool symmetric = false;
+  CtaPolicy cta_policy = CtaPolicy::kDefault;
+  std::optional<std::string> symmetric_kernel;  ///< the only one allowed
+  int symmetric_blocks = 0;                     ///< 0: NCCL decides
 
   [[nodiscard]] const Entry& entry(Function f, Algorithm a, Protocol p) const {
     return entries[static_cast<std::size_t>(f)][static_cast<std::size_t>(a)]

@@ -284,7 +284,7 @@ void expect_parses(const Snippet& snippet) {
       break;
     case Snippet::Language::kShell: words = {"sh", "-n", file}; break;
     case Snippet::Language::kNcclTuner:
-      return;  // nccl_tuner_file_test reads it, as NCCL's example does
+      return;  // nccl_tuner_table_test reads it, as NCCL's example does
   }
   const test::Outcome o = test::Process::of(words, {}).wait();
   EXPECT_EQ(o.status, 0) << snippet.framework << ":\n" << snippet.text << o.err;

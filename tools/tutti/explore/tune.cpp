@@ -2,10 +2,12 @@
 
 #include <ostream>
 
+#include "core/advice/nccl_tuner_table.h"
 #include "core/base/version.h"
 #include "core/explore/plot.h"
 #include "core/explore/tuner.h"
 #include "core/explore/usual_axes.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/text/csv.h"
 #include "tools/tutti/explore/explore.h"
 #include "tools/tutti/explore/plot_file.h"
@@ -56,6 +58,29 @@ void write_tried(Tuning& tuning, std::ostream& out) {
   }
 }
 
+/// Writes the table for NCCL's tuner.
+core::Expected<void> write_nccl_table(const TuneOptions& options, const core::Scenario& recommended,
+                                      const core::Library& library, TuneResult& result) {
+  const auto fail = [](const std::string& why) {
+    return tl::make_unexpected(
+        Error::run({ProblemCode::kUnsupported, "--emit"}, "--emit nccl-tuner: " + why));
+  };
+  if (core::traits(recommended.strategy.algorithm).nccl != core::NcclPart::kAll ||
+      recommended.plan.packs.empty())
+    return fail(fmt::format("the recommended strategy ({}) leaves nothing to NCCL's tuner",
+                            core::describe(recommended.strategy)));
+  const auto table =
+      core::nccl_tuner_table(recommended, library, core::tuner_table::Reader::kTutti);
+  if (!table) return fail(table.error());
+  if (const auto written = write_file(options.output, {options.scenario.file},
+                                      core::tuner_table::write_table(table->table));
+      !written)
+    return written;
+  result.table = options.output;
+  result.notes.push_back(fmt::format("{} is used {}", options.output, table->remark));
+  return {};
+}
+
 }  // namespace
 
 int tune(const TuneOptions& options, const Environment& environment) {
@@ -66,6 +91,13 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (options.threads < 0)
     return refuse({ProblemCode::kTooSmall, "--threads"},
                   "--threads must be at least 0 (0: all cores)");
+  if (options.emit != "scenario" && options.emit != "nccl-tuner")
+    return refuse({ProblemCode::kUnknownName, "--emit"},
+                  "--emit {}: expected scenario or nccl-tuner", options.emit);
+  const bool emits_table = options.emit == "nccl-tuner";
+  if (emits_table && options.output.empty())
+    return refuse({ProblemCode::kMissing, "--output"},
+                  "--emit nccl-tuner needs -o FILE, the table to write");
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
   const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());
@@ -118,7 +150,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
                                                 options.database));
     return kRunFailed;
   }
-  const TuneResult& result = tuning.result();
+  TuneResult result = tuning.take_result();
   const std::vector<std::string> inputs{options.scenario.file};
   if (!options.csv.empty()) {
     if (const auto written =
@@ -126,9 +158,19 @@ int tune(const TuneOptions& options, const Environment& environment) {
         !written)
       return report(written.error());
   }
-  if (!options.output.empty() && result.best &&
-      result.best->outcome.step > result.now.outcome.step) {
-    tell(fmt::format("tutti: no better settings were found; {} is not written\n", options.output));
+  if (result.is_advice()) result.promise = core::promise_of(result.recommended().scenario);
+  if (emits_table) {
+    if (!result.is_advice())
+      return report(
+          Error::run("--emit nccl-tuner: there is no valid setting to write a table for"));
+    if (const auto written =
+            write_nccl_table(options, result.recommended().scenario, environment.library, result);
+        !written)
+      return report(written.error());
+  } else if (!options.output.empty() && result.best &&
+             result.best->outcome.step > result.now.outcome.step) {
+    tell(fmt::format("tutti: no better settings were found; {} is not written\n",
+                     options.output));
   } else if (!options.output.empty() && result.best) {
     const auto written = write_file(options.output, inputs, result.best->scenario.text);
     if (!written) return report(written.error());

@@ -18,8 +18,9 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: the number of cores
   std::string format = "text";
-  std::string output;  ///< the scenario with the best settings, to write
-  std::string csv;     ///< everything that was tried, to write
+  std::string output;  ///< to write: the scenario with the best settings, or what `emit` names
+  std::string emit = "scenario";  ///< "scenario" or "nccl-tuner": a table for NCCL's tuner plugin
+  std::string csv;                ///< everything that was tried, to write
   std::string
       database;  ///< the same as a sweep file, written during the search; continued if it exists
   std::string plot;  ///< the curve around the best, to write

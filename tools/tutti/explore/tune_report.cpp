@@ -130,6 +130,25 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
+/// The variables by which NCCL loads the plugin with a table.
+std::string tuner_environment(const std::string& table) {
+  return fmt::format(
+      "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so TUTTI_TUNER_TABLE={}  # TUTTI_TUNER_LOG=1 "
+      "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING log each choice once",
+      table);
+}
+
+/// From a run to its grade. NCCL's Inspector comes with 2.28.
+std::vector<std::string> verifying_commands() {
+  return {"tutti tune SCENARIO --format json > tune.json       # keeps this promise",
+          "export NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 "
+          "NCCL_INSPECTOR_DUMP_DIR=DIR NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=1000000",
+          "tutti compare --promise tune.json DIR                # each collective: inside its band "
+          "or not",
+          "tutti import DIR/* -o real.tutti && tutti compare predicted.tutti real.tutti  # the "
+          "whole step (NCCL_INSPECTOR_DUMP_VERBOSE=1)"};
+}
+
 std::string snippet_part(const TuneResult& r) {
   std::string paste, others;
   for (const PromisedSnippet& one : r.snippets) {
@@ -154,6 +173,17 @@ std::string snippet_part(const TuneResult& r) {
         "frameworks have, use --over strategy.algorithm=ring,nccl\n\n";
   }
   return paste + others;
+}
+
+/// How the table is used, and how a run shows whether the promise was kept.
+std::string verify_part(const TuneResult& r) {
+  std::string text;
+  if (!r.table.empty())
+    text += fmt::format("to use {}\n    {}\n\n", r.table, tuner_environment(r.table));
+  if (r.promise.collectives.empty()) return text;
+  text += "to verify on the cluster\n";
+  for (const std::string& line : verifying_commands()) text += "    " + line + '\n';
+  return text + '\n';
 }
 
 std::string settings(const TuneResult& r, const std::vector<std::string>& values,
@@ -217,7 +247,7 @@ std::string tune_text(const TuneResult& r) {
     text += '\n';
     text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why)
                           : r.advice.why + '\n';
-    if (r.is_advice()) text += rival_part(r) + snippet_part(r);
+    if (r.is_advice()) text += rival_part(r) + snippet_part(r) + verify_part(r);
     if (!r.is_advice() && !r.refusal.empty()) text += "  for example: " + r.refusal + '\n';
     return text + note_lines(r.notes);
   }
@@ -242,7 +272,7 @@ std::string tune_text(const TuneResult& r) {
   text += "why\n";
   for (const std::string& line : why(r)) text += "  " + line + '\n';
   text += '\n' + curve_part(r) + sensitivity_part(r);
-  return text + snippet_part(r) + note_lines(r.notes);
+  return text + snippet_part(r) + verify_part(r) + note_lines(r.notes);
 }
 
 namespace {
@@ -305,6 +335,11 @@ std::string tune_json(const TuneResult& r) {
                 {"why", why(r)},
                 {"curves", list_of(r.curves, curve_report)},
                 {"sensitivity", list_of(r.sensitivity, sensitivity_report)}});
+  if (!r.promise.collectives.empty()) report.add("promise", core::report_of(r.promise));
+  if (!r.table.empty())
+    report.add("nccl_tuner", Report{{"table", r.table},
+                                    {"environment", tuner_environment(r.table)},
+                                    {"verify", verifying_commands()}});
   return to_json(report.add("notes", r.notes));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/advice/promise.h"
 #include "core/advice/recommend.h"
 #include "core/advice/snippets.h"
 #include "core/explore/outcome.h"
@@ -75,6 +76,8 @@ struct TuneResult {
   std::vector<Sensitivity> sensitivity;
   std::vector<PromisedSnippet> snippets;  ///< snippets for the recommended setting
   std::vector<std::string> notes;
+  core::Promise promise;  ///< of NCCL's collectives under the recommended setting
+  std::string table;      ///< the file of the table for NCCL's tuner, if one was written
 
   /// Returns false if no setting that was tried is valid.
   [[nodiscard]] bool is_advice() const { return best || stopped > 0 || not_comparable > 0; }

@@ -44,6 +44,7 @@ class Tuning {
   core::Expected<bool> execute_points();
 
   [[nodiscard]] const TuneResult& result() const { return result_; }
+  [[nodiscard]] TuneResult take_result() { return std::move(result_); }
   [[nodiscard]] const core::Space& space() const { return space_; }
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const {
     return trials_.tried();

@@ -9,15 +9,23 @@ namespace tutti::tools {
 
 void add_compare(CLI::App& app, CompareOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "compare", "Compare two timelines: a prediction with its run, or two strategies");
+      "compare",
+      "Compare two timelines: a prediction with its run, or two strategies; or what tutti tune "
+      "promised with what was measured");
   c->footer(
       "Examples:\n"
       "  tutti simulate mine.textproto --timeline predicted.tutti && tutti run mine.textproto "
       "--timeline real.tutti\n"
-      "  tutti compare predicted.tutti real.tutti");
-  c->add_option("first", o.a, "First timeline file, such as a prediction")->required();
-  c->add_option("second", o.b, "Second timeline file, such as the run of that prediction")
+      "  tutti compare predicted.tutti real.tutti\n"
+      "  tutti tune mine.textproto --format json > tune.json && tutti compare --promise tune.json "
+      "nccl-inspector/");
+  c->add_option("files", o.files,
+                "Two timeline files, such as a prediction and its run; with --promise, dumps of "
+                "NCCL's Inspector or other traces, their folder, or logs of nccl-tests")
       ->required();
+  c->add_option("--promise", o.promise,
+                "Report of tutti tune --format json whose predictions of NCCL's collectives are "
+                "graded: inside or outside their error bands");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();

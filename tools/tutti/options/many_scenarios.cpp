@@ -136,7 +136,8 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       "  tutti tune mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*1.2 --over "
       "strategy.shards=1,2,4,8\n"
       "  tutti tune mine.textproto --evaluations 300 --seed 1 -o tuned.textproto --plot "
-      "around.svg");
+      "around.svg\n"
+      "  tutti tune mine.textproto --emit nccl-tuner -o table.csv --format json > tune.json");
   c->add_option("scenario", o.scenario.file, "Scenario file (text format or JSON)")
       ->required()
       ->check(not_utf8);
@@ -160,7 +161,12 @@ void add_tune(CLI::App& app, TuneOptions& o) {
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");
   add_format(c, o.format);
-  c->add_option("-o,--output", o.output, "Write the scenario with the best settings to this file");
+  c->add_option("-o,--output", o.output,
+                "Write the scenario with the best settings, or what --emit names, to this file");
+  c->add_option("--emit", o.emit,
+                "Kind of the file to write: scenario, or nccl-tuner, a table by which "
+                "libnccl-tuner-tutti.so sets NCCL's choices")
+      ->capture_default_str();
   c->add_option("--csv", o.csv, "Write all settings that were tried to this CSV file");
   c->add_option("--database", o.database,
                 "Store every result in this SQLite file immediately, and resume from it (tutti "

@@ -138,6 +138,16 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("--driving", o.nccl.driving,
                 "Processes that call NCCL for the GPUs of a node: process_per_gpu (default), "
                 "thread_per_gpu (nccl-tests -t) or one_thread for all GPUs (nccl-tests -g)");
+  c->add_option("--tuner", o.nccl.tuner,
+                "Tuner plugin that NCCL loads: none (default), aws_ofi (the region tables of "
+                "aws-ofi-nccl on EC2), or a table file written by tutti tune --emit nccl-tuner or "
+                "for NVIDIA's example tuner");
+  c->add_option("--instance", o.nccl.instance,
+                "EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge (default: by the "
+                "GPUs where they leave no doubt)");
+  c->add_option("--buffers", o.nccl.buffers,
+                "Buffers of the collective: plain (default), registered (ncclCommRegister) or "
+                "symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
   c->add_flag(
       "--explain", o.nccl.explain,
       "Print all candidate algorithms with NCCL's estimates, and why NCCL chooses the best one");

@@ -13,6 +13,9 @@
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/system_of_topology.h"
 #include "core/nccl/topology/topology_file.h"
+#include "core/nccl/tuner/aws_tuner.h"
+#include "core/nccl/tuner/table_tuner.h"
+#include "core/nccl/tuning/symmetric.h"
 
 namespace tutti::tools {
 
@@ -87,6 +90,63 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
                          nullptr};
 }
 
+/// The tuner plugin that --tuner names; null: none. `machine`: null if only a topology is known.
+Expected<std::shared_ptr<const nccl::Tuner>> tuner_of(const NcclPerfOptions& options,
+                                                      const core::Machine* machine) {
+  using Made = std::shared_ptr<const nccl::Tuner>;
+  const std::string name = options.tuner.value_or("none");
+  if (options.instance && name != "aws_ofi")
+    return refused({ProblemCode::kUnused, "--instance"}, "--instance needs --tuner aws_ofi");
+  if (name == "none") return Made();
+  if (name != "aws_ofi") {
+    const auto table = nccl::load_table_tuner(name);
+    if (!table) return tl::make_unexpected(about("--tuner", table.error()));
+    return Made(*table);
+  }
+  const auto instance = options.instance ? options.instance
+                        : machine        ? nccl::ec2_of(nccl::gpu_model_of(*machine))
+                                         : std::nullopt;
+  if (!instance)
+    return refused({ProblemCode::kMissing, "--instance"},
+                   "--tuner aws_ofi: the GPUs do not say which instance it is; --instance takes {}",
+                   nccl::ec2_names());
+  if (!nccl::parse_ec2(*instance))
+    return refused({ProblemCode::kUnknownName, "--instance"},
+                   "--instance {}: aws-ofi-nccl has no table for it; it has them for {}", *instance,
+                   nccl::ec2_names());
+  return Made(std::make_shared<nccl::AwsTuner>(*instance));
+}
+
+Expected<nccl::Buffers> buffers_of(const NcclPerfOptions& options, nccl::Version version) {
+  const std::string name = options.buffers.value_or("plain");
+  if (name == "plain") return nccl::Buffers::kPlain;
+  if (name == "registered") return nccl::Buffers::kRegistered;
+  if (name != "symmetric")
+    return refused({ProblemCode::kUnknownName, "--buffers"},
+                   "--buffers {}: expected plain, registered or symmetric", name);
+  if (version < nccl::kSymmetricKernels)
+    return refused({ProblemCode::kConflict, "--buffers"},
+                   "--buffers symmetric needs NCCL 2.27 or later, not {}", to_string(version));
+  return nccl::Buffers::kSymmetric;
+}
+
+/// Leaves the tuner out where it decides nothing, and notes which it is, or why it does not; also
+/// what symmetric buffers do.
+void heed_tuner(const nccl::Communicator& comm, const nccl::System& system, bool aws,
+                nccl::Settings& settings) {
+  if (settings.buffers == nccl::Buffers::kSymmetric)
+    settings.notes.push_back(nccl::note_on_symmetric(comm));
+  if (!settings.tuner) return;
+  std::string why = settings.tuner->why_not(comm);
+  if (why.empty() && aws && system.transport != core::Transport::kEfa)
+    why = fmt::format("it comes with the plugin for EFA, and the network is {}",
+                      to_string(system.transport));
+  settings.notes.push_back(
+      why.empty() ? fmt::format("choices are those of {}", settings.tuner->name())
+                  : fmt::format("{} decides nothing here: {}", settings.tuner->name(), why));
+  if (!why.empty()) settings.tuner = nullptr;
+}
+
 }  // namespace
 
 Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
@@ -107,9 +167,18 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
   if (!set) return failed(set);
   auto settings = nccl::read_settings(*set, *version);
   if (!settings) return tl::make_unexpected(about("--set", settings.error()));
+  const auto buffers = buffers_of(options, *version);
+  if (!buffers) return failed(buffers);
+  settings->buffers = *buffers;
+  const bool aws = options.tuner == "aws_ofi";
   if (options.cluster.ends_with(".xml")) {
+    const auto tuner = tuner_of(options, nullptr);
+    if (!tuner) return failed(tuner);
     auto subject = subject_of_topology(options, *version, std::move(*settings));
-    if (subject) subject->system.driving = *driving;
+    if (!subject) return subject;
+    subject->system.driving = *driving;
+    subject->settings.tuner = *tuner;
+    heed_tuner(subject->comm, subject->system, aws, subject->settings);
     return subject;
   }
   const auto machine = machine_of(options.cluster, environment.library);
@@ -125,6 +194,10 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
       nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
   if (!known) return tl::make_unexpected(about("--cluster", known.error()));
   if (!known->note.empty()) settings->notes.push_back(known->note);
+  const auto tuner = tuner_of(options, machine->get());
+  if (!tuner) return failed(tuner);
+  settings->tuner = *tuner;
+  heed_tuner(known->communicator, known->system, aws, *settings);
   return NcclPerfSubject{(*machine)->name(),
                          options.nodes,
                          known->system,

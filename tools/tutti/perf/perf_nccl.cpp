@@ -69,6 +69,9 @@ const char* NcclPerfOptions::first_given() const {
   if (network) return "--network";
   if (version) return "--nccl-version";
   if (driving) return "--driving";
+  if (tuner) return "--tuner";
+  if (instance) return "--instance";
+  if (buffers) return "--buffers";
   if (explain) return "--explain";
   return against.empty() ? nullptr : "--against";
 }

@@ -16,11 +16,14 @@ namespace tutti::tools {
 struct NcclPerfOptions {
   std::string cluster;  ///< machine: name of a shipped one, or file
   std::int32_t nodes = 1;
-  std::optional<std::int32_t> gpus;    ///< per node; default: all
-  std::optional<std::string> network;  ///< default: the network of the machine's card
-  std::optional<std::string> version;  ///< default 2.28.9
-  std::optional<std::string> driving;  ///< who calls NCCL; default process_per_gpu
-  std::string calibration;             ///< file of measured times; empty: none
+  std::optional<std::int32_t> gpus;     ///< per node; default: all
+  std::optional<std::string> network;   ///< default: the network of the machine's card
+  std::optional<std::string> version;   ///< default 2.28.9
+  std::optional<std::string> driving;   ///< who calls NCCL; default process_per_gpu
+  std::optional<std::string> tuner;     ///< none (default), aws_ofi, or the file of a table
+  std::optional<std::string> instance;  ///< EC2's type of the machines, for aws_ofi
+  std::optional<std::string> buffers;   ///< plain (default), registered or symmetric
+  std::string calibration;              ///< file of measured times; empty: none
   bool explain = false;
   std::string against;  ///< log of nccl-tests
 

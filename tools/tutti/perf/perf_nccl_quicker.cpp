@@ -54,9 +54,12 @@ std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, std::
   if (fresh) {
     Variables all = variables_;
     all.insert(all.end(), more.begin(), more.end());
-    if (const auto settings = nccl::read_settings(all, subject_.comm.version))
+    if (auto settings = nccl::read_settings(all, subject_.comm.version)) {
+      settings->tuner = subject_.settings.tuner;
+      settings->buffers = subject_.settings.buffers;
       known->second.emplace(subject_.system, subject_.comm, *settings, parameters_, bands_,
                             calibration_);
+    }
   }
   if (!known->second) return std::nullopt;
   auto time = known->second->of(request_.collective, bytes, request_.type, request_.reduction);

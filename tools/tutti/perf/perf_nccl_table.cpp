@@ -21,6 +21,7 @@ using core::Report;
 using core::ReportValue;
 
 std::string how(const NcclPerfRow& row) {
+  if (row.choice && !row.choice->symmetric.empty()) return std::string(row.choice->symmetric);
   return row.choice ? fmt::format("{}/{}", to_string(row.choice->algorithm),
                                   to_string(row.choice->protocol))
                     : "send/recv";
@@ -208,6 +209,11 @@ class Printer {
                        perf_number(row.time.hops), perf_number(row.time.fill),
                        perf_number(row.time.transfer),
                        narrowest.empty() ? "" : " through " + narrowest);
+    if (row.choice && !row.choice->symmetric.empty())
+      return out + fmt::format(
+                       "  {} between symmetric buffers, which NCCL prefers to all "
+                       "algorithms\n",
+                       row.choice->symmetric);
     if (!row.choice)
       return out + "  NCCL implements it with sends and receives, for which it has no cost model\n";
     Table table({"<candidate", "latency us", "GB/s", "estimate us", "<"});
@@ -227,7 +233,10 @@ class Printer {
                  fmt::format("{:.3f}", one.time_us), chosen ? "chosen" : ""});
     }
     out += table.text(2);
-    if (second) {
+    if (row.choice->tuned) {
+      out += fmt::format("  {} with {} channels is what the tuner picks\n", how(row),
+                         row.choice->channels);
+    } else if (second) {
       const double more = 100 * (second->time_us / row.choice->estimate_us - 1);
       out += fmt::format("  {} has the lowest estimate; {}/{} would take {:.1f} % more\n", how(row),
                          to_string(second->algorithm), to_string(second->protocol), more);
@@ -268,6 +277,10 @@ class Printer {
         {"algorithm", of_choice([](const nccl::Choice& c) { return to_string(c.algorithm); })},
         {"protocol", of_choice([](const nccl::Choice& c) { return to_string(c.protocol); })},
         {"channels", of_choice([](const nccl::Choice& c) { return c.channels; })},
+        {"by_tuner", of_choice([](const nccl::Choice& c) { return c.tuned; })},
+        {"symmetric", of_choice([](const nccl::Choice& c) {
+           return core::unless_empty(std::string(c.symmetric));
+         })},
         {"threads", of_choice([](const nccl::Choice& c) { return c.threads; })},
         {"nccl_estimate_us", of_choice([](const nccl::Choice& c) { return c.estimate_us; })},
         {"time_low_us", row.time.us() * row.band.low},

@@ -1,6 +1,6 @@
 // The file for NCCL's example tuner, as that plugin goes through it, against NCCL's choices.
 
-#include "core/advice/nccl_tuner_file.h"
+#include "core/advice/nccl_tuner_table.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -41,6 +41,16 @@ Scenario scenario(const Where& where, const std::string& strategy, const std::st
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
   return std::move(*read);
+}
+
+struct File {
+  std::string text, remark;
+};
+/// For NVIDIA's example plugin.
+tl::expected<File, std::string> file_of(const Scenario& recommended) {
+  auto made = nccl_tuner_table(recommended, library(), tuner_table::Reader::kNvidiaExample);
+  if (!made) return tl::make_unexpected(made.error());
+  return File{write_table(made->table), made->remark};
 }
 
 /// What NCCL does with a call.
@@ -160,7 +170,7 @@ void expect_calls(const Where& where, const std::string& strategy,
   SCOPED_TRACE(fmt::format("{} × {}, {}", where.nodes, where.machine, strategy));
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  recommended = scenario(where, strategy);
-  const auto file = nccl_tuner_file(recommended, library());
+  const auto file = file_of(recommended);
   ASSERT_TRUE(file) << file.error();
   const Plugin plugin(file->text);
   const Nccl before(now, {}), after(recommended, variables);
@@ -197,7 +207,7 @@ TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
   const Nccl own(scenario(where, "algorithm: \"nccl\""), {});
   for (const char* strategy :
        {"algorithm: \"nccl\" channels: 1", "algorithm: \"nccl\" nccl { set: \"NCCL_PROTO=LL\" }"}) {
-    const auto file = nccl_tuner_file(scenario(where, strategy), library());
+    const auto file = file_of(scenario(where, strategy));
     ASSERT_TRUE(file) << file.error();
     const Plugin plugin(file->text);
     for (const std::int64_t bytes : sizes()) {
@@ -216,7 +226,7 @@ TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
     const Scenario now = scenario(where, "algorithm: \"nccl\""),
                    recommended = scenario(
                        where, "algorithm: \"nccl\" nccl { set: \"NCCL_MAX_NCHANNELS=64\" }");
-    const auto file = nccl_tuner_file(recommended, library());
+    const auto file = file_of(recommended);
     ASSERT_TRUE(file) << file.error();
     const Plugin plugin(file->text);
     const Nccl nccl(now, {});
@@ -243,7 +253,7 @@ TEST(NcclTunerFile, ServesOtherCommunicators) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  recommended = scenario(where, "algorithm: \"nccl\" channels: 2");
-  const auto file = nccl_tuner_file(recommended, library());
+  const auto file = file_of(recommended);
   ASSERT_TRUE(file) << file.error();
   const Plugin plugin(file->text);
   const Nccl other(scenario({"dgx-a100", 4}, "algorithm: \"nccl\""), {}), nccl(now, {});
@@ -263,7 +273,7 @@ TEST(NcclTunerFile, HasLinesForTheCommunicatorsOfTheScenario) {
                  recommended = scenario(
                      where, "algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=allreduce:ring\" }",
                      groups);
-  const auto file = nccl_tuner_file(recommended, library());
+  const auto file = file_of(recommended);
   ASSERT_TRUE(file) << file.error();
   const Nccl inside(scenario({"dgx-a100", 1}, "algorithm: \"nccl\""), {});
   const Plugin plugin(file->text);
@@ -284,7 +294,7 @@ TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  rings = scenario(where, "algorithm: \"nccl\" channels: 3", "run { nccl: RINGS }");
-  const auto file = nccl_tuner_file(rings, library());
+  const auto file = file_of(rings);
   ASSERT_TRUE(file) << file.error();
   const Plugin plugin(file->text);
   const Nccl nccl(now, {});
@@ -304,11 +314,11 @@ TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
   const Where where{"dgx-a100", 2};
   const Scenario old =
       scenario(where, "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
-  const auto file = nccl_tuner_file(old, library());
+  const auto file = file_of(old);
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error(), HasSubstr("NCCL 2.21.5 does not load"));
   const Scenario unknown = scenario(where, "algorithm: \"nccl\" channels: 2 staging: VIA_HOST");
-  const auto other = nccl_tuner_file(unknown, library());
+  const auto other = file_of(unknown);
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error(),
               HasSubstr("NCCL's choice for other collectives is unknown for this system: staging"));
@@ -318,7 +328,7 @@ TEST(NcclTunerFile, SaysHowManyChannelsHaveToBeMade) {
   const Where where{"pcie4-a100", 2, "ethernet-25"};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  recommended = scenario(where, "algorithm: \"nccl\" channels: 32");
-  const auto file = nccl_tuner_file(recommended, library());
+  const auto file = file_of(recommended);
   ASSERT_TRUE(file) << file.error();
   EXPECT_THAT(file->remark, HasSubstr("NCCL_MIN_NCHANNELS=32"));
 }

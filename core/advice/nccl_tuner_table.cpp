@@ -1,11 +1,12 @@
-// The plugin goes through the file's lines in order. A line matches if collective, size, nodes and
+// The plugins go through a table's lines in order. A line matches if collective, size, nodes and
 // ranks do (-1: any). The first match whose algorithm and protocol are possible for the call
 // applies, and its channels replace NCCL's; a match that is not possible (NVLS cannot multiply) is
-// skipped. Without a match the call gets one channel, regardless of NCCL's choice. So every
-// collective has lines for all sizes, and each line whose algorithm depends on the call's type or
-// operation is followed by one for calls for which it is not possible.
+// skipped. Without a match libnccl-tuner-tutti.so touches nothing, and NVIDIA's example gives the
+// call one channel, regardless of NCCL's choice. So every collective has lines for all sizes, and
+// each line whose algorithm depends on the call's type or operation is followed by one for calls
+// for which it is not possible.
 
-#include "core/advice/nccl_tuner_file.h"
+#include "core/advice/nccl_tuner_table.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,10 +17,12 @@
 #include <fmt/format.h>
 
 #include "core/advice/lanes.h"
+#include "core/base/version.h"
 #include "core/calibrate/cluster_figures.h"
 #include "core/edit/overrides.h"
 #include "core/nccl/channels.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/tuner/tuner.h"
 #include "core/nccl/tuning/choices_by_size.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/algorithm_table.h"
@@ -31,16 +34,14 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 template <class T>
 using OrWhy = tl::expected<T, std::string>;
 
-/// The example plugin that reads files is from 2.27.7, and has the interface v4, which NCCL knows
-/// from here on.
-constexpr nccl::Version kOldestWithFiles{2, 24, 0};
+using tuner_table::Reader;
+using tuner_table::Row;
+using tuner_table::Table;
 
-// The plugin's names, in the order of NCCL's enumerators.
-constexpr std::array<const char*, nccl::kFunctions> kFunctionNames = {
-    "broadcast", "reduce", "allgather", "reducescatter", "allreduce"};
-constexpr std::array<const char*, nccl::kAlgorithms> kAlgorithmNames = {
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
-constexpr std::array<const char*, nccl::kProtocols> kProtocolNames = {"ll", "ll128", "simple"};
+/// libnccl-tuner-tutti.so has the interfaces from v2 on. The example plugin that reads files is
+/// from 2.27.7, and has v4, which NCCL knows from 2.24 on.
+constexpr nccl::Version kOldest{2, 21, 0};
+constexpr nccl::Version kOldestWithExample{2, 24, 0};
 
 /// Variables whose part a file of lines takes over.
 bool is_in_lines(const std::string& variable) {
@@ -55,10 +56,15 @@ struct Tuned {
   nccl::Model model;
 };
 
-OrWhy<Tuned> tuned(const nccl::Communicator& like, const Variables& variables,
-                   std::optional<int> channels) {
+OrWhy<Tuned> tuned(const nccl::Communicator& like, const Scenario& scenario,
+                   const Variables& variables, std::optional<int> channels) {
   auto settings = nccl::read_settings(variables, like.version);
   if (!settings) return tl::make_unexpected(settings.error().problems().front().text);
+  // NCCL does not ask a tuner about symmetric kernels.
+  if (scenario.nccl.settings.buffers != nccl::Buffers::kPlain)
+    settings->buffers = nccl::Buffers::kRegistered;
+  if (const auto& tuner = scenario.nccl.settings.tuner; tuner && tuner->why_not(like).empty())
+    settings->tuner = tuner;
   set_nccl_channels(*settings, channels);
   nccl::Communicator communicator = like;
   nccl::count_channels(communicator, *settings);
@@ -104,32 +110,36 @@ OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function
   return lines;
 }
 
-class File {
+class Lines {
  public:
-  void add(nccl::Function function, const std::vector<nccl::ChoiceRange>& lines, std::int64_t nodes,
-           std::int64_t ranks) {
-    for (const nccl::ChoiceRange& line : lines) {
-      text_ += fmt::format(
-          "{},{},{},{},{},{},{},{}\n", kFunctionNames[static_cast<std::size_t>(function)],
-          line.first, line.last, kAlgorithmNames[static_cast<std::size_t>(line.choice.algorithm)],
-          kProtocolNames[static_cast<std::size_t>(line.choice.protocol)], line.choice.channels,
-          nodes, ranks);
+  void add(nccl::Function function, const std::vector<nccl::ChoiceRange>& ranges,
+           std::int64_t nodes, std::int64_t ranks) {
+    for (const nccl::ChoiceRange& range : ranges) {
+      Row row;
+      row.collective = static_cast<int>(function);
+      row.min_bytes = static_cast<std::uint64_t>(range.first);
+      row.max_bytes = static_cast<std::uint64_t>(range.last);
+      row.algorithm = static_cast<int>(range.choice.algorithm);
+      row.protocol = static_cast<int>(range.choice.protocol);
+      row.channels = range.choice.channels;
+      row.nodes = static_cast<int>(nodes);
+      row.ranks = static_cast<int>(ranks);
+      table.rows.push_back(row);
     }
   }
-  OrWhy<void> add_all(const Tuned& nccl, DataType type, std::int64_t nodes, std::int64_t ranks) {
+  OrWhy<void> add_all(const Tuned& nccl, DataType type, std::int64_t nodes, std::int64_t ranks,
+                      bool all_reduces = true) {
     for (std::size_t f = 0; f < nccl::kFunctions; ++f) {
       const auto function = static_cast<nccl::Function>(f);
+      if (function == nccl::Function::kAllReduce && !all_reduces) continue;
       const auto lines = lines_of(nccl, function, type, Reduction::kSum);
       if (!lines) return tl::make_unexpected(lines.error());
       add(function, *lines, nodes, ranks);
     }
     return {};
   }
-  void add_comment(const std::string& comment) { text_ += "# " + comment + '\n'; }
-  std::string take() { return std::move(text_); }
 
- private:
-  std::string text_;
+  Table table;
 };
 
 /// All-reduces as rings over the channels that packs of these sizes have.
@@ -183,24 +193,30 @@ Variables without_lines(const Variables& variables) {
 
 }  // namespace
 
-tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended,
-                                                         const Library& library) {
+tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recommended,
+                                                           const Library& library, Reader reader) {
   const auto communicator = communicator_of(recommended, library);
   if (!communicator) return tl::make_unexpected(communicator.error());
   const nccl::Communicator& comm = **communicator;
-  if (comm.version < kOldestWithFiles) {
-    return tl::make_unexpected(fmt::format(
-        "NCCL {} does not load the example tuner plugins that read a file; {} and later do",
-        to_string(comm.version), to_string(kOldestWithFiles)));
-  }
+  const bool example = reader == Reader::kNvidiaExample;
+  if (example && comm.version < kOldestWithExample)
+    return tl::make_unexpected(
+        fmt::format("NCCL {} does not load the example tuner plugins that read a file, which 2.24 "
+                    "and later do",
+                    to_string(comm.version)));
+  if (comm.version < kOldest)
+    return tl::make_unexpected(
+        fmt::format("NCCL {} does not look for a tuner plugin with a state per communicator, which "
+                    "2.21 and later do",
+                    to_string(comm.version)));
   const Variables variables = recommended.nccl.variables;
-  const auto own = tuned(comm, without_lines(variables), std::nullopt);
+  const auto own = tuned(comm, recommended, without_lines(variables), std::nullopt);
   if (!own) return tl::make_unexpected(own.error());
   const Collective& gradients = recommended.plan.collective(recommended.plan.packs.front());
 
   std::vector<nccl::ChoiceRange> all_reduces;
   if (gradients.nccl) {
-    const auto chosen = tuned(comm, variables, recommended.strategy.channels);
+    const auto chosen = tuned(comm, recommended, variables, recommended.strategy.channels);
     if (!chosen) return tl::make_unexpected(chosen.error());
     auto lines = lines_of(*chosen, nccl::Function::kAllReduce, gradients.type,
                           recommended.strategy.reduction);
@@ -210,12 +226,15 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
     all_reduces = as_rings(recommended);
   }
 
-  File file;
-  file.add_comment(
-      fmt::format("NCCL {}, {} nodes, {} ranks", to_string(comm.version), comm.nodes, comm.ranks));
-  file.add_comment("collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks");
-  file.add_comment("all-reduces of the gradients, as recommended");
-  file.add(nccl::Function::kAllReduce, all_reduces, comm.nodes, comm.ranks);
+  Lines lines;
+  lines.table.reader = reader;
+  lines.table.remarks = {
+      fmt::format("made by Tutti {} for {}", core::version(), recommended.name),
+      fmt::format("NCCL {}, {}", to_string(comm.version), describe(*recommended.cluster)),
+      fmt::format("all-reduces between all {} GPUs of {} nodes as recommended; all else as NCCL "
+                  "chooses by itself",
+                  comm.ranks, comm.nodes)};
+  lines.add(nccl::Function::kAllReduce, all_reduces, comm.nodes, comm.ranks);
   std::set<std::pair<int, int>> seen{{comm.nodes, comm.ranks}};
   for (const PlannedExchange& exchange : recommended.plan.exchanges) {
     if (!recommended.plan.collective(exchange).nccl) continue;
@@ -223,31 +242,32 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
     if (!seen.emplace(other.nodes, other.ranks).second) continue;
     const auto channels = recommended.communicators[static_cast<std::size_t>(exchange.communicator)]
                               .strategy.channels;
-    const auto its_own = tuned(other, variables, channels);
+    const auto its_own = tuned(other, recommended, variables, channels);
     if (!its_own) return tl::make_unexpected(its_own.error());
-    file.add_comment(fmt::format("communicators of {} nodes and {} ranks, as simulated",
-                                 other.nodes, other.ranks));
-    if (auto added = file.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)
+    if (auto added = lines.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)
       return tl::make_unexpected(added.error());
   }
-  file.add_comment("all other sizes, with NCCL's own choice");
-  if (auto added = file.add_all(*own, gradients.type, -1, -1); !added)
+  // Averages have lines of their own if the recommended choice cannot average.
+  const int nodes = example ? tuner_table::kAny : comm.nodes;
+  const int ranks = example ? tuner_table::kAny : comm.ranks;
+  if (auto added = lines.add_all(*own, gradients.type, nodes, ranks, example); !added)
     return tl::make_unexpected(added.error());
 
-  NcclTunerFile made;
-  made.text = file.take();
+  NcclTunerTable made;
   made.remark =
-      "set NCCL_TUNER_CONFIG_FILE to this file and NCCL_TUNER_PLUGIN to the example tuner of NCCL "
-      "2.27.7 or later, instead of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or "
-      "NCCL_MAX_NCHANNELS; sizes are in bytes; all-reduces between all GPUs are as recommended and "
-      "other collectives as NCCL chooses, because the plugin gives one channel to collectives "
-      "without a line; communicators of other sizes use the same lines";
+      "in place of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or NCCL_MAX_NCHANNELS; sizes in "
+      "bytes; all-reduces between all GPUs as recommended, other collectives as NCCL chooses by "
+      "itself";
+  if (example)
+    made.remark +=
+        ", since the plugin gives one channel to what has no line; communicators of other sizes "
+        "have the lines of this one";
   int most = 0;
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
   const bool by_switch = own->communicator.nvls_channels >= most;
   if (most > own->communicator.channels && !by_switch)
-    made.remark +=
-        fmt::format("; this number of channels exists only with NCCL_MIN_NCHANNELS={}", most);
+    made.remark += fmt::format("; this number of channels exists only with NCCL_MIN_NCHANNELS={}", most);
+  made.table = std::move(lines.table);
   return made;
 }
 

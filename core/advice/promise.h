@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/scenario/scenario.h"
+#include "core/schedule/contract.h"
+#include "core/text/report.h"
+
+namespace tutti::core {
+
+/// What a collective of NCCL's is predicted to take, to be held against a measurement.
+struct PromisedCollective {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::int64_t bytes = 0;  ///< as nccl-tests counts
+  std::int64_t ranks = 0;
+  std::int64_t nodes = 0;
+  double us = 0;
+  double low_us = 0, high_us = 0;  ///< the error band
+  std::string choice;              ///< "ring/ll128", as Inspectors and tables write it
+  std::int64_t channels = 0;
+  bool planned = false;  ///< of the scenario's own sizes; else one of a series of sizes
+};
+
+/// What `tutti tune` promises of the recommended setting.
+struct Promise {
+  std::string scenario;
+  std::string nccl;  ///< its release
+  std::vector<PromisedCollective> collectives;
+};
+
+/// The scenario's own collectives, and for each of its communicators all five collectives at every
+/// power of two from 8 bytes to 8 GiB. Empty if NCCL's times are not known.
+Promise promise_of(const Scenario& scenario);
+
+Report report_of(const Promise& promise);
+/// Reads it back: a report of `tutti tune --format json`, whose field "promise" it is, or that
+/// field alone. ERRORS: no JSON; no promise in it; what is missing or wrong, at its place.
+Expected<Promise> read_promise(std::string_view text, const std::string& file);
+
+/// A measurement: the median over all times that a collective happened.
+struct MeasuredPoint {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::int64_t bytes = 0;
+  std::int64_t ranks = 0;
+  double us = 0;
+  std::string choice = {};  ///< as in PromisedCollective, with channels; empty: not known
+};
+
+/// A measurement held against the promise.
+struct Grade {
+  enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
+  MeasuredPoint measured;
+  std::optional<PromisedCollective> promised;  ///< between two promised sizes: drawn between them
+  bool between = false;
+  Verdict verdict = Verdict::kNotPromised;
+};
+std::string_view to_string(Grade::Verdict verdict);
+
+/// Holds each measurement against the promise of the same collective, bytes and ranks: one of the
+/// scenario's own before one of a series. Between two sizes of a series, times grow as a power of
+/// the bytes.
+std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured);
+
+}  // namespace tutti::core

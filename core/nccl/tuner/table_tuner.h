@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/nccl/tuner/tuner.h"
+#include "core/tuner_table/table.h"
+
+namespace tutti::core::nccl {
+
+/// A tuner plugin that follows a table: libnccl-tuner-tutti.so with its own tables, NVIDIA's
+/// example plugin with those that have no header of ours.
+class TableTuner final : public Tuner {
+ public:
+  /// `name`: the file's, for messages.
+  TableTuner(core::tuner_table::Table table, std::string name)
+      : table_(std::move(table)), name_(std::move(name)) {}
+
+  [[nodiscard]] Pick pick(const Communicator& communicator, const Operation& operation,
+                          const std::vector<Candidate>& all, bool registered) const override;
+  [[nodiscard]] std::vector<std::int64_t> boundaries(const Communicator& communicator,
+                                                     Function function) const override;
+  void rewrite(const Communicator& communicator, Constants& constants) const override;
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string why_not(const Communicator& communicator) const override;
+
+ private:
+  [[nodiscard]] bool is_example() const {
+    return table_.reader == core::tuner_table::Reader::kNvidiaExample;
+  }
+
+  core::tuner_table::Table table_;
+  std::string name_;
+};
+
+/// ERRORS: the file; why it is no table, with line and column.
+Expected<std::shared_ptr<const TableTuner>> load_table_tuner(const std::string& path);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,218 @@
+#include "core/nccl/tuning/symmetric.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace tutti::core::nccl {
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+constexpr int kMostBlocks = 64;
+
+/// How a kernel's bytes are counted in NCCL's model.
+enum class Bus {
+  kAllToAll,      ///< LL: everybody's whole buffer to everybody, with flags
+  kTwoShots,      ///< reduce-scatter and all-gather of loads and stores
+  kInSwitch,      ///< both by the switch
+  kOthersBlocks,  ///< the blocks of all others
+};
+
+struct SymmetricShape {
+  std::string_view name;
+  Function function;
+  Bus bus;
+  bool ll = false;
+  bool multicasts = false;  ///< the switch sends copies
+  bool reduces = false;     ///< … and adds
+};
+
+/// In NCCL's order, which decides ties.
+constexpr std::array<SymmetricShape, 11> kSymmetricShapes{{
+    {"AllReduce_AGxLL_R", Function::kAllReduce, Bus::kAllToAll, true},
+    {"AllReduce_AGxLLMC_R", Function::kAllReduce, Bus::kAllToAll, true, true},
+    {"AllReduce_RSxLD_AGxST", Function::kAllReduce, Bus::kTwoShots},
+    {"AllReduce_RSxLDMC_AGxSTMC", Function::kAllReduce, Bus::kInSwitch, false, true, true},
+    {"AllGather_LL", Function::kAllGather, Bus::kAllToAll, true},
+    {"AllGather_LLMC", Function::kAllGather, Bus::kAllToAll, true, true},
+    {"AllGather_ST", Function::kAllGather, Bus::kOthersBlocks},
+    {"AllGather_STMC", Function::kAllGather, Bus::kOthersBlocks, false, true},
+    {"ReduceScatter_LL", Function::kReduceScatter, Bus::kAllToAll, true},
+    {"ReduceScatter_LD", Function::kReduceScatter, Bus::kOthersBlocks},
+    {"ReduceScatter_LDMC", Function::kReduceScatter, Bus::kOthersBlocks, false, true, true},
+}};
+
+/// A smooth minimum of x and `ceiling`.
+double softmin(double x, double ceiling, double softness) {
+  return ceiling -
+         softness * std::log1p((std::exp(ceiling / softness) - 1) * std::exp(-x / softness));
+}
+
+/// A smooth maximum of x and 0.
+double softplus(double x, double softness) {
+  const double z = x / softness;
+  return z >= 100.0 ? x : softness * std::log1p(std::exp(z));
+}
+
+/// The figures of NCCL's model: us and bytes/us.
+struct Figures {
+  double latency, per_block, most;
+};
+
+Figures figures_of(const SymmetricShape& kernel, const Communicator& comm) {
+  constexpr double kGb = (1 << 30) / 1.e6;
+  const bool in_switch = kernel.bus == Bus::kInSwitch;
+  const bool all_reduce = kernel.function == Function::kAllReduce;
+  if (comm.compute_capability < 100)
+    return {kernel.ll ? 4.5 : 7.8, all_reduce ? 65 * kGb : 44 * kGb,
+            in_switch ? 480 * kGb : 320 * kGb};
+  const double ll = kernel.function == Function::kAllGather ? 8.5 : 11;
+  return {kernel.ll ? ll : all_reduce ? 19.5 : 13.0, 55 * kGb, in_switch ? 1000 * kGb : 600 * kGb};
+}
+
+/// The kernel's time and blocks: the fewest whose time is within 2.5 % of that of the most.
+/// `bytes`: of one rank's argument.
+SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, std::int64_t bytes,
+                      int only_blocks) {
+  const int n = comm.ranks;
+  const auto size = static_cast<double>(bytes);
+  // NCCL counts in whole bytes; LL's factor of 9 is twice the bytes, and processing.
+  double bus = 0, multiplier = 1;
+  int most = kMostBlocks;
+  const int most_by_switch = ((comm.compute_capability < 100 ? 16 : 32) + n - 1) / n;
+  switch (kernel.bus) {
+    case Bus::kAllToAll:
+      bus = n * size * 9;
+      if (kernel.multicasts) multiplier = 1.1;
+      break;
+    case Bus::kTwoShots: bus = static_cast<double>(2 * bytes * (n - 1) / n); break;
+    case Bus::kInSwitch:
+      bus = static_cast<double>(bytes / n + bytes);
+      multiplier = n;
+      most = most_by_switch;
+      break;
+    case Bus::kOthersBlocks:
+      bus = (n - 1) * size;
+      if (kernel.multicasts) {
+        multiplier = 0.55 * n;
+        most = most_by_switch;
+      }
+      break;
+  }
+  int least = 1;
+  if (only_blocks > 0) least = most = std::min(only_blocks, kMostBlocks);
+  const Figures figures = figures_of(kernel, comm);
+  const auto time_with = [&](int blocks) {
+    const double rate =
+        softmin(blocks * figures.per_block * multiplier, figures.most, figures.per_block);
+    return figures.latency + softplus(bus / rate - 1, 1);
+  };
+  SymmetricKernel made{kernel.name, most, static_cast<float>(time_with(most))};
+  for (int blocks = least; blocks < most; ++blocks) {
+    const double time = time_with(blocks);
+    if (time > 1.025 * static_cast<double>(made.estimate_us)) continue;
+    made.blocks = blocks;
+    made.estimate_us = static_cast<float>(time);
+    break;
+  }
+  return made;
+}
+
+bool is_of_8_bits(ElementType type) {
+  return type == ElementType::kFloat8e4m3 || type == ElementType::kFloat8e5m2;
+}
+
+/// Kernels add floats of at most 32 bits only.
+bool implemented(const Operation& operation) {
+  if (operation.function == Function::kAllGather) return true;
+  if (operation.function != Function::kAllReduce && operation.function != Function::kReduceScatter)
+    return false;
+  const bool adds = operation.reduction == Reduction::kSum;
+  return adds &&
+         (operation.type == ElementType::kFloat32 || operation.type == ElementType::kFloat16 ||
+          operation.type == ElementType::kBfloat16 || is_of_8_bits(operation.type));
+}
+
+/// Whether the switch adds such elements. Sums are all that gets here.
+bool switch_adds(const Communicator& comm, ElementType type) {
+  return comm.nvls && (!is_of_8_bits(type) || comm.compute_capability >= 100);
+}
+
+/// The bytes of one rank's argument, as NCCL's calls count them.
+std::int64_t argument_bytes(const Communicator& comm, const Operation& operation) {
+  return operation.function == Function::kAllReduce ? operation.bytes
+                                                    : operation.bytes / comm.ranks;
+}
+
+}  // namespace
+
+std::vector<std::string_view> symmetric_kernel_names() {
+  std::vector<std::string_view> names;
+  for (const SymmetricShape& kernel : kSymmetricShapes) names.push_back(kernel.name);
+  return names;
+}
+
+std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const Model& model,
+                                                const Operation& operation) {
+  if (!model.symmetric || comm.nodes > 1 || comm.ranks < 2) return std::nullopt;
+  if (model.cta_policy == CtaPolicy::kZero && operation.function == Function::kAllGather &&
+      comm.version >= kCopyEngines)
+    return SymmetricKernel{kCopyEnginesName, 0, 0};
+  if (!implemented(operation)) return std::nullopt;
+  std::int64_t bytes = argument_bytes(comm, operation);
+  // From 2.28 on sizes are rounded up to cells.
+  constexpr std::int64_t kCell = 1024;
+  if (comm.version >= kCopyEngines) bytes = (bytes + kCell - 1) / kCell * kCell;
+  const bool all_reduce = operation.function == Function::kAllReduce;
+  const std::int64_t on_bus = all_reduce ? bytes : comm.ranks * bytes;
+  if (on_bus >= 64 * kGiB) return std::nullopt;
+  std::optional<SymmetricKernel> best;
+  const auto penalised = [](const SymmetricKernel& one) {
+    return one.estimate_us * (1.0F + 0.025F * static_cast<float>(one.blocks));
+  };
+  for (const SymmetricShape& kernel : kSymmetricShapes) {
+    if (kernel.function != operation.function) continue;
+    if (model.symmetric_kernel && *model.symmetric_kernel != kernel.name) continue;
+    if (kernel.multicasts && !comm.nvls) continue;
+    if (kernel.reduces && !switch_adds(comm, operation.type)) continue;
+    // LL kernels count elements with 32 bits, and take one collective of a group.
+    if (kernel.ll && (on_bus >= 2 * kGiB || operation.pipelined > 1)) continue;
+    const SymmetricKernel one = timed(kernel, comm, bytes, model.symmetric_blocks);
+    if (!best || penalised(one) < penalised(*best)) best = one;
+  }
+  return best;
+}
+
+std::string note_on_symmetric(const Communicator& comm) {
+  if (comm.nodes > 1)
+    return fmt::format(
+        "symmetric buffers change nothing between {} nodes: NCCL 2.30's kernels for that are not "
+        "modelled",
+        comm.nodes);
+  if (!comm.p2p.all_nvlink)
+    return "symmetric buffers change nothing here: their kernels need NVLink between all GPUs";
+  return "times of symmetric kernels are NCCL's own estimates, and those of copy engines what "
+         "links "
+         "need: no published measurements of them are in the fit, so their bands are wide";
+}
+
+double symmetric_link_bytes(std::string_view name, const Communicator& comm,
+                            const Operation& operation) {
+  const double n = comm.ranks;
+  const auto argument = static_cast<double>(argument_bytes(comm, operation));
+  if (name == kCopyEnginesName) return (n - 1) * argument;
+  for (const SymmetricShape& kernel : kSymmetricShapes) {
+    if (kernel.name != name) continue;
+    switch (kernel.bus) {
+      case Bus::kAllToAll: return 2 * argument * (kernel.multicasts ? 1 : n - 1);  // with flags
+      case Bus::kTwoShots: return 2 * (n - 1) / n * argument;
+      case Bus::kInSwitch: return (1 + 1 / n) * argument;
+      case Bus::kOthersBlocks: return kernel.multicasts ? argument : (n - 1) * argument;
+    }
+  }
+  return 0;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+/// The table by which a tuner plugin sets NCCL's choices (docs/formats.md, Tables for NCCL's
+/// tuner). The plugin and the simulator read it by this code, which needs nothing but the standard
+/// library: a plugin is loaded into other people's programs.
+namespace tutti::core::tuner_table {
+
+// The names of a table, in the order of NCCL's enumerators. SOURCE: NVIDIA/nccl
+// plugins/tuner/example/plugin.c (v2.30.7), parseCollType, parseAlgorithm, parseProtocol.
+inline constexpr std::array<std::string_view, 5> kCollectives = {"broadcast", "reduce", "allgather",
+                                                                 "reducescatter", "allreduce"};
+inline constexpr std::array<std::string_view, 7> kAlgorithms = {
+    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
+inline constexpr std::array<std::string_view, 3> kProtocols = {"ll", "ll128", "simple"};
+
+inline constexpr int kAny = -1;
+/// NCCL's MAXCHANNELS since 2.27; it was 32 before.
+inline constexpr int kMostChannels = 64;
+
+/// One line: which calls it is for, and what NCCL shall do with them.
+struct Row {
+  int collective = 4;           ///< index of kCollectives
+  std::uint64_t min_bytes = 0;  ///< inclusive; of the larger buffer, as NCCL counts
+  std::uint64_t max_bytes = 0;  ///< inclusive
+  int algorithm = 1;            ///< index of kAlgorithms
+  int protocol = 2;             ///< index of kProtocols
+  int channels = 0;             ///< 0: as many as NCCL takes by itself
+  int nodes = kAny;
+  int ranks = kAny;
+  int pipe_ops = kAny;            ///< collectives that NCCL has aggregated in the group
+  int registered = kAny;          ///< 1: both buffers are registered; 0: they are not
+  std::uint64_t chunk_bytes = 0;  ///< 0: NCCL's own
+  int line = 0;                   ///< of the file, for messages
+
+  bool operator==(const Row&) const = default;
+};
+
+/// Which plugin a table is for: with NVIDIA's example a call without a line gets one channel.
+enum class Reader { kTutti, kNvidiaExample };
+
+struct Table {
+  Reader reader = Reader::kTutti;
+  /// What it was made for, one line each; what is beyond 200 bytes of a line is not written.
+  std::vector<std::string> remarks;
+  std::vector<Row> rows;  ///< the first that matches and is possible counts
+};
+
+/// Why a text is no table.
+struct Refusal {
+  int line = 0;    ///< from 1; 0: the text as a whole
+  int column = 0;  ///< from 1
+  std::string text;
+  std::string hint;
+};
+
+/// The first line of a table for libnccl-tuner-tutti.so.
+inline constexpr std::string_view kHeader = "# tutti nccl-tuner table 1";
+
+/// Reads a table. A text without kHeader in its first line is a configuration of NVIDIA's example
+/// plugin. What that plugin misreads without a word (names that it does not know, lines of more
+/// than 254 characters, empty cells) is refused. Any bytes are allowed; costs time and memory
+/// proportional to them.
+tl::expected<Table, Refusal> read_table(std::string_view text);
+
+/// Writes a table that read_table() reads back as it was, but for the lines' numbers. REQUIRES: all
+/// rows are valid.
+std::string write_table(const Table& table);
+
+/// What NCCL asks about.
+struct Call {
+  int collective = 4;
+  std::uint64_t bytes = 0;
+  int pipe_ops = 1;
+  std::optional<bool> registered;  ///< nothing: the interface does not say (before 2.24)
+};
+
+/// True if the row's communicators include one of this size.
+bool is_for(const Row& row, std::uint64_t nodes, std::uint64_t ranks);
+/// True if the call is one of the row's. A row that asks for registered buffers, or for others,
+/// matches no call of which that is not known.
+bool matches(const Row& row, const Call& call);
+
+}  // namespace tutti::core::tuner_table

@@ -1,0 +1,219 @@
+#include "real/nccl/tuner/communicator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace tutti::real::nccl_tuner {
+
+using core::tuner_table::Call;
+using core::tuner_table::kAlgorithms;
+using core::tuner_table::kAny;
+using core::tuner_table::kCollectives;
+using core::tuner_table::kProtocols;
+using core::tuner_table::Reader;
+using core::tuner_table::Row;
+using core::tuner_table::Table;
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+/// NCCL's MAXCHANNELS before 2.27, and so of the interfaces before v4.
+constexpr int kOldMostChannels = 32;
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+/// NCCL's log takes C's format strings only.
+void say(Logger log, LogLevel level, const std::string& text) {
+  if (log) log(level, kInit | kTuning, "libnccl-tuner-tutti", 0, "%s", text.c_str());
+}
+
+/// Of the file, or why it cannot be read.
+tl::expected<std::string, std::string> content_of(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return tl::make_unexpected(std::strerror(errno));
+  if (!S_ISREG(found.st_mode)) return tl::make_unexpected("it is not a regular file");
+  if (static_cast<std::size_t>(found.st_size) > kMostBytes)
+    return tl::make_unexpected("it has more than 64 MiB");
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) return tl::make_unexpected("it cannot be read");
+  return text;
+}
+
+std::string name(const auto& names, int index) {
+  return std::string(names[static_cast<std::size_t>(index)]);
+}
+
+std::string cell(const Row& row) {
+  return name(kAlgorithms, row.algorithm) + "/" + name(kProtocols, row.protocol);
+}
+
+std::string described(const Call& call) {
+  std::string text =
+      name(kCollectives, call.collective) + " of " + std::to_string(call.bytes) + " bytes";
+  if (call.registered.value_or(false)) text += ", registered";
+  if (call.pipe_ops > 1) text += ", " + std::to_string(call.pipe_ops) + " in a group";
+  return text;
+}
+
+bool is_known(const Call& call) {
+  return call.collective >= 0 && call.collective < static_cast<int>(kCollectives.size());
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> Communicator::open(std::size_t ranks, std::size_t nodes, Logger log) {
+  const char* path = variable("TUTTI_TUNER_TABLE");
+  if (!path) path = variable("NCCL_TUNER_CONFIG_FILE");
+  const auto warn = [&](const std::string& text) {
+    say(log, kWarn, "TUNER/Tutti: " + text + "; NCCL decides alone");
+    return nullptr;
+  };
+  if (!path) {
+    say(log, kInfo,
+        "TUNER/Tutti: neither TUTTI_TUNER_TABLE nor NCCL_TUNER_CONFIG_FILE is set; NCCL decides "
+        "alone");
+    return nullptr;
+  }
+  const std::string file = path;
+  auto text = content_of(file);
+  if (!text) return warn(file + ": " + text.error());
+  auto table = core::tuner_table::read_table(*text);
+  if (!table) {
+    const core::tuner_table::Refusal& why = table.error();
+    std::string where = file;
+    if (why.line > 0) where += ":" + std::to_string(why.line) + ":" + std::to_string(why.column);
+    return warn(where + ": " + why.text + (why.hint.empty() ? "" : " (" + why.hint + ")"));
+  }
+  const std::size_t all = table->rows.size();
+  std::erase_if(table->rows, [&](const Row& row) { return !is_for(row, nodes, ranks); });
+  say(log, kInfo,
+      "TUNER/Tutti: " + file + ": " + std::to_string(table->rows.size()) + " of " +
+          std::to_string(all) + " lines are for " + std::to_string(nodes) + " nodes, " +
+          std::to_string(ranks) + " ranks");
+  if (table->rows.empty()) return nullptr;
+  return std::unique_ptr<Communicator>(new Communicator(std::move(table->rows), nodes, log));
+}
+
+Communicator::Communicator(std::vector<Row> rows, std::size_t nodes, Logger log)
+    : rows_(std::move(rows)), nodes_(nodes), log_(log), said_(rows_.size()) {
+  const char* asked = variable("TUTTI_TUNER_LOG");
+  choices_logged_ = asked && std::strcmp(asked, "0") != 0;
+}
+
+void Communicator::choose(const Call& call, const Costs& costs, int* channels) {
+  if (!is_known(call)) return;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (!matches(row, call)) continue;
+    if (row.algorithm >= costs.algorithms || row.protocol >= costs.protocols ||
+        costs.at(row.algorithm, row.protocol) == kImpossible) {
+      say_impossible(i, call);
+      continue;
+    }
+    costs.at(row.algorithm, row.protocol) = 0.0F;
+    apply(i, call, call.registered ? core::tuner_table::kMostChannels : kOldMostChannels, channels);
+    return;
+  }
+  say_without_line(call);
+}
+
+void Communicator::choose_without_costs(const Call& call, bool collnet, bool nvls, int* algorithm,
+                                        int* protocol, int* channels) {
+  if (!is_known(call)) return;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (!matches(row, call)) continue;
+    if (!possible(row, collnet, nvls)) {
+      say_impossible(i, call);
+      continue;
+    }
+    *algorithm = row.algorithm;
+    *protocol = row.protocol;
+    apply(i, call, kOldMostChannels, channels);
+    return;
+  }
+  say_without_line(call);
+}
+
+/// What NCCL 2.21 has a kernel for; it would take what it is given without looking.
+/// SOURCE: NVIDIA/nccl (v2.21.5) src/enqueue.cc, topoGetAlgoInfo; src/graph/tuning.cc.
+bool Communicator::possible(const Row& row, bool collnet, bool nvls) const {
+  enum { kTree, kRing, kCollnetDirect, kCollnetChain, kNvls, kNvlsTree, kPat };
+  enum { kBroadcast, kReduce, kAllGather, kReduceScatter, kAllReduce };
+  constexpr int kSimple = 2;
+  const bool all_reduce = row.collective == kAllReduce;
+  const bool half = row.collective == kAllGather || row.collective == kReduceScatter;
+  const bool one_node = nodes_ == 1;
+  switch (row.algorithm) {
+    case kTree: return all_reduce;
+    case kRing: return true;
+    case kCollnetDirect: return collnet && (all_reduce || half) && row.protocol == kSimple;
+    case kCollnetChain: return collnet && all_reduce && row.protocol == kSimple;
+    case kNvls:
+      return nvls && row.protocol == kSimple &&
+             (one_node ? all_reduce || half : collnet && all_reduce);
+    case kNvlsTree: return nvls && !one_node && all_reduce && row.protocol == kSimple;
+    default: return false;  // PAT is younger
+  }
+}
+
+void Communicator::apply(std::size_t index, const Call& call, int most_channels, int* channels) {
+  const int asked = std::min(rows_[index].channels, most_channels);
+  if (asked > 0) *channels = asked;
+  say_applied(index, call, asked);
+}
+
+void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int channels,
+                             std::size_t* chunk) {
+  if (!is_known(call)) return;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (row.chunk_bytes == 0 || row.algorithm != algorithm || row.protocol != protocol) continue;
+    Call whole = call;
+    if (channels == 1) whole.bytes *= static_cast<std::uint64_t>(row.channels);
+    if (!matches(row, whole)) continue;
+    *chunk = row.chunk_bytes;
+    if (choices_logged_ && !said_[i].chunk.exchange(true, std::memory_order_relaxed))
+      say(log_, kInfo,
+          "TUNER/Tutti: line " + std::to_string(row.line) + ": " +
+              name(kCollectives, call.collective) + " by " + cell(row) + " in chunks of " +
+              std::to_string(row.chunk_bytes) + " bytes");
+    return;
+  }
+}
+
+void Communicator::say_applied(std::size_t index, const Call& call, int channels) {
+  if (!choices_logged_ || said_[index].applied.exchange(true, std::memory_order_relaxed)) return;
+  const Row& row = rows_[index];
+  say(log_, kInfo,
+      "TUNER/Tutti: line " + std::to_string(row.line) + ": " + described(call) + " by " +
+          cell(row) +
+          (channels > 0 ? ", " + std::to_string(channels) + " channels" : ", NCCL's channels"));
+}
+
+void Communicator::say_impossible(std::size_t index, const Call& call) {
+  if (!choices_logged_ || said_[index].impossible.exchange(true, std::memory_order_relaxed)) return;
+  const Row& row = rows_[index];
+  say(log_, kInfo,
+      "TUNER/Tutti: line " + std::to_string(row.line) + ": " + described(call) +
+          ": NCCL cannot do " + cell(row) + " here; the line is passed over");
+}
+
+void Communicator::say_without_line(const Call& call) {
+  std::atomic<bool>& said = said_without_line_[static_cast<std::size_t>(call.collective)];
+  if (!choices_logged_ || said.exchange(true, std::memory_order_relaxed)) return;
+  say(log_, kInfo, "TUNER/Tutti: no line for " + described(call) + "; NCCL decides");
+}
+
+}  // namespace tutti::real::nccl_tuner

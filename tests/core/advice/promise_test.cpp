@@ -1,0 +1,127 @@
+// What is promised of NCCL's collectives, written and read again, and measurements held against it.
+
+#include "core/advice/promise.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "core/nccl/collective_time.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::HasSubstr;
+
+const Library& library() {
+  static const Library shipped(test::source_folder() + "/scenarios");
+  return shipped;
+}
+
+Scenario scenario(const std::string& strategy) {
+  auto read = read_scenario(
+      "cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH link: "
+      "\"hdr\" } }\n"
+      "workload { variable { name: \"a\" shape: [1000, 1000] } variable { name: \"b\" shape: "
+      "5000000 } forward_ms: 1 backward_ms: 2 }\nstrategy { " +
+          strategy + " }\n",
+      "p.textproto", library());
+  if (!read) throw std::runtime_error(read.error().message());
+  return std::move(*read);
+}
+
+TEST(Promise, HasTheScenariosCollectivesAndASeriesOfAllFive) {
+  const Scenario read = scenario("algorithm: \"nccl\" bytes_per_pack: 0");
+  const Promise promise = promise_of(read);
+  std::map<CollectiveKind, int> series;
+  int planned = 0;
+  for (const PromisedCollective& one : promise.collectives) {
+    EXPECT_EQ(one.ranks, 16);
+    EXPECT_EQ(one.nodes, 2);
+    EXPECT_LT(one.low_us, one.us);
+    EXPECT_GT(one.high_us, one.us);
+    EXPECT_GE(one.channels, 1);
+    planned += one.planned;
+    series[one.kind] += !one.planned;
+  }
+  EXPECT_EQ(planned, 2) << "packs of 4 MB and 20 MB";
+  EXPECT_EQ(series.size(), 5u);
+  for (const auto& [kind, sizes] : series) EXPECT_EQ(sizes, 31) << to_string(kind);
+  // To the picosecond what the plan takes.
+  const Collective& pack = read.plan.collective(read.plan.packs.front());
+  EXPECT_DOUBLE_EQ(promise.collectives.front().us, to_us(pack.nccl->whole()));
+  EXPECT_THAT(promise_of(scenario("algorithm: \"ring\"")).collectives, testing::IsEmpty());
+}
+
+TEST(Promise, IsReadAsItWasWritten) {
+  const Promise promise = promise_of(scenario("algorithm: \"nccl\""));
+  for (const bool inside : {true, false}) {
+    const Report report =
+        inside ? Report{{"best", 3}, {"promise", report_of(promise)}} : report_of(promise);
+    const auto read = read_promise(to_json(report), "tune.json");
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->scenario, promise.scenario);
+    ASSERT_EQ(read->collectives.size(), promise.collectives.size());
+    for (std::size_t i = 0; i < promise.collectives.size(); ++i) {
+      const PromisedCollective &a = read->collectives[i], &b = promise.collectives[i];
+      EXPECT_EQ(a.kind, b.kind);
+      EXPECT_EQ(a.bytes, b.bytes);
+      EXPECT_EQ(a.choice, b.choice);
+      EXPECT_EQ(a.planned, b.planned);
+      EXPECT_NEAR(a.us, b.us, 1e-6 * b.us);
+      EXPECT_NEAR(a.high_us, b.high_us, 1e-6 * b.high_us);
+    }
+  }
+}
+
+TEST(Promise, IsRefusedAtItsPlace) {
+  const auto message = [](const std::string& text) {
+    const auto read = read_promise(text, "tune.json");
+    return read ? std::string("read") : read.error().message();
+  };
+  EXPECT_THAT(message("{\"best\": 1}"), HasSubstr("there is no promise in it"));
+  EXPECT_THAT(message("{\"collectives\": 3}"), HasSubstr("there is no promise in it"));
+  EXPECT_THAT(message("{"), HasSubstr("tune.json:1:"));
+  EXPECT_THAT(
+      message("{\"collectives\": [\n{\"collective\": \"all\", \"bytes\": -1}]}"),
+      testing::AllOf(HasSubstr("tune.json:2:16: \"all\" is no collective"),
+                     HasSubstr("tune.json:2:32: the number -1"), HasSubstr("has no \"us\"")));
+}
+
+PromisedCollective promised(std::int64_t bytes, double us, bool planned = false) {
+  return {CollectiveKind::kAllReduce, bytes, 16, 2, us, us / 2, us * 2, "ring/ll", 4, planned};
+}
+
+TEST(Promise, GradesEachMeasurementByItsBand) {
+  const Promise promise{"s", "2.28.9", {promised(1024, 10), promised(4096, 40)}};
+  const auto verdict = [&](std::int64_t bytes, double us, std::int64_t ranks = 16) {
+    return grade(promise, {{CollectiveKind::kAllReduce, bytes, ranks, us}}).front().verdict;
+  };
+  EXPECT_EQ(verdict(1024, 10), Grade::Verdict::kInside);
+  EXPECT_EQ(verdict(1024, 5), Grade::Verdict::kInside) << "the band has its ends";
+  EXPECT_EQ(verdict(1024, 4.9), Grade::Verdict::kFaster);
+  EXPECT_EQ(verdict(1024, 20.1), Grade::Verdict::kSlower);
+  EXPECT_EQ(verdict(1024, 10, 8), Grade::Verdict::kNotPromised);
+  EXPECT_EQ(verdict(512, 10), Grade::Verdict::kNotPromised);
+  EXPECT_EQ(verdict(8192, 10), Grade::Verdict::kNotPromised);
+  // Between two sizes, in the middle of the logarithms: 2048 bytes take 20 us.
+  const Grade between = grade(promise, {{CollectiveKind::kAllReduce, 2048, 16, 39}}).front();
+  ASSERT_TRUE(between.promised && between.between);
+  EXPECT_NEAR(between.promised->us, 20, 1e-9);
+  EXPECT_EQ(between.verdict, Grade::Verdict::kInside);
+  EXPECT_EQ(verdict(2048, 41), Grade::Verdict::kSlower);
+}
+
+TEST(Promise, PrefersTheScenariosOwnCollectives) {
+  const Promise promise{"s", "2.28.9", {promised(1024, 10), promised(1024, 30, true)}};
+  const Grade one = grade(promise, {{CollectiveKind::kAllReduce, 1024, 16, 30}}).front();
+  EXPECT_EQ(one.promised->us, 30);
+  EXPECT_FALSE(one.between);
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,107 @@
+// Tables for NCCL's tuner: what is written is read again; what is wrong is refused at its place.
+// The plugin's own tests (tests/real/tuner) have the refusals one by one.
+
+#include "core/tuner_table/table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+namespace tutti::core::tuner_table {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Row made_row(std::mt19937_64& random, Reader reader) {
+  Row row;
+  row.collective = static_cast<int>(random() % kCollectives.size());
+  row.algorithm = static_cast<int>(random() % kAlgorithms.size());
+  row.protocol = static_cast<int>(random() % kProtocols.size());
+  row.min_bytes = random() % 3 ? random() >> (random() % 64) : 0;
+  row.max_bytes =
+      random() % 3 ? row.min_bytes + ((UINT64_MAX - row.min_bytes) >> (random() % 64)) : UINT64_MAX;
+  row.channels = static_cast<int>(random() % (kMostChannels + 1));
+  row.nodes = random() % 2 ? kAny : static_cast<int>(1 + random() % 1000);
+  row.ranks = random() % 2 ? kAny : static_cast<int>(1 + random() % 8000);
+  if (random() % 3 == 0) row.pipe_ops = static_cast<int>(1 + random() % 9);
+  if (random() % 3 == 0) row.registered = static_cast<int>(random() % 2);
+  const bool any_call = row.pipe_ops == kAny && row.registered == kAny;
+  if (reader == Reader::kTutti && any_call && row.channels > 0 && random() % 2)
+    row.chunk_bytes = 1 + random() % 1000000;
+  return row;
+}
+
+TEST(TunerTable, IsReadAsItWasWritten) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 200; ++round) {
+    Table table;
+    table.reader = round % 2 ? Reader::kTutti : Reader::kNvidiaExample;
+    table.remarks = {"made for a test", "NCCL 2.28.9, 2 nodes"};
+    const int rows = 1 + static_cast<int>(random() % 20);
+    for (int i = 0; i < rows; ++i) table.rows.push_back(made_row(random, table.reader));
+    const std::string text = write_table(table);
+    const auto read = read_table(text);
+    ASSERT_TRUE(read) << read.error().text << '\n' << text;
+    EXPECT_EQ(read->reader, table.reader);
+    EXPECT_EQ(read->remarks, table.remarks);
+    ASSERT_EQ(read->rows.size(), table.rows.size());
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      Row row = read->rows[i];
+      row.line = 0;
+      EXPECT_EQ(row, table.rows[i]) << text;
+    }
+  }
+}
+
+/// Channels of -1 are NCCL's own here, and one with NVIDIA's example, whatever its README says.
+TEST(TunerTable, ReadsChannelsAsItsPluginDoes) {
+  const std::string row = "allreduce,0,9,ring,ll,-1,-1,-1\n";
+  EXPECT_EQ(read_table(std::string(kHeader) + "\n" + row)->rows[0].channels, 0);
+  EXPECT_EQ(read_table(row)->rows[0].channels, 1);
+}
+
+TEST(TunerTable, KeepsRemarksInOneLine) {
+  Table table;
+  table.rows.push_back(Row{});
+  table.remarks = {"two\nallreduce,0,1,ring,ll,1,1,1", std::string(1000, 'x')};
+  const auto read = read_table(write_table(table));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->rows.size(), 1u);
+  EXPECT_THAT(read->remarks, ElementsAre("two allreduce,0,1,ring,ll,1,1,1", std::string(200, 'x')));
+}
+
+TEST(TunerTable, MatchesCallsByAllOfItsColumns) {
+  Row row;
+  row.collective = 4;
+  row.min_bytes = 10;
+  row.max_bytes = 20;
+  const Call call{4, 15, 1, false};
+  EXPECT_TRUE(matches(row, call));
+  EXPECT_TRUE(matches(row, {4, 10, 1, {}}) && matches(row, {4, 20, 1, {}}));
+  EXPECT_FALSE(matches(row, {4, 9, 1, {}}) || matches(row, {4, 21, 1, {}}));
+  EXPECT_FALSE(matches(row, {3, 15, 1, {}}));
+  row.pipe_ops = 2;
+  EXPECT_FALSE(matches(row, call));
+  EXPECT_TRUE(matches(row, {4, 15, 2, {}}));
+  row.pipe_ops = kAny;
+  row.registered = 0;
+  EXPECT_TRUE(matches(row, call));
+  EXPECT_FALSE(matches(row, {4, 15, 1, true})) << "registered";
+  EXPECT_FALSE(matches(row, {4, 15, 1, {}})) << "an interface that does not say it";
+  row.nodes = 2;
+  EXPECT_TRUE(is_for(row, 2, 16) && is_for(row, 2, 999));
+  EXPECT_FALSE(is_for(row, 3, 16));
+}
+
+TEST(TunerTable, RefusesLinesThatNvidiasExampleCutsInTwo) {
+  const auto table = read_table("allreduce,0,1,ring,ll,1,1,8" + std::string(300, ' '));
+  ASSERT_FALSE(table);
+  EXPECT_EQ(table.error().line, 1);
+  EXPECT_THAT(table.error().text, HasSubstr("254"));
+}
+
+}  // namespace
+}  // namespace tutti::core::tuner_table

@@ -1,0 +1,237 @@
+#include "tools/tutti/compare_promise.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/advice/promise.h"
+#include "core/base/file.h"
+#include "core/base/format.h"
+#include "core/formats/byte_input.h"
+#include "core/formats/recognise.h"
+#include "core/import/import.h"
+#include "core/import/measurements_of_run.h"
+#include "core/measured/nccl_tests.h"
+#include "core/text/report.h"
+#include "tools/tutti/io/progress.h"
+#include "tools/tutti/report/report.h"
+#include "tools/tutti/report/table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+using core::Grade;
+using core::MeasuredPoint;
+using core::ProblemCode;
+using core::Report;
+using core::show;
+
+/// The files themselves, and those in folders that are named, in the order of their names.
+Expected<std::vector<std::string>> files_of(const std::vector<std::string>& named) {
+  std::vector<std::string> files;
+  for (const std::string& one : named) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(one, ignored)) {
+      files.push_back(one);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const auto& entry : std::filesystem::directory_iterator(one, ignored))
+      if (entry.is_regular_file(ignored)) inside.push_back(entry.path().string());
+    if (inside.empty())
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kMissing}, "this folder has no files", {one, 0, 0}));
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+/// The rows of nccl-tests' tables, out of place where a row has that.
+Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
+                          std::vector<MeasuredPoint>& points) {
+  for (const core::NcclTestsTable& table : tables) {
+    if (!table.ranks)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing},
+          "this table does not say how many ranks there were; keep the lines of nccl-tests that "
+          "list them",
+          table.where));
+    const auto kind = core::check_collective(table, *table.ranks);
+    if (!kind) return failed(kind);
+    for (const core::NcclTestsRow& row : table.rows) {
+      const auto& timing = row.out_of_place ? row.out_of_place : row.in_place;
+      if (timing) points.push_back({*kind, row.bytes, *table.ranks, timing->us, ""});
+    }
+  }
+  return {};
+}
+
+/// What the trace says of NCCL's choices, by kind, bytes and ranks: "ring/ll128, 8 channels".
+using Choices =
+    std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::set<std::string>>;
+
+Choices choices_of(const core::MeasuredRun& run) {
+  Choices choices;
+  for (const core::MeasuredRank& rank : run.ranks) {
+    for (const core::MeasuredCollective& c : rank.collectives) {
+      if (c.algorithm.empty() || c.protocol.empty()) continue;
+      const std::int64_t ranks =
+          c.group >= 0 ? run.groups[static_cast<std::size_t>(c.group)].size : run.world_size;
+      std::string text = fmt::format("{}/{}", c.algorithm, c.protocol);
+      if (c.channels > 0) text += fmt::format(", {} channels", c.channels);
+      choices[{std::string(to_string(c.kind)), c.bytes, ranks}].insert(std::move(text));
+    }
+  }
+  return choices;
+}
+
+/// All that the files say. Traces are of one run, so they are read together.
+Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& files) {
+  std::vector<MeasuredPoint> points;
+  core::MeasuredRun run;
+  Progress progress("reading");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    progress.update(static_cast<double>(i) / static_cast<double>(files.size()));
+    const auto begin = core::first_bytes(files[i], core::kBytesToRecognise);
+    if (!begin) return failed(begin);
+    if (const auto format = core::recognise(*begin)) {
+      if (const auto read = core::import_file(*format, files[i], run); !read) return failed(read);
+      continue;
+    }
+    const auto tables = core::load_nccl_tests(files[i]);
+    if (!tables) return failed(tables);
+    if (const auto added = add_tables(*tables, points); !added) return failed(added);
+  }
+  if (run.ranks.empty()) return points;
+  core::finish_import(run);
+  const auto text = core::measurements_of_run(run);
+  if (!text) return failed(text);
+  const auto tables = core::parse_nccl_tests(*text, files.front());
+  if (!tables) return failed(tables);
+  std::vector<MeasuredPoint> of_run;
+  if (const auto added = add_tables(*tables, of_run); !added) return failed(added);
+  const Choices choices = choices_of(run);
+  for (MeasuredPoint& point : of_run) {
+    const auto found = choices.find({std::string(to_string(point.kind)), point.bytes, point.ranks});
+    if (found != choices.end()) point.choice = fmt::format("{}", fmt::join(found->second, "; "));
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::string promised_choice(const Grade& grade) {
+  if (!grade.promised || grade.promised->choice.empty()) return "";
+  if (grade.promised->channels == 0) return grade.promised->choice;
+  return fmt::format("{}, {} channels", grade.promised->choice, grade.promised->channels);
+}
+
+/// Whether NCCL chose what was promised; nothing if one of both is not known.
+std::optional<bool> same_choice(const Grade& grade) {
+  const std::string promised = promised_choice(grade);
+  if (promised.empty() || grade.measured.choice.empty()) return std::nullopt;
+  return grade.measured.choice == promised ||
+         grade.measured.choice == grade.promised->choice;  // channels are not measured
+}
+
+Report row_of(const Grade& grade) {
+  const MeasuredPoint& m = grade.measured;
+  const core::Time time = core::time_from_us(m.us);
+  Report row{{"collective", to_string(m.kind), "<collective"},
+             {"bytes", core::Bytes(m.bytes), "bytes"},
+             {"ranks", m.ranks, "ranks"},
+             {"measured_us", time, "measured"}};
+  if (!grade.promised) {
+    row.add("", "", "promised").add("", "", "band").add("", "", "error");
+  } else {
+    const core::PromisedCollective& p = *grade.promised;
+    const double error = (m.us - p.us) / p.us;
+    row.add({{"promised_us", core::time_from_us(p.us), "promised"},
+             {"low_us", core::time_from_us(p.low_us)},
+             {"high_us", core::time_from_us(p.high_us)},
+             {"",
+              fmt::format("{} to {}", show(core::time_from_us(p.low_us)),
+                          show(core::time_from_us(p.high_us))),
+              "band"},
+             {"error", error, "error", fmt::format("{:+.0f} %", 100 * error)},
+             {"between_sizes", grade.between}});
+  }
+  row.add("verdict", to_string(grade.verdict), "<verdict");
+  const auto same = same_choice(grade);
+  if (same)
+    row.add("as_promised", *same)
+        .add("measured_choice", m.choice)
+        .add("promised_choice", promised_choice(grade));
+  std::string choice = m.choice;
+  if (same && !*same) choice += ", promised " + promised_choice(grade);
+  row.add("", choice, "<NCCL's choice");
+  return row;
+}
+
+}  // namespace
+
+int compare_promise(const CompareOptions& options) {
+  const auto format = format_of(options.format);
+  if (!format) return report(format.error());
+  if (options.files.empty())
+    return refuse({ProblemCode::kMissing, "files"},
+                  "--promise needs what was measured: dumps of NCCL's Inspector or other traces, "
+                  "their folder, or logs of nccl-tests");
+  const auto text = core::read_text_file(options.promise, core::TextSource::kAnything);
+  if (!text) return report(about("--promise", text.error()));
+  const auto promise = core::read_promise(*text, options.promise);
+  if (!promise) return report(about("--promise", promise.error()));
+  const auto files = files_of(options.files);
+  if (!files) return report(files.error());
+  const auto points = measured(*files);
+  if (!points) return report(points.error());
+  const std::vector<Grade> grades = core::grade(*promise, *points);
+
+  std::map<Grade::Verdict, int> counts;
+  int other_choices = 0;
+  std::vector<Report> rows;
+  for (const Grade& one : grades) {
+    ++counts[one.verdict];
+    other_choices += same_choice(one) == false;
+    rows.push_back(row_of(one));
+  }
+  const int inside = counts[Grade::Verdict::kInside], slower = counts[Grade::Verdict::kSlower],
+            faster = counts[Grade::Verdict::kFaster];
+  const int graded = inside + slower + faster;
+  if (*format == Format::kJson) {
+    return print_out(core::to_json(
+        Report{{"scenario", promise->scenario},
+               {"graded", graded},
+               {"inside", inside},
+               {"faster", faster},
+               {"slower", slower},
+               {"not_promised", counts[Grade::Verdict::kNotPromised]},
+               {"other_choices", other_choices},
+               {"collectives", core::list_of(rows, [](const Report& r) { return r; })}}));
+  }
+  std::string out = fmt::format("promise of {} ({}, NCCL {})\n\n", options.promise,
+                                promise->scenario, promise->nccl);
+  out += table_text(rows, 0);
+  out += fmt::format(
+      "\n{} of {} collectives inside their bands, {} faster, {} slower; bands hold eight of ten "
+      "measurements\n",
+      inside, graded, faster, slower);
+  if (other_choices > 0)
+    out += fmt::format(
+        "NCCL chose something else than promised for {} of them: check that it has "
+        "loaded the table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
+        other_choices);
+  if (const int none = counts[Grade::Verdict::kNotPromised]; none > 0)
+    out += fmt::format(
+        "nothing was promised for {}: other collectives, or other numbers of ranks\n", none);
+  return print_out(out);
+}
+
+}  // namespace tutti::tools
