@@ -27,6 +27,25 @@ target_compile_options(tutti_flags INTERFACE
   # gcc 12 sees overlapping copies in its own std::string (its bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${TUTTI_WARNINGS_AS_ERRORS}>:-Werror>)
+# Programs for users: checked copies and stack frames, and tables that nobody can write to once the program runs.
+# Sanitizers check more, and know other functions of these names.
+if(TUTTI_HARDENING AND NOT TUTTI_SANITIZE AND NOT TUTTI_FUZZ AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  include(CheckPIESupported)
+  check_pie_supported(LANGUAGES CXX)
+  # clang up to 14 knows the second level at most. Distributions' own level would be defined twice.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
+    set(fortify 2)
+  else()
+    set(fortify 3)
+  endif()
+  add_compile_options(
+    "$<$<COMPILE_LANGUAGE:CXX>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=${fortify};-fstack-protector-strong;-fstack-clash-protection>")
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fcf-protection>")
+  endif()
+  add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack)
+endif()
 if(TUTTI_SANITIZE)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TUTTI_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   add_link_options(-fsanitize=${TUTTI_SANITIZE})

@@ -266,7 +266,8 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
   const bool by_switch = own->communicator.nvls_channels >= most;
   if (most > own->communicator.channels && !by_switch)
-    made.remark += fmt::format("; this number of channels exists only with NCCL_MIN_NCHANNELS={}", most);
+    made.remark +=
+        fmt::format("; this number of channels exists only with NCCL_MIN_NCHANNELS={}", most);
   made.table = std::move(lines.table);
   return made;
 }

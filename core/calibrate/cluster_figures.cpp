@@ -68,7 +68,7 @@ Expected<proto::Machine> machine_named(const std::string& name, const std::strin
   Problems problems;
   SourceMap sources((*file)->path);
   proto::Machine machine;
-  bind(parse_document((*file)->text, (*file)->path, problems).root, machine, sources, problems);
+  bind_named_file((*file)->text, (*file)->path, machine, sources, problems);
   if (!problems.empty()) return problems.take();
   return machine;
 }

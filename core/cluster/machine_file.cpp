@@ -368,8 +368,7 @@ Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text,
   Problems problems;
   SourceMap sources(path);
   proto::Machine message;
-  const Document document = parse_document(text, path, problems);
-  bind(document.root, message, sources, problems);
+  const Document document = bind_named_file(text, path, message, sources, problems);
   if (document.cut_off) return problems.take();
   std::shared_ptr<const Machine> machine = machine_from(message, sources, problems);
   if (!problems.empty()) return problems.take();

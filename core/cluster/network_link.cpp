@@ -12,8 +12,7 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
   Problems problems;
   SourceMap sources(path);
   proto::NetworkLink message;
-  const Document document = parse_document(text, path, problems);
-  bind(document.root, message, sources, problems);
+  const Document document = bind_named_file(text, path, message, sources, problems);
   if (document.cut_off) return problems.take();
   Fields fields(sources, problems);
   const std::string what = "link kind";

@@ -15,6 +15,13 @@ namespace {
 constexpr std::string_view kMagic = "SQLite format 3";
 /// So long another program may keep the file to itself.
 constexpr int kPatienceMs = 10'000;
+/// The steps of SQLite's machine between two calls of the progress handler, and the calls after
+/// which a statement that has returned no row since is ended: some seconds. Reading the rows of a
+/// million points in order takes a thousandth of that.
+constexpr int kStepsPerCall = 100'000;
+constexpr int kMaxCalls = 5'000;
+
+int too_long(void* calls) { return ++*static_cast<int*>(calls) > kMaxCalls ? 1 : 0; }
 
 Error told(const std::string& path, int status, const char* message) {
   switch (status & 0xff) {
@@ -33,6 +40,14 @@ Error told(const std::string& path, int status, const char* message) {
     case SQLITE_FULL:
       return Error::run({ProblemCode::kSystem},
                         path + ": the disk is full; points written before are kept");
+    case SQLITE_INTERRUPT:
+      return Error::run({ProblemCode::kDamaged},
+                        path +
+                            ": a query of this database does not end; the file was changed by "
+                            "another program, or is damaged");
+    case SQLITE_IOERR:
+      return Error::run({ProblemCode::kSystem},
+                        fmt::format("{}: {}; points written before are kept", path, message));
     case SQLITE_CORRUPT:
       return Error::run({ProblemCode::kDamaged}, path + ": this database is damaged");
     default: return Error::run({ProblemCode::kSystem}, path + ": " + message);
@@ -73,6 +88,7 @@ Statement& Statement::bind_null(int parameter) {
 }
 
 Expected<bool> Statement::step() {
+  *calls_ = 0;
   const int status = sqlite3_step(statement_.get());
   if (status == SQLITE_ROW) return true;
   if (status == SQLITE_DONE) return false;
@@ -106,13 +122,52 @@ std::string Statement::text(int column) const {
 
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 
+namespace {
+
+/// Returns the path as SQLite's URI of a file that nobody changes while it is read.
+std::string immutable(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("/._-").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri + "?immutable=1";
+}
+
+}  // namespace
+
 Expected<Database> Database::open(const std::string& path, Mode mode) {
+  // A reader that may not write would leave the files beside a database there when it closes it;
+  // SQLite itself needs less where the file cannot be written.
+  if (mode == Mode::kWrite)
+    return open_with(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  auto database = open_with(path, path, SQLITE_OPEN_READWRITE);
+  std::error_code status;
+  namespace fs = std::filesystem;
+  const bool may_not_write = !std::fstream(path, std::ios::in | std::ios::out | std::ios::binary);
+  if (!database && may_not_write && fs::is_regular_file(path, status)) {
+    // Where nothing can be written there is no place for the files that SQLite shares with others.
+    if (fs::file_size(path + "-wal", status) > 0 && !status)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kInvalid},
+          fmt::format("this file may only be read, and its last rows are in {}-wal; copy both to "
+                      "a folder where you may write",
+                      path),
+          {path, 0, 0}));
+    database = open_with(path, immutable(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  }
+  if (!database) return database;
+  if (auto only = database->run("PRAGMA query_only = ON"); !only)
+    return tl::make_unexpected(only.error());
+  return database;
+}
+
+Expected<Database> Database::open_with(const std::string& path, const std::string& name,
+                                       int flags) {
   sqlite3* raw = nullptr;
-  // Whoever is not allowed to write leaves the files beside a database there when he closes it;
-  // SQLite itself does with less where the file cannot be written.
-  const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::kRead ? 0 : SQLITE_OPEN_CREATE);
   // No locking: callers that share a database across threads must serialise access.
-  const int status = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int status = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(raw, path);
   if (const int why = raw ? sqlite3_system_errno(raw) : 0;
       (status & 0xff) == SQLITE_CANTOPEN && why != 0) {
@@ -123,13 +178,55 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   if (status != SQLITE_OK)
     return tl::make_unexpected(told(path, status, raw ? sqlite3_errmsg(raw) : "out of memory"));
   sqlite3_busy_timeout(raw, kPatienceMs);
+  if (auto distrusted = database.distrust(); !distrusted)
+    return tl::make_unexpected(distrusted.error());
   if (auto readable = database.number("PRAGMA application_id"); !readable)
     return tl::make_unexpected(readable.error());
-  if (mode == Mode::kRead) {
-    if (auto only = database.run("PRAGMA query_only = ON"); !only)
-      return tl::make_unexpected(only.error());
-  }
   return database;
+}
+
+/// The file may come from anyone.
+Expected<void> Database::distrust() {
+  sqlite3* const raw = database_.get();
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 128 << 20);  // of a text: twice the longest scenario
+  sqlite3_progress_handler(raw, kStepsPerCall, too_long, calls_.get());
+  for (const char* how : {"PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0"}) {
+    if (auto set = run(how); !set) return set;
+  }
+  return {};
+}
+
+Expected<bool> Database::has_table(std::string_view name) {
+  auto found = prepare(
+      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE 'CREATE "
+      "TABLE%'");
+  if (!found) return tl::make_unexpected(found.error());
+  return found->bind(1, name).step();
+}
+
+Expected<std::int64_t> Database::programs() {
+  const auto count = number(
+      "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR "
+      "sql LIKE 'CREATE VIRTUAL%'");
+  if (!count) return tl::make_unexpected(count.error());
+  return count->value_or(0);
+}
+
+Expected<void> Database::log_ahead() {
+  // Two programs that change the journal at the same time are refused at once, without the wait of
+  // sqlite3_busy_timeout().
+  constexpr int kPauseMs = 20;
+  for (int waited_ms = 0;; waited_ms += kPauseMs) {
+    const int status =
+        sqlite3_exec(database_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    if (status == SQLITE_OK) return run("PRAGMA synchronous = NORMAL");
+    const bool busy = (status & 0xff) == SQLITE_BUSY || (status & 0xff) == SQLITE_LOCKED;
+    if (!busy || waited_ms > kPatienceMs)
+      return tl::make_unexpected(told(path_, status, sqlite3_errmsg(database_.get())));
+    sqlite3_sleep(kPauseMs);
+  }
 }
 
 Expected<Statement> Database::prepare(const std::string& sql) {
@@ -138,10 +235,11 @@ Expected<Statement> Database::prepare(const std::string& sql) {
                                         static_cast<int>(sql.size() + 1), &raw, nullptr);
   if (status != SQLITE_OK)
     return tl::make_unexpected(told(path_, status, sqlite3_errmsg(database_.get())));
-  return Statement(raw, path_);
+  return Statement(raw, path_, calls_);
 }
 
 Expected<void> Database::run(const std::string& sql) {
+  *calls_ = 0;
   const int status = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (status != SQLITE_OK)
     return tl::make_unexpected(told(path_, status, sqlite3_errmsg(database_.get())));

@@ -36,17 +36,22 @@ class Statement {
   struct Close {
     void operator()(sqlite3_stmt* statement) const;
   };
-  Statement(sqlite3_stmt* statement, std::string path)
-      : statement_(statement), path_(std::move(path)) {}
+  Statement(sqlite3_stmt* statement, std::string path, std::shared_ptr<int> calls)
+      : statement_(statement), path_(std::move(path)), calls_(std::move(calls)) {}
 
   std::unique_ptr<sqlite3_stmt, Close> statement_;
   std::string path_;
+  std::shared_ptr<int> calls_;  ///< of the progress handler since the last row, of all statements
 };
 
 /// True if the file begins like an SQLite database.
 bool is_database(const std::string& path);
 
 /// An SQLite database in a file. Committed data survives if the process is killed.
+///
+/// The file may come from anyone. So its schema is not trusted (no views or triggers that call
+/// functions), a statement that runs for very long without returning a row is ended, and a file
+/// that may only be read is read without writing anything beside it.
 class Database {
  public:
   enum class Mode { kRead, kWrite };
@@ -56,6 +61,14 @@ class Database {
   /// ERRORS (kRun): as Statement::step().
   Expected<Statement> prepare(const std::string& sql);
   Expected<void> run(const std::string& sql);
+  /// Returns true if the file has a plain table of this name. ERRORS: as Statement::step().
+  Expected<bool> has_table(std::string_view name);
+  /// Returns how many views, triggers and virtual tables the file has. ERRORS: as
+  /// Statement::step().
+  Expected<std::int64_t> programs();
+  /// Sets up a write-ahead log. Waits while another program is doing the same. ERRORS: as
+  /// Statement::step().
+  Expected<void> log_ahead();
   /// Returns the first column of the first row of a query; nullopt without a row. ERRORS: as
   /// Statement::step().
   Expected<std::optional<std::int64_t>> number(const std::string& sql);
@@ -67,7 +80,10 @@ class Database {
     void operator()(sqlite3* database) const;
   };
   Database(sqlite3* database, std::string path) : database_(database), path_(std::move(path)) {}
+  static Expected<Database> open_with(const std::string& path, const std::string& name, int flags);
+  Expected<void> distrust();
 
+  std::shared_ptr<int> calls_ = std::make_shared<int>(0);  ///< outlives the connection
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;
 };

@@ -60,6 +60,13 @@ Expected<void> rows(Database& database, const std::string& sql, Row row) {
 
 Expected<SweepInfo> read_info(Database& database) {
   SweepInfo info;
+  bool whole = true;
+  // Numbers of rows count up from 0; the file decides about no size of memory.
+  const auto next = [&whole](std::int64_t number, auto& list) {
+    if (number == std::ssize(list)) list.emplace_back();
+    whole = whole && number + 1 == std::ssize(list);
+    return whole;
+  };
   std::map<std::string, std::string> values;
   Expected<void> read = rows(database, "SELECT name, value FROM sweep",
                              [&](const Statement& row) { values[row.text(0)] = row.text(1); });
@@ -71,7 +78,7 @@ Expected<SweepInfo> read_info(Database& database) {
   if (read) {
     read = rows(database, "SELECT axis, field FROM axis ORDER BY axis, place",
                 [&](const Statement& row) {
-                  info.axes.resize(static_cast<std::size_t>(row.integer(0)) + 1);
+                  if (!next(row.integer(0), info.axes)) return;
                   Axis& axis = info.axes.back();
                   const auto field = parse_override("axis", row.text(1) + "=");
                   if (!field) return problems.add(field.error());
@@ -82,22 +89,21 @@ Expected<SweepInfo> read_info(Database& database) {
   if (read) {
     read = rows(database, "SELECT axis, row, value FROM axis_row ORDER BY axis, row, place",
                 [&](const Statement& row) {
-                  const auto a = static_cast<std::size_t>(row.integer(0));
-                  if (a >= info.axes.size()) return;
-                  const auto r = static_cast<std::size_t>(row.integer(1));
-                  info.axes[a].rows.resize(r + 1);
-                  info.axes[a].rows[r].push_back(row.text(2));
+                  const std::int64_t a = row.integer(0);
+                  whole = whole && a >= 0 && a < std::ssize(info.axes);
+                  if (!whole) return;
+                  auto& axis_rows = info.axes[static_cast<std::size_t>(a)].rows;
+                  if (next(row.integer(1), axis_rows)) axis_rows.back().push_back(row.text(2));
                 });
   }
   if (!read) return tl::make_unexpected(read.error());
   if (!problems.empty()) return problems.take();
   for (const Axis& axis : info.axes) {
-    for (const auto& row : axis.rows) {
-      if (row.size() != axis.fields.size())
-        return tl::make_unexpected(
-            Error::run({ProblemCode::kDamaged}, database.path() + ": this sweep is damaged"));
-    }
+    for (const auto& row : axis.rows) whole = whole && row.size() == axis.fields.size();
   }
+  if (!whole)
+    return tl::make_unexpected(
+        Error::run({ProblemCode::kDamaged}, database.path() + ": this sweep is damaged"));
   info.version = values["tutti_version"];
   info.scenario_file = values["scenario_file"];
   info.scenario_text = values["scenario_text"];
@@ -159,6 +165,22 @@ Expected<bool> is_sweep(Database& database) {
                     **format, kFormat),
         {database.path(), 0, 0}));
   }
+  const auto damaged = [&](const std::string& what) {
+    return tl::make_unexpected(
+        Error::run({ProblemCode::kDamaged}, fmt::format("{}: {}", database.path(), what)));
+  };
+  const auto programs = database.programs();
+  if (!programs) return tl::make_unexpected(programs.error());
+  if (*programs > 0)
+    return damaged(
+        "this sweep holds views, triggers or virtual tables, which no sweep of tutti does; it was "
+        "changed by another program");
+  for (const char* const table : {"sweep", "setting", "axis", "axis_row", "file", "point"}) {
+    const auto there = database.has_table(table);
+    if (!there) return tl::make_unexpected(there.error());
+    if (!*there)
+      return damaged(fmt::format("this sweep is damaged: it has no table \"{}\"", table));
+  }
   return true;
 }
 
@@ -204,19 +226,27 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
   }
   // A commit is then an addition to a file beside it, which outlives the program without waiting
   // for the disk.
-  for (const char* how : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"}) {
-    if (const auto set = database->run(how); !set) return tl::make_unexpected(set.error());
-  }
+  if (const auto set = database->log_ahead(); !set) return tl::make_unexpected(set.error());
   SweepStore store(std::move(*database), info, std::move(*space));
   if (!*sweep) {
-    if (const auto created = store.create(); !created) return tl::make_unexpected(created.error());
+    const auto created = store.create();
+    if (!created) return tl::make_unexpected(created.error());
+    // Another program has created the sweep in the meantime: it may be this one or another.
+    if (!*created) return resume(path, info);
   }
   return store;
 }
 
-Expected<void> SweepStore::create() {
+Expected<bool> SweepStore::create() {
   Database& database = *database_;
   Expected<void> made = database.run("BEGIN IMMEDIATE");
+  if (!made) return tl::make_unexpected(made.error());
+  const auto there = is_sweep(database);
+  if (!there || *there) {
+    static_cast<void>(database.run("ROLLBACK"));
+    if (!there) return tl::make_unexpected(there.error());
+    return false;
+  }
   const auto then = [&](auto&& next) {
     if (made) made = next();
   };
@@ -266,7 +296,9 @@ Expected<void> SweepStore::create() {
   then([&] { return database.run(fmt::format("PRAGMA application_id = {}", kApplication)); });
   then([&] { return database.run(fmt::format("PRAGMA user_version = {}", kFormat)); });
   then([&] { return database.run("COMMIT"); });
-  return made;
+  if (made) return true;
+  static_cast<void>(database.run("ROLLBACK"));
+  return tl::make_unexpected(made.error());
 }
 
 Expected<std::vector<bool>> SweepStore::done() {
@@ -406,11 +438,13 @@ Expected<void> SweepStore::remember(const Library::File& file) {
 
 Expected<std::vector<Library::File>> SweepStore::files() {
   std::vector<Library::File> files;
-  const auto read = rows(*database_, "SELECT kind, name, path, text FROM file ORDER BY kind, name",
-                         [&](const Statement& row) {
-                           files.push_back({static_cast<Library::Kind>(row.integer(0)), row.text(1),
-                                            row.text(2), row.text(3)});
-                         });
+  const auto read = rows(
+      *database_, "SELECT kind, name, path, text FROM file ORDER BY kind, name",
+      [&](const Statement& row) {
+        const std::int64_t kind = row.integer(0);
+        if (kind < 0 || kind > static_cast<int>(Library::Kind::kAlgorithm)) return;
+        files.push_back({static_cast<Library::Kind>(kind), row.text(1), row.text(2), row.text(3)});
+      });
   if (!read) return tl::make_unexpected(read.error());
   return files;
 }

@@ -73,7 +73,8 @@ class SweepStore {
 
  private:
   SweepStore(Database database, SweepInfo info, Space space);
-  Expected<void> create();
+  /// Creates the tables. Returns false if another program has done so since the file was opened.
+  Expected<bool> create();
 
   std::unique_ptr<Database> database_;
   SweepInfo info_;

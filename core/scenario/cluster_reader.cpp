@@ -250,8 +250,7 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   }
   remember(**found, files);
   ClusterFile file((*found)->path);
-  bind(parse_document((*found)->text, file.path, problems).root, *file.message, file.sources,
-       problems);
+  bind_named_file((*found)->text, file.path, *file.message, file.sources, problems);
   if (file.message->has_file())
     problems.add({ProblemCode::kUnsupported, schema_name(*file.message, "file")},
                  file.sources.at(*file.message, "file"),

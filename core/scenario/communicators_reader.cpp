@@ -27,6 +27,11 @@ CollectiveKind collective_of(int collective) {
 
 namespace {
 
+/// The exchanges of one kind in a pass that a scenario may ask for: forty times those of the
+/// largest models that are known. Each is simulated, so their number decides how long that takes.
+constexpr std::int32_t kMaxPerPass = 16'384;
+static_assert(kMaxPerPass <= kMaxExchanges);
+
 class CommunicatorsReader {
  public:
   explicit CommunicatorsReader(Fields& fields) : fields_(fields) {}
@@ -104,9 +109,9 @@ class CommunicatorsReader {
     }
     exchange.elements = bytes / item;
     exchange.per_forward = static_cast<std::int32_t>(
-        fields_.integer(e, "per_forward", what, 0, kMaxExchanges).value_or(0));
+        fields_.integer(e, "per_forward", what, 0, kMaxPerPass).value_or(0));
     exchange.per_backward = static_cast<std::int32_t>(
-        fields_.integer(e, "per_backward", what, 0, kMaxExchanges).value_or(0));
+        fields_.integer(e, "per_backward", what, 0, kMaxPerPass).value_or(0));
     if (exchange.per_forward + exchange.per_backward == 0)
       fields_.complain(e, ProblemCode::kUnused,
                        "{}: this exchange never happens; set per_forward, per_backward or both",

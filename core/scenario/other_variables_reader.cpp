@@ -1,6 +1,7 @@
 #include "core/scenario/other_variables_reader.h"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -21,14 +22,18 @@ DataType index_type_of(const proto::SparseGradient& s, const std::string& what, 
 
 void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model,
                            Fields& fields) {
+  std::unordered_map<std::string_view, Variable*> by_name;
+  if (!workload.sparse_gradient().empty()) {
+    for (Variable& v : model.variables) by_name.emplace(v.name, &v);
+  }
   for (const proto::SparseGradient& s : workload.sparse_gradient()) {
-    const auto variable = std::find_if(model.variables.begin(), model.variables.end(),
-                                       [&](const Variable& v) { return v.name == s.variable(); });
-    if (variable == model.variables.end()) {
-      fields.complain_at(
-          s, "variable", ProblemCode::kUnknownName,
-          "sparse_gradient: variable: the model has no variable \"{}\"; name one of its variables",
-          s.variable());
+    const auto found = by_name.find(s.variable());
+    Variable* const variable = found == by_name.end() ? nullptr : found->second;
+    if (!variable) {
+      fields.complain_at(s, "variable", ProblemCode::kUnknownName,
+                         "sparse_gradient: variable: the model has no variable \"{}\"; name one of "
+                         "its variables",
+                         s.variable());
       continue;
     }
     const std::string what = fmt::format("sparse_gradient of \"{}\"", s.variable());

@@ -12,6 +12,7 @@
 #include "core/scenario/strategy_reader.h"
 #include "core/text/bind.h"
 #include "core/text/limits.h"
+#include "core/text/text_limits.h"
 
 namespace tutti::core {
 namespace {
@@ -180,6 +181,12 @@ class ScenarioReader {
     if (!w.model().empty() && !w.variable().empty()) {
       fields_.complain_at(w, "model", ProblemCode::kConflict,
                           "workload: model and variable both list variables; keep one");
+      return false;
+    }
+    if (w.variable_size() > kMaxVariables) {
+      fields_.complain_at(w, "variable", ProblemCode::kTooLarge,
+                          "workload: there are {} variables; a model may have {}",
+                          w.variable_size(), kMaxVariables);
       return false;
     }
     if (!w.variable().empty()) return read_variables(w, model);

@@ -388,4 +388,26 @@ void bind(const Value& document, Message& message, SourceMap& sources, Problems&
   Binder(sources, problems, guests).bind_message(document, message);
 }
 
+Document bind_named_file(const std::string& text, const std::string& path, Message& message,
+                         SourceMap& sources, Problems& problems) {
+  const Descriptor& type = *message.GetDescriptor();
+  Problems own;
+  Document document = parse_document(text, path, own);
+  const auto is_known = [&type](const Value::Field& field) {
+    return type.FindFieldByName(field.name) || type.FindFieldByCamelcaseName(field.name);
+  };
+  const auto& fields = document.root.fields;
+  const bool foreign = std::none_of(fields.begin(), fields.end(), is_known);
+  if (foreign && (!own.empty() || !fields.empty() || !document.root.items.empty())) {
+    problems.add({ProblemCode::kWrongType, type.name()}, {path, 0, 0},
+                 "this is no {}: it has none of its fields; name another file", type.name());
+    document.cut_off = true;
+    return document;
+  }
+  // With problems once more, so that they, and the places where they spoil later ones, are kept.
+  if (!own.empty()) document = parse_document(text, path, problems);
+  bind(document.root, message, sources, problems);
+  return document;
+}
+
 }  // namespace tutti::core

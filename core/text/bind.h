@@ -89,6 +89,13 @@ class GuestMessages {
   std::vector<Guest> guests_;
 };
 
+/// Parses a file that a scenario names, and fills `message` from it as bind() does. If no field of
+/// the message is in it, the file is something else: one problem says so and quotes nothing, since
+/// a scenario of unknown origin may name a file whose content is not to be printed.
+Document bind_named_file(const std::string& text, const std::string& path,
+                         google::protobuf::Message& message, SourceMap& sources,
+                         Problems& problems);
+
 /// Fills `message` from a document according to the message's schema. Every value that does not fit
 /// is reported and left out, so that the messages around it are not whole (SourceMap::whole()):
 /// unknown fields and enum values (with the nearest known name), wrong types, numbers that do not

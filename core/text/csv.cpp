@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "core/text/text_limits.h"
+
 namespace tutti::core {
 namespace {
 
@@ -19,28 +21,35 @@ class CsvReader {
       : text_(text), file_(file), problems_(problems), uneven_(uneven) {}
 
   CsvTable read() {
-    while (next_ < text_.size() && !problems_.full()) {
+    while (next_ < text_.size() && !problems_.full() && !too_large_) {
       if (at_remark()) {
         read_remark();
         continue;
       }
-      std::vector<CsvTable::Cell> cells = read_line();
+      std::int64_t count = 0;
+      std::vector<CsvTable::Cell> cells = read_line(count);
+      if (too_large_) break;
       if (cells.size() == 1 && cells[0].text.empty()) continue;
       if (table_.columns.empty()) {
+        if (count > kMaxCsvColumns) {
+          problems_.add({ProblemCode::kTooLarge}, {file_, cells[0].at.line, 1},
+                        "the header has {} columns; a table may have {}", count, kMaxCsvColumns);
+          break;
+        }
         table_.columns = std::move(cells);
         check_header();
       } else if (cells.size() != table_.columns.size() && uneven_ == UnevenRows::kAreKept) {
         table_.uneven.push_back({std::move(cells)});
       } else if (cells.size() != table_.columns.size()) {
         problems_.add({ProblemCode::kSyntax}, {file_, cells[0].at.line, 1},
-                      "this row has {} cells, but the header has {}{}", cells.size(),
+                      "this row has {} cells, but the header has {}{}", count,
                       table_.columns.size(),
                       cells[0].text.starts_with('#') ? "; comments must be above the header" : "");
       } else {
         table_.rows.push_back({std::move(cells)});
       }
     }
-    if (table_.columns.empty())
+    if (table_.columns.empty() && problems_.empty())
       problems_.add({ProblemCode::kMissing}, {file_, 1, 1},
                     "there is no header line; the first line names the columns");
     return std::move(table_);
@@ -72,9 +81,11 @@ class CsvReader {
     ++line_;
   }
 
-  /// The cells up to the end of the line; quoted cells may go on over several lines.
-  std::vector<CsvTable::Cell> read_line() {
+  /// The cells up to the end of the line; quoted cells may go on over several lines. `count` is
+  /// their number: of a longer row than any table has, the rest is left out.
+  std::vector<CsvTable::Cell> read_line(std::int64_t& count) {
     std::vector<CsvTable::Cell> cells;
+    if (!table_.columns.empty()) cells.reserve(table_.columns.size());
     std::size_t line_start = next_;
     while (true) {
       CsvTable::Cell cell{"", {line_, static_cast<int>(next_ - line_start) + 1}};
@@ -82,8 +93,16 @@ class CsvReader {
         read_quoted(cell, line_start);
       }
       const std::size_t end = std::min(text_.find_first_of(",\n", next_), text_.size());
-      cell.text += trim(text_.substr(next_, end - next_));
-      cells.push_back(std::move(cell));
+      if (++count <= kMaxCsvColumns) {
+        cell.text += trim(text_.substr(next_, end - next_));
+        if (++cells_ > kMaxCsvCells) {
+          too_large_ = true;
+          problems_.add({ProblemCode::kTooLarge}, {file_, cell.at.line, cell.at.column},
+                        "the table has more than {} cells; use a smaller one", kMaxCsvCells);
+          return cells;
+        }
+        cells.push_back(std::move(cell));
+      }
       next_ = end;
       if (next_ >= text_.size()) return cells;
       if (text_[next_++] == '\n') {
@@ -118,6 +137,8 @@ class CsvReader {
   CsvTable table_;
   std::size_t next_ = 0;
   int line_ = 1;
+  std::int64_t cells_ = 0;  ///< of all rows
+  bool too_large_ = false;
 };
 
 }  // namespace
@@ -127,6 +148,11 @@ int CsvTable::column(std::string_view name) const {
     if (columns[i].text == name) return static_cast<int>(i);
   }
   return -1;
+}
+
+bool CsvTable::has_none_of(const std::vector<std::string>& names) const {
+  return !columns.empty() && std::none_of(names.begin(), names.end(),
+                                          [this](const auto& name) { return column(name) >= 0; });
 }
 
 std::vector<std::size_t> CsvTable::required(const std::vector<const char*>& names,
@@ -145,6 +171,17 @@ CsvTable parse_csv(std::string_view text, const std::string& file, Problems& pro
                    UnevenRows uneven) {
   const std::optional<std::string_view> content = utf8_content(text, file, problems);
   return content ? CsvReader(*content, file, problems, uneven).read() : CsvTable();
+}
+
+tl::unexpected<Error> no_such_table(const std::string& file, std::string_view what,
+                                    const std::vector<std::string>& columns) {
+  std::string names;
+  for (const std::string& column : columns) names += (names.empty() ? "" : ", ") + column;
+  return tl::make_unexpected(Error::request(
+      {ProblemCode::kWrongType},
+      fmt::format("this is no table of {}: its first line names none of the columns {}", what,
+                  names),
+      {file, 0, 0}));
 }
 
 std::string csv_cell(std::string_view text) {

@@ -29,6 +29,8 @@ struct CsvTable {
 
   /// Returns the index of a column, or -1.
   [[nodiscard]] int column(std::string_view name) const;
+  /// True if there are columns and none of them has one of these names: the text is no such table.
+  [[nodiscard]] bool has_none_of(const std::vector<std::string>& names) const;
   /// Returns the indices of required columns; reports each one that is missing.
   [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names,
                                                   const std::string& file,
@@ -40,10 +42,15 @@ struct CsvTable {
 enum class UnevenRows { kAreProblems, kAreKept };
 
 /// Parses a table. Reports rows with more or fewer cells than the header (unless they are kept),
-/// quotes that never close, a missing header, columns with the same name, and bytes that are not
-/// UTF-8.
+/// quotes that never close, a missing header, columns with the same name, more than kMaxCsvColumns
+/// or kMaxCsvCells (text_limits.h), and bytes that are not UTF-8.
 CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems,
                    UnevenRows uneven = UnevenRows::kAreProblems);
+
+/// Returns the error of a file that is no table of `what`. It quotes nothing of the file: a
+/// scenario of unknown origin may name one whose content is not to be printed.
+[[nodiscard]] tl::unexpected<Error> no_such_table(const std::string& file, std::string_view what,
+                                                  const std::vector<std::string>& columns);
 
 /// Returns a text as a cell: in quotes if necessary.
 std::string csv_cell(std::string_view text);

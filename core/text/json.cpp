@@ -6,6 +6,7 @@
 
 #include "core/text/document.h"
 #include "core/text/limits.h"
+#include "core/text/text_limits.h"
 
 namespace tutti::core {
 namespace {
@@ -62,6 +63,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   Value root;
   bool too_deep = false;
+  bool too_many = false;  ///< values
   Position stopped_at;
 
   bool Null() { return scalar(Value::Kind::kIdentifier, "null"); }
@@ -84,10 +86,18 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool EndArray(rapidjson::SizeType) { return close(); }
 
  private:
+  bool is_one_too_many(Position at) {
+    if (++values_ <= kMaxValues) return false;
+    too_many = true;
+    stopped_at = at;
+    return true;
+  }
+
   bool scalar(Value::Kind kind, std::string text) {
     Value value;
     value.kind = kind;
     value.at = cursor_.next_token();
+    if (is_one_too_many(value.at)) return false;
     value.text = std::move(text);
     // RapidJSON 1.1.0 takes a second half of a surrogate pair on its own for a character.
     check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
@@ -100,6 +110,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     Value value;
     value.kind = kind;
     value.at = cursor_.next_token();
+    if (is_one_too_many(value.at)) return false;
     cursor_.enter();
     if (std::ssize(open_) >= kDeepestNesting) {
       too_deep = true;
@@ -136,6 +147,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   rapidjson::MemoryStream& stream_;
   const std::string& file_;
   Problems& problems_;
+  std::int64_t values_ = 0;  ///< of the whole text
   Value::Field key_;
   std::vector<Value*> open_;
 };
@@ -156,6 +168,10 @@ Document parse_json(std::string_view text, const std::string& file, Problems& pr
   if (builder.too_deep) {
     problems.add({ProblemCode::kSyntax}, {file, builder.stopped_at.line, builder.stopped_at.column},
                  "values are nested deeper than {} levels", kDeepestNesting);
+  } else if (builder.too_many) {
+    problems.add({ProblemCode::kTooLarge},
+                 {file, builder.stopped_at.line, builder.stopped_at.column},
+                 "this text has more than {} values; use a smaller one", kMaxValues);
   } else if (result.IsError()) {
     const Position at = Cursor(text).at(result.Offset());
     problems.add({ProblemCode::kSyntax}, {file, at.line, at.column}, "this is not JSON: {}",

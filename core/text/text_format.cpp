@@ -10,6 +10,7 @@
 
 #include "core/text/document.h"
 #include "core/text/limits.h"
+#include "core/text/text_limits.h"
 #include "core/text/utf8.h"
 
 namespace tutti::core {
@@ -193,6 +194,12 @@ class TextParser {
       cut_off_ = true;
       return value;
     }
+    if (++values_ > kMaxValues) {
+      problems_.add({ProblemCode::kTooLarge}, {file_, value.at.line, value.at.column},
+                    "this text has more than {} values; use a smaller one", kMaxValues);
+      cut_off_ = true;
+      return value;
+    }
     if (is("{") || is("<")) {
       const std::string_view closing = is("{") ? "}" : ">";
       tokens_.Next();
@@ -254,10 +261,11 @@ class TextParser {
   google::protobuf::io::ArrayInputStream stream_;
   mutable Tokenizer tokens_;  // current() and previous() are not const in 3.21
   std::optional<Value::Field>
-      begun_;             ///< a field whose name is read already: recover() had to look behind it
-  int lists_ = 0;         ///< open lists of the current message
-  bool failed_ = false;   ///< the rest of the current field cannot be read
-  bool cut_off_ = false;  ///< the text ended inside a message, or is read no further
+      begun_;  ///< a field whose name is read already: recover() had to look behind it
+  std::int64_t values_ = 0;  ///< of the whole text
+  int lists_ = 0;            ///< open lists of the current message
+  bool failed_ = false;      ///< the rest of the current field cannot be read
+  bool cut_off_ = false;     ///< the text ended inside a message, or is read no further
 };
 
 }  // namespace

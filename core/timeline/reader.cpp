@@ -12,6 +12,7 @@
 #include "core/proto/timeline.pb.h"
 #include "core/timeline/block_contents.h"
 #include "core/timeline/byte_source.h"
+#include "core/timeline/checksum.h"
 #include "core/timeline/writer.h"
 
 namespace tutti::core {
@@ -23,6 +24,7 @@ struct TimelineReader::State {
   std::string name;
   std::shared_ptr<const ByteSource> bytes;
   Check check = Check::kNow;
+  bool checked = false;         ///< every block has a checksum
   std::string damage;           ///< all of it
   std::string damage_of_walk;   ///< but that of `lost`
   std::vector<SpanBlock> lost;  ///< damaged blocks of spans that the index leads to
@@ -71,9 +73,10 @@ struct TimelineReader::State {
     return std::pair(start, start + found->first);
   }
 
-  static bool parse(proto::Block& block, std::string_view content) {
+  [[nodiscard]] bool parse(proto::Block& block, std::string_view serialized) const {
+    if (checked && !has_right_checksum(serialized)) return false;
     const google::protobuf::LogSilencer quiet;  // damage is reported by our own errors
-    return block.ParseFromArray(content.data(), static_cast<int>(content.size()));
+    return block.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()));
   }
 
   /// The block at `offset`, for who reads one after the other; nothing if the file ends before it
@@ -109,6 +112,7 @@ struct TimelineReader::State {
           "this is not a timeline; tutti simulate SCENARIO --timeline FILE writes one",
           {name, 0, 0}));
     }
+    checked = states_checksums();
     const auto entries = index();
     const Walk by_index = entries ? load_by_index(*entries) : Walk{};
     if (!entries || by_index.damaged > 0 || !lost.empty()) {
@@ -131,6 +135,15 @@ struct TimelineReader::State {
     content.known_tracks = {};
     tell_damage();
     return {};
+  }
+
+  /// True if the first block is the header of a file whose blocks have checksums. Either the flag
+  /// or the checksum of the header says so: a damaged header has one of them left.
+  [[nodiscard]] bool states_checksums() const {
+    ReadAhead ahead(*bytes);
+    const auto header = next_block(kTimelineMagic.size(), ahead);
+    return header && header->block.has_run() &&
+           (header->block.run().checked() || header->block.crc32c() != 0);
   }
 
   /// The spans of a block; nothing if it is damaged, or not the one that the index says is there.
@@ -239,6 +252,9 @@ struct TimelineReader::State {
         return std::nullopt;
       offset = raw->next;
     }
+    // A wrong offset might lead to a later block of the index, and so to a part of the file.
+    if (checked && !entries.empty() && entries.front().block.offset != kTimelineMagic.size())
+      return std::nullopt;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       SpanBlock& block = entries[i].block;
       block.end = i + 1 < entries.size() ? entries[i + 1].block.offset : index_at;

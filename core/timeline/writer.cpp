@@ -8,6 +8,7 @@
 
 #include "core/base/check.h"
 #include "core/proto/timeline.pb.h"
+#include "core/timeline/checksum.h"
 
 namespace tutti::core {
 namespace {
@@ -108,7 +109,8 @@ struct TimelineWriter::State {
   }
 
   void write_block(const proto::Block& block) {
-    const std::string bytes = block.SerializeAsString();
+    std::string bytes = block.SerializeAsString();
+    append_checksum(bytes);
     TUTTI_CHECK(bytes.size() <= kLongestBlock, "a block of a timeline has {} bytes", bytes.size());
     std::uint8_t prefix[10];
     const std::uint8_t* end = CodedOutputStream::WriteVarint64ToArray(bytes.size(), prefix);
@@ -161,6 +163,7 @@ struct TimelineWriter::State {
     header.set_bound_reason(bounded(run.bound_reason));
     header.set_step_bound_ps(run.step_bound.count());
     header.set_devices_in_memory(run.devices_in_memory);
+    header.set_checked(true);
     write_indexed(block);
   }
 

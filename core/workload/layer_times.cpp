@@ -17,9 +17,10 @@ Expected<LayerTimes> load_layer_times(const std::string& path) {
 
 Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path) {
   Problems problems;
-  const CsvTable table = parse_csv(text, path, problems);
-
   const std::vector<std::string> known{"layer", "forward_us", "backward_us", "variables"};
+  const CsvTable table = parse_csv(text, path, problems);
+  if (table.has_none_of(known)) return no_such_table(path, "layer times", known);
+
   for (const CsvTable::Cell& column : table.columns) {
     if (problems.full()) break;
     const bool fits = std::find(known.begin(), known.end(), column.text) != known.end();

@@ -10,6 +10,7 @@
 #include "core/text/csv.h"
 #include "core/text/document.h"
 #include "core/text/limits.h"
+#include "core/text/text_limits.h"
 
 namespace tutti::core {
 
@@ -39,6 +40,9 @@ class ModelReader {
     Position at;
   };
   using Row = std::map<std::string, Cell>;
+
+  /// All columns that a table of variables may have.
+  static const std::vector<std::string>& columns() { return kColumns; }
 
   bool check_column(const std::string& name, Position at) {
     for (const std::string& known : kColumns) {
@@ -147,6 +151,8 @@ class ModelReader {
 void read_csv(std::string_view text, const std::string& file, ModelReader& reader,
               Problems& problems) {
   const CsvTable table = parse_csv(text, file, problems);
+  if (table.has_none_of(ModelReader::columns()))
+    return problems.add(no_such_table(file, "variables", ModelReader::columns()).value());
   for (const CsvTable::Cell& column : table.columns) {
     if (problems.full()) return;
     reader.check_column(column.text, column.at);
@@ -322,6 +328,10 @@ Expected<Model> read_model(const std::string& text, const std::string& path) {
     read_csv(text, path, reader, problems);
   }
   reader.model().name = file.stem().string();
+  if (std::ssize(reader.model().variables) > kMaxVariables)
+    problems.add({ProblemCode::kTooLarge, "variables"}, {path, 0, 0},
+                 "there are {} variables in it; a model may have {}",
+                 reader.model().variables.size(), kMaxVariables);
   if (problems.empty() && reader.model().variables.empty())
     problems.add({ProblemCode::kMissing, "variables"}, {path, 0, 0}, "the file has no variables");
   if (!problems.empty()) return problems.take();

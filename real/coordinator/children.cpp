@@ -12,6 +12,8 @@
 #include <string_view>
 #include <thread>
 
+#include "real/process/system_limits.h"
+
 namespace tutti::real {
 
 using core::Error;
@@ -48,8 +50,8 @@ Expected<void> Children::start(const ChildOrder& order) {
   if (status != 0) {
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kSystem, "", static_cast<std::int32_t>(order.worker)},
-                   fmt::format("worker {} cannot be started from {}: {}", order.worker,
-                               order.program, std::strerror(status))));
+                   fmt::format("worker {} cannot be started from {}: {}{}", order.worker,
+                               order.program, std::strerror(status), remedy_for(status))));
   }
   children_.push_back({id, order.worker});
   return {};

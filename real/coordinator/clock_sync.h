@@ -3,10 +3,9 @@
 #include <cstdint>
 #include <deque>
 
-namespace tutti::real {
+#include "real/worker/run_limits.h"
 
-/// The latest time in nanoseconds that any clock may show. Sums of such times stay in range.
-inline constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
+namespace tutti::real {
 
 /// A ping and its reply, in nanoseconds: `sent` and `returned` are times of our clock, `received`
 /// and `answered` times of theirs.

@@ -14,6 +14,7 @@
 #include "real/coordinator/worker_set.h"
 #include "real/nccl/api.h"
 #include "real/proto/run.pb.h"
+#include "real/wire/peer_text.h"
 #include "real/worker/memory_need.h"
 
 namespace tutti::real {
@@ -29,6 +30,9 @@ namespace {
 /// told.
 constexpr double kWorthTelling = 0.1;
 
+/// The notes of workers that a run keeps: each is one sentence about a kind of device.
+constexpr std::size_t kMaxNotes = 200;
+
 /// … and the medium.
 std::string how(Backend backend) {
   switch (backend) {
@@ -43,7 +47,7 @@ class Coordinator {
  public:
   Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
               const core::RecordOptions& record, const core::RunControl& control,
-              core::TimelineSink& sink, const Listener& listener);
+              core::TimelineSink& sink, std::optional<Listener>& listener);
 
   Expected<bool> run();
 
@@ -54,6 +58,7 @@ class Coordinator {
   Expected<void> assign();
   Expected<void> hand_round_nccl_id();
   void take_notes(const WorkerSet::Messages& ready);
+  [[nodiscard]] InboxLimit inbox_limit() const;
   [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
@@ -74,8 +79,8 @@ class Coordinator {
   const core::Scenario& scenario_;
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
-  const Listener& listener_;
-  double time_scale_;  ///< 0: nothing is emulated
+  std::optional<Listener>& listener_;  ///< until all have joined
+  double time_scale_;                  ///< 0: nothing is emulated
   RunId run_{};
   core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
   Children children_;         // ended after the crew was dismissed
@@ -86,13 +91,13 @@ class Coordinator {
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
-  std::set<std::string> said_;  ///< by workers
+  std::set<std::string> said_;  ///< by workers, at most kMaxNotes
   AsyncAccount async_servers_;  ///< where workers do not wait for each other
 };
 
 Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
                          const core::RecordOptions& record, const core::RunControl& control,
-                         core::TimelineSink& sink, const Listener& listener)
+                         core::TimelineSink& sink, std::optional<Listener>& listener)
     : options_(options),
       scenario_(scenario),
       record_(record),
@@ -175,14 +180,16 @@ void Coordinator::begin_timeline() {
 
 Expected<void> Coordinator::all_steps() {
   if (auto started = start_workers(); !started) return started;
-  if (auto met = gather(worker_set_, children_, options_.gathering, listener_, run_); !met)
+  if (auto met = gather(worker_set_, children_, options_.gathering, *listener_, run_); !met)
     return met;
+  if (!options_.gathering.come_again) listener_.reset();
   if (options_.gathering.met) options_.gathering.met();
   if (emulates() && worker_set_.several_machines()) {
     return tl::make_unexpected(
         Error::request("--emulate needs all workers on one machine, because it uses a single "
                        "clock; remove --emulate, or start all workers on one machine"));
   }
+  worker_set_.limit_inboxes(inbox_limit());
   if (auto assigned = assign(); !assigned) return assigned;
   if (auto named = hand_round_nccl_id(); !named) return named;
   const std::int32_t batch = steps_in_a_batch();
@@ -210,7 +217,7 @@ Expected<void> Coordinator::start_workers() {
                                                                           : 0;
   ChildOrder order;
   order.program = options_.program;
-  order.join = listener_.address();
+  order.join = listener_->address();
   order.secret = gathering.secret;
   if (is_every_address(order.join.host)) {
     // Other workers will reach it by the address at which they reached the coordinator.
@@ -309,10 +316,32 @@ Expected<void> Coordinator::hand_round_nccl_id() {
 /// Reports the workers' notes on their devices and the run, each once.
 void Coordinator::take_notes(const WorkerSet::Messages& ready) {
   for (const auto& message : ready) {
-    for (const std::string& note : message->ready().note()) {
+    for (const std::string& text : message->ready().note()) {
+      if (said_.size() >= kMaxNotes) return;
+      const std::string note = peer_text(text, kLongestNote);
       if (said_.insert(note).second) sink_.note(note);
     }
   }
+}
+
+/// Returns how much a worker of this plan has to say at most: it may end all steps of a batch, and
+/// be ready for the next one, before another worker has ended the first. Sizes are upper bounds of
+/// the encoded messages (real/worker/step_message.cpp).
+InboxLimit Coordinator::inbox_limit() const {
+  constexpr std::int64_t kReplica = 512, kPack = 96, kSpan = 192, kRead = 64;
+  constexpr std::int64_t kMost = std::int64_t{4} << 30;
+  const core::Cluster& cluster = *scenario_.cluster;
+  const std::int64_t batch = steps_in_a_batch();
+  const auto packs = static_cast<std::int64_t>(scenario_.plan.packs.size());
+  const std::int64_t reads = scenario_.plan.partition ? packs * (cluster.workers() + 1) : 0;
+  const std::int64_t of_a_step =
+      cluster.replicas_per_worker() * kReplica + packs * kPack + reads * kRead;
+  const std::int64_t spans =
+      std::min(record_.most_spans / cluster.workers() + 1, kMost / kSpan) * kSpan;
+  const std::int64_t bytes = std::min(
+      static_cast<std::int64_t>(ControlChannel::kLongestMessage) + batch * of_a_step + spans,
+      kMost);
+  return {static_cast<std::size_t>(batch) + 4, static_cast<std::size_t>(bytes)};
 }
 
 std::int64_t Coordinator::next_start_ns() const {
@@ -464,7 +493,7 @@ void Coordinator::closing_notes(const Expected<void>& done) {
 
 Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
                           const core::RecordOptions& record, const core::RunControl& control,
-                          core::TimelineSink& sink, const Listener& listener) {
+                          core::TimelineSink& sink, std::optional<Listener>& listener) {
   return Coordinator(options, scenario, record, control, sink, listener).run();
 }
 

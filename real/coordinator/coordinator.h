@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "core/scenario/executor.h"
 #include "real/coordinator/tcp_executor.h"
 #include "real/join/socket.h"
@@ -7,13 +9,13 @@
 namespace tutti::real {
 
 /// Runs a scenario on workers: gathers them, sends each the whole plan, starts every step on all of
-/// them together, merges their records into one timeline, and ends them. Returns true if workers
+/// them together, merges their records into one timeline, and ends them. Once all have joined, the
+/// listener is closed, unless they are to join again. Returns true if workers
 /// that the coordinator did not start were asked to join again (Gathering::come_again); false if
-/// the run was cancelled.
-/// ERRORS: as TcpExecutor::run(). Whatever happens, the timeline holds every step that ended, and
-/// is closed.
+/// the run was cancelled. ERRORS: as TcpExecutor::run(). Whatever happens, the timeline holds every
+/// step that ended, and is closed.
 core::Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
                                 const core::RecordOptions& record, const core::RunControl& control,
-                                core::TimelineSink& sink, const Listener& listener);
+                                core::TimelineSink& sink, std::optional<Listener>& listener);
 
 }  // namespace tutti::real

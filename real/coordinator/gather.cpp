@@ -9,6 +9,7 @@
 #include "real/coordinator/worker_set.h"
 #include "real/proto/run.pb.h"
 #include "real/wire/failure.h"
+#include "real/wire/peer_text.h"
 #include "real/wire/protocol.h"
 #include "real/worker/machine.h"
 
@@ -215,6 +216,9 @@ class Gatherer {
                           "coordinator; start one for each of the {} workers, together",
                           hello.ranks(), gathering_.ranks, workers)));
     }
+    if (!hello.address().host().empty() && !is_host_name(hello.address().host()))
+      return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
+                                              "sent an address that no other worker could reach"));
     if (hello.address().port() < 1 || hello.address().port() > 65'535)
       return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
                                               fmt::format("{} is not a port that others can reach",
@@ -227,11 +231,11 @@ class Gatherer {
     member.address = {hello.address().host().empty() ? guest.host : hello.address().host(),
                       hello.address().port()};
     member.only_there = !hello.address().host().empty();
-    member.host = hello.host_name();
+    member.host = peer_text(hello.host_name(), kLongestHostName);
     member.other_clock = own_clock.empty() || hello.clock() != own_clock;
     member.heard = Clock::now();
     member.channel.emplace(std::move(guest.channel));
-    member.channel->take_messages_of(ControlChannel::kLongestFromWorker);
+    member.channel->take_messages_of(InboxLimit().bytes);
   }
 
   WorkerSet& worker_set_;

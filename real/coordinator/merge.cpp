@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "core/timeline/step_parts.h"
@@ -15,6 +14,8 @@ using core::Time;
 
 namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
+/// More messages than a worker sends in a run of weeks; sums over all workers stay in range.
+constexpr std::int64_t kMaxMessages = std::int64_t{1} << 40;
 /// More than the lanes, or the packs in flight, of any device.
 constexpr std::int32_t kMaxRows = 100'000'000;
 
@@ -29,7 +30,7 @@ bool same_lengths(const proto::SpanColumns& c) {
 }  // namespace
 
 Time StepMerger::scenario_time(std::int64_t ns) const {
-  if (time_scale_ == 0) return Time(ns * 1000);
+  if (time_scale_ == 0) return Time(std::clamp(ns, -kLongestNs, kLongestNs) * 1000);
   constexpr auto kMax = static_cast<double>(kLongestNs) * 1000;
   return Time(std::llround(std::clamp(static_cast<double>(ns) * 1000 / time_scale_, -kMax, kMax)));
 }
@@ -38,6 +39,12 @@ double StepMerger::core_wait() const {
   if (in_flight_ == Time()) return 0;
   return std::min(
       1.0, static_cast<double>(core_wait_.count()) / static_cast<double>(in_flight_.count()));
+}
+
+bool StepMerger::has_part(std::int32_t worker, const std::string& name) const {
+  const std::vector<core::Part>& parts = scenario_.cluster->machine(worker).parts();
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const core::Part& part) { return part.name == name; });
 }
 
 std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t worker,
@@ -55,12 +62,16 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
   for (int i = 0; server && i < part.spans_size(); ++i) {
     if (part.spans(i).start_ps_size() > 0) begin = part.spans(i).start_ps(0);
   }
-  bool good = std::abs(begin) < kLatestNs;
+  const auto within = [](std::int64_t ns, std::int64_t most) { return ns > -most && ns < most; };
+  bool good = within(begin, kLatestNs);
   const auto near = [&](std::int64_t ns) {
-    good = good && std::abs(ns) < 2 * kLatestNs && std::abs(ns - begin) < kLongestNs;
+    good = good && within(ns, 2 * kLatestNs) && within(ns - begin, kLongestNs);
   };
   const auto length = [&](std::int64_t ns) { good = good && ns >= 0 && ns < kLongestNs; };
-  for (const proto::ReplicaStep& r : part.replica()) {
+  for (int i = 0; i < part.replica_size(); ++i) {
+    const proto::ReplicaStep& r = part.replica(i);
+    const std::int64_t replica = std::int64_t{worker} * cluster.replicas_per_worker() + i;
+    good = good && r.device() == cluster.part_name(cluster.replica(replica));
     for (const std::int64_t ns : {r.start_ns(), r.end_ns()}) near(ns);
     for (const std::int64_t ns :
          {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns(), r.exposed_ns()})
@@ -68,7 +79,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
   }
   for (const std::int64_t ns : {part.core_wait_ns(), part.latest_ns()}) length(ns);
   good = good && part.late_messages() >= 0 && part.late_messages() <= part.messages() &&
-         part.messages() < kLatestNs;
+         part.messages() < kMaxMessages;
   for (int i = 0; !server && i < part.pack_size(); ++i) {
     const proto::PackStep& p = part.pack(i);
     good = good && p.pack() == i;
@@ -80,7 +91,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
   for (const proto::TrackInfo& track : part.track()) {
     good = good && track.kind() >= 0 && track.kind() <= static_cast<int>(core::TrackKind::kLane) &&
            track.worker() == worker && track.slot() >= 0 && track.slot() < kMaxRows &&
-           track.lane() >= -1 && track.lane() < kMaxRows;
+           track.lane() >= -1 && track.lane() < kMaxRows && has_part(worker, track.device());
   }
   for (int i = 0; good && i < part.spans_size(); ++i) good = good && same_lengths(part.spans(i));
   for (int i = 0; good && i < part.spans_size(); ++i) {

@@ -58,6 +58,8 @@ class StepMerger {
   [[nodiscard]] core::Time scenario_time(std::int64_t ns) const;
 
  private:
+  /// True if the worker's machine has a device or card of this name.
+  [[nodiscard]] bool has_part(std::int32_t worker, const std::string& name) const;
   using InRun = std::function<core::Time(std::int64_t)>;
   void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
                    const std::vector<InRun>& in_run);

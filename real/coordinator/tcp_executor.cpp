@@ -148,7 +148,7 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   }
   if (auto opened = open(); !opened) return opened;
   others_ = 0;
-  const auto done = coordinate(options_, scenario, record, control, sink, *listener_);
+  const auto done = coordinate(options_, scenario, record, control, sink, listener_);
   if (!done || !*done) listener_.reset();
   if (!done) return tl::make_unexpected(done.error());
   gathering.met = {};

@@ -9,6 +9,7 @@
 
 #include "real/proto/run.pb.h"
 #include "real/wire/failure.h"
+#include "real/wire/peer_text.h"
 #include "real/worker/patience.h"
 
 namespace tutti::real {
@@ -20,14 +21,23 @@ using proto::Control;
 
 namespace {
 
-/// How long to wait for other workers' reports after a failure: the first to report is seldom the
-/// cause.
-constexpr std::chrono::milliseconds kLastWords{1000};
 constexpr int kPingsAtATime = 8;
+/// The longest message that a frame and Protocol Buffers can hold with room to spare.
+constexpr std::size_t kLongestStep = std::size_t{1} << 30;
+/// The messages that are taken from one worker before the others get their turn.
+constexpr int kMostPerTurn = 64;
+/// A worker's report of how long it has waited is at most this.
+constexpr std::chrono::hours kLongestStill{24 * 365};
 
 /// True if the worker only knows that it has waited in vain: another one knows why.
 bool only_waited(const Error& said) {
   return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
+}
+
+void leaves(Member& member, const Error& why) {
+  member.gone = true;
+  member.farewell = why.message();
+  member.gone_because = kind_of(why).code;
 }
 
 double seconds(WorkerSet::Clock::duration d) { return std::chrono::duration<double>(d).count(); }
@@ -35,8 +45,12 @@ double seconds(WorkerSet::Clock::duration d) { return std::chrono::duration<doub
 }  // namespace
 
 WorkerSet::WorkerSet(std::size_t workers, Children& children, const core::RunControl& control,
-                     Clock::duration timeout)
-    : members_(workers), children_(children), control_(control), timeout_(timeout) {}
+                     Clock::duration timeout, Clock::duration last_words)
+    : members_(workers),
+      children_(children),
+      control_(control),
+      timeout_(timeout),
+      last_words_(last_words) {}
 
 WorkerSet::~WorkerSet() = default;
 
@@ -49,6 +63,13 @@ std::string WorkerSet::name(std::size_t worker) const {
 bool WorkerSet::several_machines() const {
   return std::any_of(members_.begin(), members_.end(),
                      [](const Member& m) { return m.other_clock; });
+}
+
+void WorkerSet::limit_inboxes(const InboxLimit& limit) {
+  limit_ = limit;
+  for (Member& member : members_) {
+    if (member.channel) member.channel->take_messages_of(std::min(limit.bytes, kLongestStep));
+  }
 }
 
 Error WorkerSet::failed(std::size_t worker, ProblemCode code, const std::string& what) const {
@@ -87,17 +108,23 @@ void WorkerSet::wait(Clock::time_point until) {
   ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, 60'000)));
 }
 
+/// Takes what has come from every worker, but not more of each than a bounded number of messages:
+/// the others, the timeouts and the user's Ctrl-C come first, however much one of them sends.
 void WorkerSet::take_all_that_came() {
   for (Member& member : members_) {
-    while (member.channel && !member.gone) {
+    for (int taken = 0; taken < kMostPerTurn && member.channel && !member.gone; ++taken) {
       auto message = member.channel->receive({});
       if (!message) {
-        member.gone = true;
-        member.farewell = message.error().message();
+        leaves(member, message.error());
         break;
       }
       if (!*message) break;
       take(member, std::move(*message));
+    }
+    // A long message over a slow link is a sign of life, too.
+    if (member.channel && member.arrived != member.channel->arrived()) {
+      member.arrived = member.channel->arrived();
+      member.heard = Clock::now();
     }
   }
 }
@@ -105,16 +132,25 @@ void WorkerSet::take_all_that_came() {
 void WorkerSet::take(Member& member, std::unique_ptr<Control> message) {
   member.heard = Clock::now();
   if (message->has_alive()) {
-    member.doing = message->alive().doing();
-    member.still = std::chrono::nanoseconds(message->alive().still_ns());
-    member.stands = message->alive().stands();
+    member.doing = peer_text(message->alive().doing(), kLongestActivity);
+    member.still = std::clamp<Clock::duration>(
+        std::chrono::nanoseconds(message->alive().still_ns()), {}, kLongestStill);
+    member.stands = peer_text(message->alive().stands(), kLongestStandstill);
   } else if (message->has_pong()) {
     const proto::Pong& pong = message->pong();
     if (member.other_clock)
       member.clock.add(
           {pong.sent_ns(), pong.received_ns(), pong.answered_ns(), ControlChannel::now_ns()});
   } else {
-    member.inbox.push_back(std::move(message));
+    const std::size_t bytes = member.channel->last_size();
+    member.inbox_bytes += bytes;
+    member.inbox.push_back({std::move(message), bytes});
+    if (member.inbox.size() <= limit_.messages && member.inbox_bytes <= limit_.bytes) return;
+    member.gone = member.exceeds = true;
+    member.farewell = fmt::format("sent {} messages of {} bytes before they were due",
+                                  member.inbox.size(), member.inbox_bytes);
+    member.inbox.clear();
+    member.inbox_bytes = 0;
   }
 }
 
@@ -138,7 +174,7 @@ Expected<WorkerSet::Messages> WorkerSet::from_everyone(int wanted, const std::st
     if (const auto error = trouble(due)) return tl::make_unexpected(*error);
     for (std::size_t w = 0; w < size(); ++w) {
       if (!members_[w].inbox.empty() &&
-          static_cast<int>(members_[w].inbox.front()->content_case()) != wanted)
+          static_cast<int>(members_[w].inbox.front().message->content_case()) != wanted)
         return tl::make_unexpected(
             failed(w, ProblemCode::kProtocol, due + " and sent an unexpected message"));
     }
@@ -153,7 +189,8 @@ Expected<WorkerSet::Messages> WorkerSet::from_everyone(int wanted, const std::st
 
 std::optional<WorkerSet::Messages> WorkerSet::already_from_everyone(int wanted) {
   for (const Member& member : members_) {
-    if (member.inbox.empty() || static_cast<int>(member.inbox.front()->content_case()) != wanted)
+    if (member.inbox.empty() ||
+        static_cast<int>(member.inbox.front().message->content_case()) != wanted)
       return std::nullopt;
   }
   return first_of_all();
@@ -163,7 +200,8 @@ std::optional<WorkerSet::Messages> WorkerSet::already_from_everyone(int wanted) 
 WorkerSet::Messages WorkerSet::first_of_all() {
   Messages messages;
   for (Member& member : members_) {
-    messages.push_back(std::move(member.inbox.front()));
+    messages.push_back(std::move(member.inbox.front().message));
+    member.inbox_bytes -= member.inbox.front().bytes;
     member.inbox.pop_front();
   }
   return messages;
@@ -179,6 +217,7 @@ Expected<void> WorkerSet::align_clocks() {
   for (int round = 0; round < kPingsAtATime; ++round) {
     for (std::size_t w = 0; w < size(); ++w) {
       if (!members_[w].other_clock) continue;
+      if (cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
       Control ping;
       ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
       if (auto told = tell(w, ping); !told) return told;
@@ -196,21 +235,21 @@ bool WorkerSet::take_answer(std::size_t worker, std::int64_t sent_ns) {
   while (true) {
     auto message = member.channel->receive(until);
     if (!message) {
-      member.gone = true;
-      member.farewell = message.error().message();
+      leaves(member, message.error());
       return false;
     }
     if (!*message) return true;
     const bool answer = (*message)->has_pong() && (*message)->pong().sent_ns() == sent_ns;
     take(member, std::move(*message));
-    if (answer) return true;
+    if (member.gone) return false;
+    if (answer || Clock::now() >= until) return true;
   }
 }
 
 // --- failures ---
 
 std::optional<Error> WorkerSet::failure_of(std::size_t worker) const {
-  for (const auto& message : members_[worker].inbox) {
+  for (const auto& [message, bytes] : members_[worker].inbox) {
     if (message->has_failure()) return error_of(message->failure());
   }
   return std::nullopt;
@@ -254,7 +293,7 @@ std::optional<Error> WorkerSet::standstill() const {
 }
 
 Error WorkerSet::find_cause() {
-  const Clock::time_point until = Clock::now() + kLastWords;
+  const Clock::time_point until = Clock::now() + last_words_;
   while (true) {
     take_all_that_came();
     // Whoever cancels the run may stop its workers too.
@@ -269,6 +308,7 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
   std::optional<std::size_t> first;
   bool first_waited = false;
   for (std::size_t w = 0; w < size(); ++w) {
+    if (members_[w].exceeds) return failed(w, ProblemCode::kProtocol, members_[w].farewell);
     if (const auto end = children_.ended(w); end && !end->told_why)
       return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
     const std::optional<Error> said = failure_of(w);
@@ -321,7 +361,7 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
       return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
     if (members_[w].gone) {
       return failed(
-          w, ProblemCode::kLost,
+          w, members_[w].gone_because,
           fmt::format("{} ({})",
                       members_[w].farewell.empty() ? "has disconnected" : members_[w].farewell,
                       members_[w].doing));
@@ -346,7 +386,7 @@ void WorkerSet::dismiss(const Error* why, bool come_again) {
   }
   // Closing at once could discard what was just sent. So wait until they close, which they do after
   // reading it.
-  const Clock::time_point until = Clock::now() + kLastWords;
+  const Clock::time_point until = Clock::now() + last_words_;
   const auto someone = [this] {
     return std::any_of(members_.begin(), members_.end(),
                        [](const Member& m) { return m.channel && !m.gone; });

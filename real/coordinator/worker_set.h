@@ -13,6 +13,19 @@
 
 namespace tutti::real {
 
+/// The messages of a worker that the coordinator keeps until they are due. A worker that sends more
+/// has failed, so that none can make the coordinator's memory grow.
+struct InboxLimit {
+  std::size_t messages = 4;
+  std::size_t bytes = ControlChannel::kLongestMessage;  ///< of all of them, and so of each
+};
+
+/// A message that has arrived, and its size on the wire.
+struct Received {
+  std::unique_ptr<proto::Control> message;
+  std::size_t bytes = 0;
+};
+
 /// One worker as the coordinator sees it.
 struct Member {
   std::optional<ControlChannel> channel;
@@ -25,9 +38,13 @@ struct Member {
   std::string doing = "starting";           ///< its own report of its current activity
   ControlChannel::Clock::duration still{};  ///< how long it had been idle at that time, and
   std::string stands;                       ///< what it waits for, if it waits for other workers
-  std::deque<std::unique_ptr<proto::Control>> inbox;  ///< received, and not yet taken
+  std::deque<Received> inbox;               ///< received, and not yet taken
+  std::size_t inbox_bytes = 0;
+  std::uint64_t arrived = 0;  ///< bytes of its connection when `heard` was set
   bool gone = false;
+  bool exceeds = false;  ///< it is gone because it sent more than InboxLimit allows
   std::string farewell;  ///< why, as the connection reports it
+  core::ProblemCode gone_because = core::ProblemCode::kLost;
 };
 
 /// The workers of a run, as the coordinator talks to them, all concurrently. If one fails, the run
@@ -39,8 +56,10 @@ class WorkerSet {
 
   /// A worker that sends nothing for longest_silence(timeout) has failed. REQUIRES: children and
   /// control outlive it.
+  /// `last_words`: how long to wait for the reports of others once one has failed, since the first
+  /// to report is seldom the cause.
   WorkerSet(std::size_t workers, Children& children, const core::RunControl& control,
-            Clock::duration timeout);
+            Clock::duration timeout, Clock::duration last_words = std::chrono::seconds(1));
   ~WorkerSet();
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
@@ -49,6 +68,9 @@ class WorkerSet {
   /// Returns "worker 3", followed by its machine if there are several.
   [[nodiscard]] std::string name(std::size_t worker) const;
   [[nodiscard]] bool several_machines() const;
+
+  /// Sets how much each worker may send before it is asked for more.
+  void limit_inboxes(const InboxLimit& limit);
 
   /// Sends a message to one worker. ERRORS: a worker is gone.
   core::Expected<void> tell(std::size_t worker, const proto::Control& message);
@@ -102,6 +124,8 @@ class WorkerSet {
   Children& children_;
   const core::RunControl& control_;
   Clock::duration timeout_;
+  Clock::duration last_words_;
+  InboxLimit limit_;
   Clock::time_point kept_company_;
   Clock::time_point told_progress_;
   double share_ = 0;

@@ -44,6 +44,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   core::Expected<void> poll(Clock::time_point until) override;
   [[nodiscard]] bool flushed() const override { return on_own_links_ == 0 && below_.flushed(); }
   [[nodiscard]] bool is_local(core::Rank rank) const override { return below_.is_local(rank); }
+  [[nodiscard]] std::int64_t carried() const override { return below_.carried(); }
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
   [[nodiscard]] Clock::time_point began() const override { return began_.value_or(timers_.now()); }
 

@@ -55,11 +55,12 @@ Expected<CoordinatorFound> find_coordinator(
     Clock::time_point until, const std::function<bool()>& stop) {
   const auto began = Clock::now();
   std::string last = "the coordinator's address is unknown";
+  std::optional<Appointment> refused;  ///< one that may be stale
   while (true) {
     if (stop())
       return tl::make_unexpected(
           Error::run({core::ProblemCode::kStopped}, "interrupted before the run began"));
-    if (const auto appointment = where()) {
+    if (const auto appointment = where(); appointment && appointment != refused) {
       Reception reception({appointment->secret, {}, {}}, nullptr);
       const Introduction self{Purpose::kControl, worker, kCoordinator, std::string(protocol())};
       const auto this_try = std::min(until, Clock::now() + kOneTry);
@@ -69,8 +70,13 @@ Expected<CoordinatorFound> find_coordinator(
         events = reception.wait(Clock::now() + std::chrono::milliseconds(100));
       if (events.empty()) continue;
       Reception::Event& event = events.front();
-      if (const auto word = final_word(event, appointment->coordinator))
-        return tl::make_unexpected(*word);
+      const auto word = final_word(event, appointment->coordinator);
+      if (word && !appointment->may_be_stale) return tl::make_unexpected(*word);
+      if (word) {
+        refused = appointment;
+        last = word->message();
+        continue;
+      }
       if (event.state == State::kDone)
         return CoordinatorFound{std::move(event.socket), *appointment, event.run};
       last = fmt::format("the coordinator does not answer at {}: {}",

@@ -14,6 +14,11 @@ namespace tutti::real {
 struct Appointment {
   Address coordinator;
   std::string secret;
+  /// It may be left over from an earlier run: whoever refuses this process there may have nothing
+  /// to do with its run.
+  bool may_be_stale = false;
+
+  bool operator==(const Appointment&) const = default;
 };
 
 /// An authenticated connection to the coordinator.
@@ -25,6 +30,7 @@ struct CoordinatorFound {
 
 /// Connects to the coordinator, repeatedly until `until`, since it may start later than its
 /// workers. `where` is called for each attempt, and returns nothing while the address is unknown.
+/// An appointment that may be stale is not tried again after a refusal; the next one is.
 /// ERRORS: no coordinator answers there; its secret, or its version of Tutti, differs; `stop`
 /// returns true.
 core::Expected<CoordinatorFound> find_coordinator(

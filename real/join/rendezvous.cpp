@@ -67,7 +67,7 @@ std::optional<Appointment> RendezvousFile::read() const {
     return std::nullopt;
   const auto coordinator = parse_address(address);
   if (!coordinator) return std::nullopt;
-  return Appointment{*coordinator, secret};
+  return Appointment{*coordinator, secret, true};
 }
 
 core::Expected<void> RendezvousFile::write(const Appointment& appointment) {

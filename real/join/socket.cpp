@@ -12,6 +12,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "real/process/system_limits.h"
+
 namespace tutti::real {
 
 using core::Error;
@@ -99,10 +101,12 @@ Expected<Listener> Listener::open(const Address& at) {
   if (!socket || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(socket.get(), 1024) != 0 ||
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    const std::string hint = errno == EADDRNOTAVAIL ? "; this machine has no such address" : "";
+    const int why = errno;
+    const std::string hint =
+        why == EADDRNOTAVAIL ? "; this machine has no such address" : remedy_for(why);
     return tl::make_unexpected(Error::run(
         {core::ProblemCode::kSystem},
-        fmt::format("cannot listen at {}: {}{}", to_string(at), std::strerror(errno), hint)));
+        fmt::format("cannot listen at {}: {}{}", to_string(at), std::strerror(why), hint)));
   }
   return Listener(std::move(socket), {at.host, ntohs(address.sin_port)});
 }
@@ -117,11 +121,12 @@ Expected<Socket> begin_connecting(const Address& to) {
   const auto host = resolve(to.host);
   if (!host) return tl::make_unexpected(host.error());
   Socket socket = new_socket();
+  const int why = socket ? 0 : errno;
   const sockaddr_in address = as_sockaddr(*host, to.port);
   if (!socket)
-    return tl::make_unexpected(
-        Error::run({core::ProblemCode::kSystem},
-                   fmt::format("no socket is available: {}", std::strerror(errno))));
+    return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kSystem},
+        fmt::format("no socket is available: {}{}", std::strerror(why), remedy_for(why))));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
       errno != EINPROGRESS) {
     return tl::make_unexpected(

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "real/process/system_limits.h"
+
 namespace tutti::real {
 
 using core::Error;
@@ -20,8 +22,10 @@ namespace {
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 tl::unexpected<Error> failed(const std::string& what) {
+  const int why = errno;
   return tl::make_unexpected(
-      Error::run({core::ProblemCode::kSystem}, fmt::format("{}: {}", what, std::strerror(errno))));
+      Error::run({core::ProblemCode::kSystem},
+                 fmt::format("{}: {}{}", what, std::strerror(why), remedy_for(why))));
 }
 
 }  // namespace

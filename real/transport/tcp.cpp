@@ -112,6 +112,7 @@ struct TcpTransport::State {
   LocalTransport local;
   Receiver* receiver = nullptr;
   std::optional<core::Error> failure;
+  std::int64_t carried = 0;
 
   Peer* peer_of(core::Rank rank) {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
@@ -162,6 +163,7 @@ struct TcpTransport::State {
         break;
       }
       moved = true;
+      carried += sent;
       auto left = static_cast<std::size_t>(sent);
       while (left > 0) {
         Outgoing& out = stream.queue.front();
@@ -211,6 +213,7 @@ struct TcpTransport::State {
         break;
       }
       moved = true;
+      carried += got;
       auto bytes = static_cast<std::size_t>(got);
       taken += bytes;
       const std::size_t straight = std::min(bytes, stream.straight);
@@ -413,6 +416,8 @@ void TcpTransport::connect(Receiver& receiver, Devices& devices) {
   state_->receiver = &receiver;
   state_->local.connect(receiver, devices);
 }
+
+std::int64_t TcpTransport::carried() const { return state_->carried; }
 
 std::int64_t TcpTransport::piece_bytes() const { return kPieceBytes; }
 

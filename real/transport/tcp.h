@@ -33,6 +33,7 @@ class TcpTransport : public Transport {
   core::Expected<void> poll(Clock::time_point until) override;
 
   [[nodiscard]] bool flushed() const override;
+  [[nodiscard]] std::int64_t carried() const override;
   [[nodiscard]] std::int64_t piece_bytes() const override;
   [[nodiscard]] bool is_local(core::Rank rank) const override;
 

@@ -100,6 +100,9 @@ class Transport {
   virtual core::Expected<void> poll(Clock::time_point until) = 0;
   /// True if all messages have left this process.
   [[nodiscard]] virtual bool flushed() const = 0;
+  /// Returns the number of bytes that connections to other processes have carried so far, in both
+  /// directions. It also grows while a long piece is on its way over a slow link.
+  [[nodiscard]] virtual std::int64_t carried() const { return 0; }
   /// True if the rank is in this process: its messages do not leave the memory of the process and
   /// its devices.
   [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;

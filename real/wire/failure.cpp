@@ -1,6 +1,7 @@
 #include "real/wire/failure.h"
 
 #include "real/proto/run.pb.h"
+#include "real/wire/peer_text.h"
 
 namespace tutti::real {
 
@@ -21,8 +22,8 @@ void write_failure(const Error& error, proto::Failure& failure) {
 Error error_of(const proto::Failure& failure) {
   ProblemKind kind{core::parse_problem_code(failure.code()).value_or(ProblemCode::kInvalid)};
   if (failure.has_worker() && failure.worker() >= 0) kind.worker = failure.worker();
-  return failure.request() ? Error::request(kind, failure.text())
-                           : Error::run(kind, failure.text());
+  const std::string text = peer_text(failure.text(), kLongestFailure, core::LineBreaks::kStay);
+  return failure.request() ? Error::request(kind, text) : Error::run(kind, text);
 }
 
 }  // namespace tutti::real

@@ -6,6 +6,12 @@
 #include "real/wire/failure.h"
 
 namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using core::ProblemCode;
+using proto::Control;
+
 namespace {
 
 Error gone(const std::string& text) { return Error::run({core::ProblemCode::kLost}, text); }
@@ -13,13 +19,8 @@ Error stopped(const std::string& text) { return Error::run({core::ProblemCode::k
 
 }  // namespace
 
-using core::Error;
-using core::Expected;
-using core::ProblemCode;
-using proto::Control;
-
 CoordinatorLine::CoordinatorLine(Socket socket, const WorkerJoin& join)
-    : join_(join), channel_(std::move(socket), ControlChannel::kLongestToWorker) {}
+    : join_(join), channel_(std::move(socket), ControlChannel::kLongestAssignment) {}
 
 void CoordinatorLine::begin_heartbeat(std::chrono::milliseconds interval) {
   heartbeat_.emplace(channel_, interval);
@@ -46,7 +47,7 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
   Clock::time_point until = Clock::now() + silence;
   // A coordinator that compares clocks needs the replies at once.
   Clock::time_point listens_until;
-  while (true) {
+  for (std::uint64_t arrived = channel_.arrived();;) {
     if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
     const bool listens = Clock::now() < listens_until;
     auto message =
@@ -59,6 +60,9 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
       listens_until = Clock::now() + std::chrono::milliseconds(5);
       continue;
     }
+    // A long assignment over a slow link is a sign of life, too.
+    if (channel_.arrived() != arrived) until = Clock::now() + silence;
+    arrived = channel_.arrived();
     if (Clock::now() > until) {
       return tl::make_unexpected(
           gone(fmt::format("the coordinator has not been heard from for {:.3g} s",

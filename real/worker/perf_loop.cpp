@@ -189,6 +189,7 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   // The clock is read only if nothing moves: short messages take no longer than a few readings of
   // it.
   Clock::time_point moved{};
+  std::int64_t carried = 0;
   for (std::int64_t seen = collectives_->moved(); ranks_left_ > 0;) {
     const Clock::time_point until = std::min(devices_.next_due(), collectives_->next_due());
     if (auto polled = transport_.poll(until); !polled) return polled;
@@ -200,7 +201,9 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
       continue;
     }
     const Clock::time_point now = Clock::now();
-    if (moved == Clock::time_point{}) moved = now;
+    // A long piece on a slow link moves, although none has arrived.
+    if (moved == Clock::time_point{} || transport_.carried() != carried) moved = now;
+    carried = transport_.carried();
     if (now - moved > options_.timeout)
       return failed(core::ProblemCode::kTimeout,
                     nothing_moved(options_.timeout, collectives_->where_it_stands()));
@@ -214,12 +217,14 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
 void PerfLoop::rank_done(CollectiveTag, Rank) { --ranks_left_; }
 
 Expected<void> PerfLoop::flush() {
-  const Clock::time_point until =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  Clock::time_point moved_at = Clock::now();
+  std::int64_t carried = transport_.carried();
   while (!transport_.flushed()) {
     if (auto polled = transport_.poll(Clock::now() + std::chrono::milliseconds(5)); !polled)
       return polled;
-    if (Clock::now() > until)
+    if (transport_.carried() != carried) moved_at = Clock::now();
+    carried = transport_.carried();
+    if (Clock::now() - moved_at > options_.timeout)
       return failed(core::ProblemCode::kTimeout, "a peer no longer accepts data");
   }
   return {};

@@ -8,6 +8,8 @@ namespace tutti::real {
 // with such values are rejected.
 
 inline constexpr double kMaxTimeoutSeconds = 86'400;
+/// The latest time in nanoseconds that any clock may show. Sums of such times stay in range.
+inline constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
 inline constexpr double kMinTimeScale = 0.001;
 inline constexpr double kMaxTimeScale = 1e6;
 inline constexpr std::int32_t kMaxIterations = 100'000'000;  ///< timed iterations of a benchmark

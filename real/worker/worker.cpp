@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <new>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/scenario/scenario.h"
+#include "real/process/system_limits.h"
 #include "real/proto/run.pb.h"
 #include "real/worker/coordinator_line.h"
 #include "real/worker/environment.h"
@@ -63,6 +65,12 @@ class Worker {
       return tl::make_unexpected(Error::run({core::ProblemCode::kOutOfMemory},
                                             "out of memory; every replica of a worker holds all "
                                             "its gradients, plus the buffers of the plan"));
+    } catch (const std::system_error& error) {
+      run_.reset();
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kSystem},
+                     fmt::format("cannot start a thread: {}{}", error.code().message(),
+                                 remedy_for(error.code().value()))));
     }
   }
 
@@ -86,8 +94,9 @@ class Worker {
         !fits)
       return fits;
     now_doing("connecting to the other workers");
-    auto sockets = meet_others(order, found_, listener_, line_);
+    auto sockets = meet_others(order, found_, *listener_, line_);
     if (!sockets) return tl::make_unexpected(sockets.error());
+    listener_.reset();  // nobody else is to come
     now_doing("making its buffers");
     auto opened = open_transport(order, **scenario_, std::move(*sockets), line_);
     if (!opened) return tl::make_unexpected(opened.error());
@@ -118,7 +127,7 @@ class Worker {
   Expected<std::unique_ptr<proto::Assignment>> join() {
     Control message;
     proto::Hello& hello = *message.mutable_hello();
-    const Address& at = listener_.address();
+    const Address& at = listener_->address();
     if (!is_every_address(at.host)) hello.mutable_address()->set_host(at.host);
     hello.mutable_address()->set_port(at.port);
     hello.set_ranks(join_.ranks);
@@ -276,7 +285,7 @@ class Worker {
       wanted_again_ = (*message)->finish().come_again();
       return false;
     }
-    if (!(*message)->has_go() || (*message)->go().step() != next)
+    if (!(*message)->has_go() || !is_due((*message)->go(), next))
       return tl::make_unexpected(not_due("the next step"));
     const Clock::time_point start{
         std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
@@ -287,7 +296,7 @@ class Worker {
   const WorkerJoin& join_;
   CoordinatorLine line_;
   CoordinatorFound found_;
-  Listener listener_;
+  std::optional<Listener> listener_;  ///< until the workers have met
   std::int32_t worker_ = 0;
   Clock::duration patience_{};
   std::optional<Expected<core::Scenario>> scenario_;

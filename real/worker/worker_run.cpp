@@ -166,15 +166,15 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   if (cycles_) cycles_->begin(begin);
   still_since_.reset();
   Clock::time_point moved = Clock::now();
-  std::int64_t seen = progress_ + collectives_->moved();
+  const auto seen_now = [this] { return progress_ + collectives_->moved() + transport_.carried(); };
+  std::int64_t seen = seen_now();
   while (left_in_all_ > 0) {
     go_on();
     if (left_in_all_ == 0) break;
     const Clock::time_point now = Clock::now();
     if (auto done = look(now + std::chrono::milliseconds(20)); !done) return done;
-    if (progress_ + collectives_->moved() != seen || timers_.next() != Clock::time_point::max() ||
-        computes(now)) {
-      seen = progress_ + collectives_->moved();
+    if (seen_now() != seen || timers_.next() != Clock::time_point::max() || computes(now)) {
+      seen = seen_now();
       moved = now;
       still_since_.reset();
     } else if (still_since_ = moved; now - moved > options_.timeout) {
@@ -247,12 +247,14 @@ core::Expected<void> WorkerRun::look(Clock::time_point until) {
 core::Expected<void> WorkerRun::serve(Clock::time_point until) { return transport_.poll(until); }
 
 core::Expected<void> WorkerRun::flush() {
-  const Clock::time_point until =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  Clock::time_point moved_at = Clock::now();
+  std::int64_t carried = transport_.carried();
   while (!transport_.flushed()) {
     go_on();
     if (auto moved = look(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
-    if (Clock::now() > until)
+    if (transport_.carried() != carried) moved_at = Clock::now();
+    carried = transport_.carried();
+    if (Clock::now() - moved_at > options_.timeout)
       return tl::make_unexpected(
           core::Error::run({core::ProblemCode::kTimeout}, "a peer no longer accepts data"));
   }

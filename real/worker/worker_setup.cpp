@@ -13,6 +13,7 @@
 #include "real/proto/run.pb.h"
 #include "real/transport/shm.h"
 #include "real/transport/tcp.h"
+#include "real/wire/peer_text.h"
 #include "real/wire/protocol.h"
 #include "real/worker/all_ranks.h"
 #include "real/worker/patience.h"
@@ -114,6 +115,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
     }
   }
   for (const proto::Address& peer : order.peer()) {
+    if (!is_host_name(peer.host())) return cannot_be("a peer at an address that is none");
     if (peer.port() < 1 || peer.port() > 65'535)
       return cannot_be(fmt::format("a peer at port {}", peer.port()));
   }
@@ -121,11 +123,16 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
   if (scale != 0 && !(scale >= kMinTimeScale && scale <= kMaxTimeScale))
     return cannot_be(fmt::format("a time scale of {:g}", scale));
   if (order.transport() != "tcp" && order.transport() != "shm")
-    return cannot_be(fmt::format("transport \"{}\"", order.transport()));
+    return cannot_be(
+        fmt::format("transport \"{}\"", peer_text(order.transport(), kLongestActivity)));
   // A benchmark repeats the first pack, on replicas of every worker.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
     return cannot_be("a benchmark of a scenario without one");
   return {};
+}
+
+bool is_due(const proto::Go& go, std::int32_t next) {
+  return go.step() == next && go.start_ns() > -kLatestNs && go.start_ns() < kLatestNs;
 }
 
 Expected<std::vector<int>> meet_others(const proto::Assignment& order,
@@ -194,9 +201,9 @@ Expected<BackendOptions> backend_of(const proto::Assignment& order) {
   BackendOptions options;
   const auto backend = parse_backend(order.backend());
   if (!backend)
-    return tl::make_unexpected(
-        Error::run({core::ProblemCode::kProtocol},
-                   fmt::format("the coordinator requests backend {}", order.backend())));
+    return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kProtocol}, fmt::format("the coordinator requests backend {}",
+                                                    peer_text(order.backend(), kLongestActivity))));
   options.backend = *backend;
   options.worker = order.worker();
   options.workers_before = order.workers_before();

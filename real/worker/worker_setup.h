@@ -13,7 +13,8 @@
 
 namespace tutti::proto {
 class Assignment;
-}
+class Go;
+}  // namespace tutti::proto
 
 namespace tutti::real {
 
@@ -31,6 +32,9 @@ core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
 /// ERRORS: the first number that is not.
 core::Expected<void> check_assignment(const proto::Assignment& order,
                                       const core::Scenario& scenario);
+
+/// True if this starts the batch that begins with step `next`, at a time that a clock can show.
+bool is_due(const proto::Go& go, std::int32_t next);
 
 /// Returns connections to the other workers, as meet_peers().
 /// ERRORS: as meet_peers(); the coordinator's.

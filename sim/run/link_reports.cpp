@@ -81,8 +81,7 @@ void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const co
     }
   }
   if (fellows > 1 && !copies)
-    sink.note(
-        "only links of worker 0 are listed; those of every other worker carry the same load");
+    sink.note("only links of worker 0 are listed; those of every other worker carry the same load");
 }
 
 }  // namespace tutti::sim

@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -41,7 +42,19 @@ bool run_pool(const PoolWork& work) {
 
   std::vector<std::jthread> threads;
   working = std::min(count, static_cast<std::size_t>(std::max(1, work.threads)));
-  for (std::size_t t = working; t > 0; --t) threads.emplace_back(worker);
+  for (std::size_t t = working; t > 0; --t) {
+    try {
+      threads.emplace_back(worker);
+    } catch (const std::system_error&) {
+      // No more threads are allowed (ulimit -u): those that run do it all, at least this one.
+      {
+        const std::lock_guard lock(mutex);
+        working -= threads.empty() ? t - 1 : t;
+      }
+      if (threads.empty()) worker();
+      break;
+    }
+  }
 
   std::size_t taken = 0;
   bool wanted = true;

@@ -86,4 +86,5 @@ def main():
         folder.joinpath(name).write_bytes(content)
 
 
-main()
+if __name__ == "__main__":
+    main()

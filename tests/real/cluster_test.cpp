@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -250,9 +252,9 @@ struct TwoWorkers {
     for (std::size_t w = 0; w < 2; ++w) {
       int sockets[2];
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-      worker_set[w].channel.emplace(Socket(sockets[0]), ControlChannel::kLongestFromWorker);
+      worker_set[w].channel.emplace(Socket(sockets[0]), ControlChannel::kLongestMessage);
       ends.push_back(
-          std::make_unique<ControlChannel>(Socket(sockets[1]), ControlChannel::kLongestToWorker));
+          std::make_unique<ControlChannel>(Socket(sockets[1]), ControlChannel::kLongestAssignment));
     }
   }
 
@@ -344,6 +346,116 @@ TEST(WorkerSet, AWrongResultComesBeforeAllElse) {
   const auto outcome = two.outcome();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kWrongResult, "", 1}));
+}
+
+/// A worker that sends heartbeats without end keeps nobody from noticing that another one failed.
+TEST(WorkerSet, WhoNeverStopsTalkingHidesNobodyElsesFailure) {
+  TwoWorkers two;
+  std::atomic<bool> over{false};
+  std::thread talker([&] {
+    proto::Control alive;
+    alive.mutable_alive()->set_doing("talking");
+    while (!over && two.ends[0]->send(alive)) {
+    }
+  });
+  two.fail(1, {ProblemCode::kWrongResult}, "element 7 is wrong");
+  const auto outcome = two.outcome();
+  over = true;
+  two.worker_set[0].channel.reset();
+  talker.join();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kWrongResult, "", 1}));
+}
+
+/// Nor from stopping the run, while clocks are compared or anybody is waited for.
+TEST(WorkerSet, WhoNeverStopsTalkingDoesNotKeepTheUserFromStopping) {
+  TwoWorkers two;
+  two.worker_set[0].other_clock = true;
+  std::atomic<bool> over{false}, cancel{false};
+  two.control.cancel = &cancel;
+  std::thread talker([&] {
+    proto::Control alive;
+    alive.mutable_alive()->set_doing("talking");
+    for (int i = 0; !over && two.ends[0]->send(alive); ++i) {
+      if (i == 1000) cancel = true;
+    }
+  });
+  const auto aligned = two.worker_set.align_clocks();
+  const auto outcome = two.outcome();
+  over = true;
+  two.worker_set[0].channel.reset();
+  talker.join();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind.code, ProblemCode::kStopped);
+  if (!aligned) EXPECT_EQ(kind_of(aligned.error()).code, ProblemCode::kStopped);
+}
+
+TEST(WorkerSet, WhoSendsMoreThanIsDueHasFailed) {
+  {
+    TwoWorkers two;
+    for (int i = 0; i < 6; ++i) two.finish(1);
+    const auto outcome = two.outcome();
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", 1}));
+    EXPECT_THAT(outcome->text, testing::HasSubstr("sent 5 messages of "));
+  }
+  TwoWorkers two;
+  two.worker_set.limit_inboxes({100, 5000});
+  proto::Control ready;
+  for (int i = 0; i < 200; ++i) ready.mutable_ready()->add_note("0123456789");
+  std::thread talker([&] {
+    for (int i = 0; i < 3; ++i) static_cast<void>(two.ends[0]->send(ready));
+  });
+  const auto outcome = two.outcome();
+  talker.join();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", 0}));
+}
+
+TEST(WorkerSet, LongMessagesThatStillComeAreASignOfLife) {
+  TwoWorkers two;
+  two.worker_set.limit_inboxes({4, std::size_t{8} << 20});
+  proto::Control ready;
+  ready.mutable_ready()->add_note(std::string(3 << 20, 'x'));
+  std::thread sender([&] {
+    const std::string bytes = framed(ready.SerializeAsString());
+    for (std::size_t at = 0; at < bytes.size(); at += 256 << 10) {
+      const std::size_t part = std::min<std::size_t>(256 << 10, bytes.size() - at);
+      EXPECT_EQ(::send(two.ends[0]->file(), bytes.data() + at, part, MSG_NOSIGNAL),
+                static_cast<ssize_t>(part));
+      std::this_thread::sleep_for(std::chrono::milliseconds(350));  // 4 s: more than is silence
+      two.say(1, 0, "");
+    }
+    two.finish(1);
+  });
+  EXPECT_EQ(two.outcome(), std::nullopt);
+  sender.join();
+}
+
+TEST(WorkerSet, WhatAWorkerSaysIsShortAndSafeToPrint) {
+  TwoWorkers two;
+  proto::Control alive;
+  alive.mutable_alive()->set_doing("\x1b]0;title\x07\x1b[2J" + std::string(10'000, 'x'));
+  alive.mutable_alive()->set_still_ns(std::numeric_limits<std::int64_t>::min());
+  alive.mutable_alive()->set_stands("one\ntutti: all is well\u202e");
+  ASSERT_TRUE(two.ends[0]->send(alive));
+  two.finish(0);
+  two.finish(1);
+  EXPECT_EQ(two.outcome(), std::nullopt);
+  const Member& member = two.worker_set[0];
+  EXPECT_THAT(member.doing, testing::StartsWith("?]0;title??[2Jxxx"));
+  EXPECT_LE(member.doing.size(), 200u);
+  EXPECT_EQ(member.still.count(), 0);
+  EXPECT_EQ(member.stands, "one tutti: all is well?");
+}
+
+TEST(Failure, OfAnotherProcessIsCutAndSafeToPrint) {
+  proto::Failure sent;
+  sent.set_text("line 1\nline 2\x1b[31m" + std::string(1 << 20, 'y'));
+  const std::string text = error_of(sent).message();
+  EXPECT_THAT(text, testing::StartsWith("line 1\nline 2?[31myyy"));
+  EXPECT_THAT(text, testing::EndsWith("…"));
+  EXPECT_LE(text.size(), 4096u);
 }
 
 TEST(Failure, IsTheSameOnTheOtherSide) {

@@ -3,6 +3,8 @@
 #include "real/coordinator/merge.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -106,12 +108,127 @@ TEST(StepMerger, TakesNoNumberOnTrust) {
       {"messages below 0", [](auto& p) { p.set_messages(-1); }},
       {"more messages than can be added up", [](auto& p) { p.set_messages(kHuge); }},
       {"more late messages than there are", [](auto& p) { p.set_late_messages(1); }},
+      {"a name of a device that it does not have",
+       [](auto& p) { p.mutable_replica(0)->set_device("w1/\x1b[2J"); }},
+      {"a track of a device that it does not have",
+       [](auto& p) { p.mutable_track(0)->set_device("gpu7"); }},
+      {"a begin before all clocks",
+       [](auto& p) {
+         p.mutable_replica(0)->set_start_ns(std::numeric_limits<std::int64_t>::min());
+       }},
       {"a message that is years late", [](auto& p) { p.set_latest_ns(kHuge); }}};
   for (const auto& [what, lie] : lies) {
     proto::StepResult part = part_of(1, 0, 900, 100, 800);
     lie(part);
     EXPECT_THAT(merger.problem_of(part, 1, 0), testing::StartsWith("sent ")) << what;
   }
+}
+
+// --- every field of every message, with the values at its ends ---
+
+void set_extreme(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
+                 int which) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& r = *message.GetReflection();
+  const auto pick = [which](auto least, auto most) {
+    return which == 0 ? least : which == 1 ? most : which == 2 ? least + 1 : most / 2;
+  };
+  const bool list = field.is_repeated();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32: {
+      const auto v =
+          pick(std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+      return list ? r.SetRepeatedInt32(&message, &field, 0, v) : r.SetInt32(&message, &field, v);
+    }
+    case FieldDescriptor::CPPTYPE_INT64: {
+      const auto v =
+          pick(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+      return list ? r.SetRepeatedInt64(&message, &field, 0, v) : r.SetInt64(&message, &field, v);
+    }
+    case FieldDescriptor::CPPTYPE_BOOL:
+      if (!list) r.SetBool(&message, &field, which % 2 == 0);
+      return;
+    case FieldDescriptor::CPPTYPE_STRING:
+      if (!list) r.SetString(&message, &field, which == 0 ? "" : std::string(100'000, '\x1b'));
+      return;
+    default: return;
+  }
+}
+
+/// Calls `tried` with a copy of the message for every field in it, and those of the messages in it,
+/// set to an extreme value; also with each list one entry longer and one shorter.
+void each_extreme(const proto::StepResult& good,
+                  const std::function<void(const proto::StepResult&, const std::string&)>& tried) {
+  using google::protobuf::FieldDescriptor;
+  using google::protobuf::Message;
+  // A path of fields from the root; each message field has one entry.
+  std::vector<std::vector<const FieldDescriptor*>> paths;
+  const std::function<void(const google::protobuf::Descriptor&,
+                           std::vector<const FieldDescriptor*>)>
+      collect = [&](const auto& type, const auto& path) {
+        for (int i = 0; i < type.field_count(); ++i) {
+          auto longer = path;
+          longer.push_back(type.field(i));
+          paths.push_back(longer);
+          if (type.field(i)->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE)
+            collect(*type.field(i)->message_type(), longer);
+        }
+      };
+  collect(*proto::StepResult::descriptor(), {});
+  ASSERT_GT(paths.size(), 40u);
+  for (const auto& path : paths) {
+    std::string name;
+    for (const FieldDescriptor* field : path) name += "." + std::string(field->name());
+    for (int which = 0; which < 6; ++which) {
+      proto::StepResult changed = good;
+      Message* message = &changed;
+      for (std::size_t i = 0; i + 1 < path.size(); ++i)
+        message = message->GetReflection()->MutableRepeatedMessage(message, path[i], 0);
+      const FieldDescriptor& field = *path.back();
+      const google::protobuf::Reflection& r = *message->GetReflection();
+      if (which >= 4 && field.is_repeated()) {
+        if (which == 4 && r.FieldSize(*message, &field) > 0) r.RemoveLast(message, &field);
+        if (which == 5 && field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE)
+          r.AddMessage(message, &field);
+        if (which == 5 && field.cpp_type() == FieldDescriptor::CPPTYPE_INT64)
+          r.AddInt64(message, &field, 1);
+        if (which == 5 && field.cpp_type() == FieldDescriptor::CPPTYPE_INT32)
+          r.AddInt32(message, &field, 0);
+      } else if (which < 4 && (!field.is_repeated() || r.FieldSize(*message, &field) > 0)) {
+        set_extreme(*message, field, which);
+      }
+      tried(changed, name + " " + std::to_string(which));
+    }
+  }
+}
+
+/// Whatever one worker lies about, it is refused, or merged into a timeline within the horizon.
+TEST(StepMerger, EveryFieldMayHoldAnything) {
+  const proto::StepResult other = part_of(0, 100, 500, 200, 150);
+  int refused = 0, merged = 0;
+  each_extreme(part_of(1, 0, 900, 100, 800),
+               [&](const proto::StepResult& part, const std::string& what) {
+                 core::Summary summary;
+                 const core::RecordOptions record;
+                 StepMerger merger(two_hosts(), 0, record, summary);
+                 if (!merger.problem_of(part, 1, 0).empty()) {
+                   ++refused;
+                   return;
+                 }
+                 ++merged;
+                 const auto same = [](std::int64_t ns) { return ns; };
+                 const std::vector<WorkerPart> parts{{&other, same}, {&part, same}};
+                 merger.begin_batch(parts);
+                 merger.merge(0, parts);
+                 ASSERT_EQ(summary.steps().size(), 1u) << what;
+                 const core::StepRecord& step = summary.steps().front();
+                 EXPECT_GE(step.end, step.start) << what;
+                 EXPECT_LE(step.end, core::kHorizon) << what;
+                 EXPECT_GE(step.exposed, Time()) << what;
+                 EXPECT_TRUE(step.slowest == "w0/cpu0" || step.slowest == "w1/cpu0") << what;
+               });
+  EXPECT_GT(refused, 60);
+  EXPECT_GT(merged, 60);
 }
 
 /// Each step may be as long as any; all of them end at the horizon.

@@ -22,7 +22,7 @@ std::optional<real::ControlChannel> join_as(int port, const std::string& secret,
   for (Reception::Event& event : reception.wait(until)) {
     if (event.state != real::Handshake::State::kDone) continue;
     if (their_version) *their_version = event.peer.version;
-    return real::ControlChannel(std::move(event.socket), real::ControlChannel::kLongestToWorker);
+    return real::ControlChannel(std::move(event.socket), real::ControlChannel::kLongestAssignment);
   }
   return std::nullopt;
 }
@@ -36,7 +36,7 @@ std::optional<real::ControlChannel> let_in(const real::Listener& listener,
   for (Reception::Event& event : reception.wait(Reception::Clock::now() + kPatience)) {
     if (event.state == real::Handshake::State::kDone)
       return real::ControlChannel(std::move(event.socket),
-                                  real::ControlChannel::kLongestFromWorker);
+                                  real::ControlChannel::kLongestAssignment);
   }
   return std::nullopt;
 }

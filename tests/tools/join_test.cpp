@@ -5,18 +5,25 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "core/timeline/reader.h"
+#include "real/join/rendezvous.h"
+#include "real/join/socket.h"
 #include "tests/tools/cluster_run.h"
 #include "tests/tools/command_line.h"
 #include "tests/tools/sentences.h"
@@ -88,6 +95,41 @@ TEST(Joining, AWorkerThatLeavesBeforeTheRunBeginsMakesRoomForAnother) {
   run.join({"--worker", "0"});
   const Outcome outcome = run.coordinator().wait();
   EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+/// Ports that processes listen at, as the kernel tells of one of them.
+std::size_t listening(pid_t process) {
+  std::set<std::string> sockets;
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", ignored)) {
+    const std::string link = std::filesystem::read_symlink(entry.path(), ignored).string();
+    if (link.starts_with("socket:[")) sockets.insert(link.substr(8, link.size() - 9));
+  }
+  std::ifstream table("/proc/" + std::to_string(process) + "/net/tcp");
+  std::size_t found = 0;
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream fields(line);
+    std::vector<std::string> field;
+    for (std::string word; fields >> word;) field.push_back(word);
+    if (field.size() > 9 && field[3] == "0A" && sockets.contains(field[9])) ++found;
+  }
+  return found;
+}
+
+TEST(Joining, NobodyListensAnyMoreOnceAllHaveMet) {
+  ClusterRun run(long_ring_of(2, 3, 4000));
+  EXPECT_EQ(listening(run.coordinator().id()), 1u);
+  run.join();
+  run.join();
+  ASSERT_TRUE(run.is_on()) << run.coordinator().err();
+  std::size_t left = 3;
+  for (int i = 0; i < 500 && left > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    left = listening(run.coordinator().id()) + listening(run.worker(0).id()) +
+           listening(run.worker(1).id());
+  }
+  EXPECT_EQ(left, 0u);
 }
 
 // --- who may ---
@@ -281,6 +323,42 @@ TEST(Launchers, ARankThatNeverComesIsNamed) {
   EXPECT_EQ(lost.status, 1);
   EXPECT_THAT(lost.err, says_no_rendezvous());
   EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto"));
+}
+
+/// What a killed run left behind: at its address somebody else listens by now, who turns away
+/// whoever comes, or is no program of ours.
+TEST(Launchers, ARendezvousOfAnEarlierRunEndsNoLaterOne) {
+  for (const bool is_a_run : {true, false}) {
+    ClusterRun other(ring_of(2), {}, {{{"TUTTI_SECRET", kSecret}}});
+    auto stranger = real::Listener::open({"127.0.0.1", 0});
+    ASSERT_TRUE(stranger);
+    std::atomic<bool> over{false};
+    std::thread answers([&] {
+      while (!over) {
+        if (auto guest = stranger->accept())
+          static_cast<void>(::send(guest->get(), std::string(200, 'x').data(), 200, MSG_NOSIGNAL));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    });
+    const std::string at = is_a_run ? other.at() : to_string(stranger->address());
+    const TemporaryFolder folder;
+    const std::string stale = real::rendezvous_path(folder.path(), "4711");
+    const std::string name = stale.substr(folder.path().size() + 1);
+    static_cast<void>(folder.write(
+        name, "tutti rendezvous 1\n" + at + "\nanother secret of an earlier run\nend\n"));
+    ASSERT_EQ(::chmod(stale.c_str(), 0600), 0);
+    const std::string file = folder.write("s.textproto", ring_of(2));
+    Process::Options late{open_mpi(1, 2)}, first{open_mpi(0, 2)};
+    late.environment["TMPDIR"] = first.environment["TMPDIR"] = folder.path();
+    Process rank_1({"run", file}, late);
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));  // it has read the old one
+    Process rank_0({"run", file}, first);
+    const Outcome outcome = rank_0.wait();
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(rank_1.wait().status, 0) << rank_1.err();
+    over = true;
+    answers.join();
+  }
 }
 
 TEST(Launchers, ARendezvousThatIsNotOursIsNotBelieved) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/text/printable.h"
 #include "core/text/report.h"
 
 namespace tutti::tools {
@@ -60,7 +61,8 @@ int report(const core::Error& error) {
                 : core::to_string(problem);
     text += '\n';
   }
-  tell(text);
+  // Names in it may come from files and from other processes.
+  tell(core::printable(text, core::LineBreaks::kStay));
   const int status = error.kind() == core::ErrorKind::kRun ? kRunFailed : kWrongRequest;
   StandardOutput& output = standard_output();
   if (output.errors_as_json && output.error.empty()) output.error = as_json(error, status);

@@ -13,12 +13,14 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "core/base/version.h"
 #include "core/scenario/library_folder.h"
+#include "real/process/system_limits.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/io/memory_limit.h"
 #include "tools/tutti/options/options.h"
@@ -134,6 +136,10 @@ int main(int argc, char** argv) {
     std::fputs("tutti: out of memory", stderr);
     if (limit) std::fprintf(stderr, " (%.1f GB were free)", static_cast<double>(*limit) / 1e9);
     std::fputs("; use fewer workers, steps or recorded spans\n", stderr);
+  } catch (const std::system_error& error) {
+    const std::string remedy = tutti::real::remedy_for(error.code().value());
+    std::fprintf(stderr, "tutti: the system has refused a thread or another resource: %s%s\n",
+                 error.code().message().c_str(), remedy.c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti: internal error: %s\n", error.what());
   }

@@ -1,5 +1,7 @@
 #include "tools/tutti/run.h"
 
+#include <algorithm>
+
 #include "real/coordinator/children.h"
 #include "real/coordinator/tcp_executor.h"
 #include "real/transport/tcp.h"
@@ -42,6 +44,16 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   return made;
 }
 
+real::Gathering gathering_of(const real::Gathering& part, const RealOptions& options,
+                             double timeout_seconds) {
+  // Processes of a busy machine may need some seconds to start.
+  constexpr double kLeast = 10, kMost = 60;
+  real::Gathering gathering = part;
+  if (gathering.spawn == real::Gathering::Spawn::kAll && !options.join.wait_seconds)
+    gathering.wait = std::chrono::duration<double>(std::clamp(timeout_seconds, kLeast, kMost));
+  return gathering;
+}
+
 int run_for_real(const RealRunOptions& options, const Environment& environment) {
   auto executor_options = tools::executor_options(options.real, options.backend);
   if (!executor_options) return report(executor_options.error());
@@ -74,7 +86,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   if (!part->coordinates) return join_run(*part, -1, "", false);
   executor_options->verify = !options.no_verify;
   executor_options->busy = options.compute == "busy";
-  executor_options->gathering = part->gathering;
+  executor_options->gathering =
+      gathering_of(part->gathering, options.real, executor_options->timeout_seconds);
   if (options.emulate) {
     executor_options->time_scale = [&options](const core::Scenario& scenario) {
       return options.time_scale ? *options.time_scale : time_scale_for(scenario);

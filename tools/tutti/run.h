@@ -28,6 +28,11 @@ struct RealOptions {
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options,
                                                           const std::string& backend);
 
+/// Returns how the workers of this run meet. Workers that are all started here have the run's
+/// timeout to join, between 10 and 60 seconds, unless --wait-seconds gives them another time.
+real::Gathering gathering_of(const real::Gathering& part, const RealOptions& options,
+                             double timeout_seconds);
+
 struct RealRunOptions : ExecuteOptions {
   std::string backend = "tcp";
   RealOptions real;

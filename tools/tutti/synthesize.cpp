@@ -338,13 +338,13 @@ class Synthesizing {
           {"notes", all_notes}};
       return print_out(to_json(report));
     }
-    std::string text = fmt::format("{} of {} on {}\nbandwidth bound{}: {}, {}\n\nsynthesized\n{}",
-                                   to_string(request_.kind), core::shown(subject_.bytes()),
-                                   describe(subject_.cluster()),
-                                   request_.kind == core::CollectiveKind::kAllReduce
-                                       ? " of a reduce-scatter and then an all-gather"
-                                       : "",
-                                   core::shown(bound_.time), cut_in_words(), table_text(schedule_rows(), 2, options_.rows));
+    std::string text = fmt::format(
+        "{} of {} on {}\nbandwidth bound{}: {}, {}\n\nsynthesized\n{}", to_string(request_.kind),
+        core::shown(subject_.bytes()), describe(subject_.cluster()),
+        request_.kind == core::CollectiveKind::kAllReduce
+            ? " of a reduce-scatter and then an all-gather"
+            : "",
+        core::shown(bound_.time), cut_in_words(), table_text(schedule_rows(), 2, options_.rows));
     if (!built_in_.empty())
       text += fmt::format("\nbuilt in\n{}", table_text(built_in_rows(), 2, options_.rows));
     text += note_lines(all_notes);

@@ -69,7 +69,8 @@ std::vector<Candidate> candidates(const Communicator& communicator, const Model&
 
 /// Returns the choice of the model's tuner, or else the first of the fastest candidates, with its
 /// channels and threads. A single rank moves nothing: Ring, Simple, 0 us. ERRORS: the settings
-/// exclude everything (from 2.24 on, as in NCCL). SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
+/// exclude everything (from 2.24 on, as in NCCL). SOURCE: NVIDIA/nccl src/enqueue.cc,
+/// topoGetAlgoInfo (getAlgoInfo until 2.20).
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation);
 

@@ -3,9 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <sqlite3.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "core/explore/database.h"
 #include "tests/support/problems.h"
+#include "tests/support/process.h"
 #include "tests/support/program.h"
 
 namespace tutti::core {
@@ -142,6 +150,112 @@ TEST(SweepStore, SurvivesBeingCutAnywhere) {
     if (store) static_cast<void>(store->done());
     for (const char* ending : {"", "-wal", "-shm"}) std::remove((cut + ending).c_str());
   }
+}
+
+// --- files that others have changed, and others who use them ---
+
+/// Runs SQL on the file, as any program might.
+void change(const std::string& path, const char* sql) {
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
+  char* why = nullptr;
+  EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, &why), SQLITE_OK) << (why ? why : "");
+  sqlite3_free(why);
+  sqlite3_close(raw);
+}
+
+TEST(SweepStore, TrustsNoSchema) {
+  const std::pair<const char*, const char*> changes[] = {
+      {"an endless view",
+       "DROP TABLE point; CREATE VIEW point AS WITH RECURSIVE n(point) AS (SELECT 1 UNION ALL "
+       "SELECT point + 1 FROM n) SELECT point, '' AS status, '' AS message FROM n"},
+      {"a view that never has a row",
+       "DROP TABLE sweep; CREATE VIEW sweep AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT "
+       "x + 1 FROM n) SELECT x AS name, x AS value FROM n WHERE x < 0"},
+      {"a trigger", "CREATE TRIGGER t AFTER INSERT ON point BEGIN DELETE FROM sweep; END"},
+      {"a table that is missing", "DROP TABLE axis_row"},
+      {"an axis of another world", "UPDATE axis SET axis = 1099511627776 WHERE axis = 1"},
+      {"an axis below 0", "UPDATE axis SET axis = -1 WHERE axis = 0"},
+      {"a row of another world", "UPDATE axis_row SET row = 4611686018427387904 WHERE row = 1"},
+      {"a value too many", "INSERT INTO axis_row VALUES (0, 0, 7, 'x')"}};
+  for (const auto& [what, sql] : changes) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("a.sweep");
+    ASSERT_TRUE(SweepStore::resume(path, info()));
+    change(path, sql);
+    for (const bool writes : {false, true}) {
+      const auto store = writes ? SweepStore::resume(path, info()) : SweepStore::open(path);
+      ASSERT_FALSE(store) << what;
+      EXPECT_EQ(store.error().problems().front().kind.code, ProblemCode::kDamaged)
+          << what << store.error().message();
+      EXPECT_NE(store.error().message().find("a.sweep"), std::string::npos) << what;
+    }
+  }
+}
+
+/// A generated column may hold any expression, which is computed for each row.
+TEST(SweepStore, EndsAQueryThatDoesNot) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.db");
+  change(path, "CREATE TABLE t (x)");
+  auto database = Database::open(path, Database::Mode::kRead);
+  ASSERT_TRUE(database);
+  const auto endless = database->number(
+      "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x < "
+      "0");
+  ASSERT_FALSE(endless);
+  EXPECT_EQ(endless.error().problems().front().kind.code, ProblemCode::kDamaged);
+  EXPECT_TRUE(database->number("SELECT count(*) FROM t")) << "the next one has its own time";
+}
+
+TEST(SweepStore, TwoThatStartAtOnceShareIt) {
+  for (int round = 0; round < 10; ++round) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("a.sweep");
+    std::vector<std::string> errors(8);
+    {
+      std::vector<std::thread> threads;
+      for (std::size_t t = 0; t < errors.size(); ++t) {
+        threads.emplace_back([&, t] {
+          auto store = SweepStore::resume(path, info());
+          if (!store) {
+            errors[t] = store.error().message();
+          } else if (const auto added = store->add(static_cast<std::int64_t>(t % 4), outcome(1));
+                     !added) {
+            errors[t] = added.error().message();
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    }
+    EXPECT_THAT(errors, testing::Each("")) << round;
+    auto store = SweepStore::open(path);
+    ASSERT_TRUE(store) << store.error().message();
+    EXPECT_EQ(*store->done(), std::vector<bool>(4, true));
+  }
+}
+
+/// What a program that was killed has left in the file beside it counts, where it can be read.
+TEST(SweepStore, IsReadWhereNothingCanBeWritten) {
+  const test::TemporaryFolder folder, mounted;
+  ASSERT_TRUE([&] {
+    auto store = SweepStore::resume(folder.file("a.sweep"), info());
+    return store && store->add(0, outcome(1));
+  }());
+  // A mount of its own, in a process of its own.
+  const std::string mount = "mount --bind '" + folder.path() + "' '" + mounted.path() +
+                            "' && mount -o remount,bind,ro '" + mounted.path() + "'";
+  const std::string program = "unshare -m sh -c \"" + mount + " && touch '" + mounted.path() +
+                              "/x'\" 2>&1 | grep -q 'Read-only file system'";
+  if (std::system(program.c_str()) != 0) GTEST_SKIP() << "no mounts can be made here";
+  const std::string tutti = test::tutti_program();
+  if (!std::filesystem::exists(tutti)) GTEST_SKIP() << tutti << " is not built";
+  const auto in_mount = [&](const std::string& words) {
+    return std::system(("unshare -m sh -c \"" + mount + " && '" + tutti + "' " + words + " > '" +
+                        folder.file("out") + "' 2>&1\"")
+                           .c_str());
+  };
+  EXPECT_EQ(in_mount("sweep '" + mounted.file("a.sweep") + "'"), 0) << folder.read("out");
 }
 
 }  // namespace

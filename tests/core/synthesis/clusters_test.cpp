@@ -95,9 +95,9 @@ TEST_P(OnCluster, TreesComeWithinTwoPercentOfTheBound) {
           if (!candidate.forest) return;
           EXPECT_EQ(flaw_of(*candidate.forest), "");
           // Both directions of a link share an all-reduce's loads.
-                                  if (kind != CollectiveKind::kAllReduce) {
-                                    EXPECT_GE(candidate.busiest_link, 1 - 1e-9);
-                                  }
+          if (kind != CollectiveKind::kAllReduce) {
+            EXPECT_GE(candidate.busiest_link, 1 - 1e-9);
+          }
           closest = std::min(closest, candidate.busiest_link);
         }));
     EXPECT_LE(closest, 1.02) << to_string(kind);

@@ -104,8 +104,8 @@ TEST(Candidates, AreProvedAndKeepTheBoundOfTheFabric) {
             EXPECT_EQ(flaw_of(*candidate.forest), "");
             EXPECT_EQ(candidate.off_route, 0);
             if (kind != CollectiveKind::kAllReduce) {
-                                      EXPECT_GE(candidate.busiest_link, 1 - 1e-12);
-                                    }
+              EXPECT_GE(candidate.busiest_link, 1 - 1e-12);
+            }
             closest = std::min(closest, candidate.busiest_link);
           }));
       EXPECT_LE(closest, 1.02) << ranks << " ranks, " << to_string(kind);

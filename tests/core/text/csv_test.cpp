@@ -81,5 +81,26 @@ TEST(Csv, StopsWhereThereAreTooManyMistakesToRead) {
   EXPECT_EQ(problems.size(), 200u);
 }
 
+/// A cell takes forty bytes, and one byte in a file makes one.
+TEST(Csv, CommasAloneDoNotFillTheMemory) {
+  Problems wide;
+  const CsvTable one_line = parse_csv(std::string(20'000'000, ','), "f", wide);
+  EXPECT_EQ(placed(wide), "1:1 too-large");
+  EXPECT_TRUE(one_line.columns.empty());
+
+  Problems long_row;
+  const CsvTable uneven =
+      parse_csv("a,b\n" + std::string(10'000'000, ','), "f", long_row, UnevenRows::kAreKept);
+  EXPECT_TRUE(long_row.empty());
+  ASSERT_EQ(uneven.uneven.size(), 1u);
+  EXPECT_LE(uneven.uneven[0].cells.size(), 10'000u);
+
+  std::string many = "a,b,c,d\n";
+  for (int row = 0; row < 3'000'001; ++row) many += ",,,\n";
+  Problems too_many;
+  parse_csv(many, "f", too_many);
+  EXPECT_EQ(placed(too_many), "3000001:1 too-large");
+}
+
 }  // namespace
 }  // namespace tutti::core

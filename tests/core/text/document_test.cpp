@@ -254,5 +254,19 @@ TEST(Document, TellsTheFormsApart) {
   EXPECT_TRUE(problems.empty());
 }
 
+TEST(Document, HasABoundedNumberOfValues) {
+  std::string items = "[0";
+  for (int i = 0; i < 4'000'000; ++i) items += ",0";
+  items += "]";
+  Problems json;
+  EXPECT_TRUE(parse_json(items, "f", json).cut_off);
+  ASSERT_FALSE(json.empty());
+  EXPECT_EQ(json.take().value().problems().front().kind.code, ProblemCode::kTooLarge);
+  Problems text;
+  EXPECT_TRUE(parse_text_format("a: " + items, "f", text).cut_off);
+  ASSERT_FALSE(text.empty());
+  EXPECT_EQ(text.take().value().problems().front().kind.code, ProblemCode::kTooLarge);
+}
+
 }  // namespace
 }  // namespace tutti::core

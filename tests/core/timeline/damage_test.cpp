@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -240,6 +241,63 @@ TEST(TimelineDamage, TheLongestStepThereCanBeIsDrawn) {
   std::vector<proto::Block> blocks = sane_blocks();
   blocks[2].mutable_steps()->set_end_ps(0, kHorizon.count());
   EXPECT_THAT(*export_svg(reader_of(without_index(blocks))), HasSubstr("critical path"));
+}
+
+// --- single bits ---
+
+/// A file with blocks of every kind.
+std::string written() {
+  std::ostringstream out;
+  TimelineWriter writer(out);
+  RunInfo run;
+  run.scenario = "s", run.scenario_text = std::string(400, 't'), run.layers = {"a", "b"};
+  run.packs.emplace_back().gradients = {"g"};
+  writer.begin(run);
+  writer.track({0, TrackKind::kCompute, 0, "gpu0", 0, -1});
+  Span span;
+  for (int i = 0; i < 40; ++i) {
+    span.start += Time(1000 + i), span.duration = Time(900 - i), span.bytes = Bytes(i);
+    writer.span(0, span);
+  }
+  writer.step({0, {}, Time(100'000), "w0/gpu0", {}, {}, {}, {}, {}});
+  writer.pack({0, 0, Time(1), Time(2), Time(3), Time(4)});
+  writer.note("a note");
+  writer.end();
+  return out.str();
+}
+
+TEST(TimelineDamage, EveryFlippedBitIsNamedWithItsPlace) {
+  const std::string whole = written();
+  const auto good = TimelineReader::from_bytes(whole, "f");
+  ASSERT_TRUE(good && good->complete());
+  int with_place = 0;
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    const auto read = TimelineReader::from_bytes(flipped, "f");
+    if (!read) {
+      EXPECT_LT(bit / 8, kTimelineMagic.size()) << "only the first bytes make it another file";
+      continue;
+    }
+    EXPECT_NE(read->damage(), "") << "byte " << bit / 8 << ", bit " << bit % 8;
+    with_place += read->damage().find("at byte ") != std::string::npos;
+  }
+  // Elsewhere it is the index, or the end of the file.
+  EXPECT_GT(with_place, static_cast<int>(8 * whole.size()) / 2);
+}
+
+TEST(TimelineDamage, FilesOfOlderVersionsHaveNoChecksumsAndAreWhole) {
+  proto::Block header;
+  header.mutable_run()->set_scenario("s");
+  std::vector<proto::Block> blocks = sane_blocks();
+  blocks.insert(blocks.begin(), header);
+  const TimelineReader old_one = reader_of(without_index(blocks));
+  EXPECT_EQ(old_one.run().scenario, "s");
+  EXPECT_EQ(records(old_one), 6u);
+  // The same blocks in a file whose header promises checksums are damaged.
+  blocks[0].mutable_run()->set_checked(true);
+  const auto promised = TimelineReader::from_bytes(without_index(blocks), "f");
+  EXPECT_FALSE(promised);
 }
 
 }  // namespace

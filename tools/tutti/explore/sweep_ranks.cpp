@@ -26,10 +26,12 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "real/join/digest.h"
 #include "real/join/meeting.h"
+#include "real/process/system_limits.h"
 #include "real/wire/frame.h"
 #include "real/wire/protocol.h"
 #include "real/worker/patience.h"
@@ -101,6 +103,22 @@ std::optional<std::int64_t> number_behind(std::string_view text, std::string_vie
   return number;
 }
 
+/// Starts up to `count` threads and returns how many the system allows.
+template <class Work>
+int start_threads(std::vector<std::jthread>& threads, int count, const Work& work) {
+  int started = 0;
+  try {
+    for (; started < count; ++started) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // ulimit -u
+  }
+  return started;
+}
+
+tl::unexpected<Error> no_threads() {
+  return tl::make_unexpected(Error::run(
+      {core::ProblemCode::kSystem}, "no thread can be started here" + real::remedy_for(EAGAIN)));
+}
+
 // --- rank 0 ---
 
 struct Helper {
@@ -139,7 +157,8 @@ class Leader {
                               &*listener);
     {
       std::vector<std::jthread> threads;
-      for (int t = 0; t < sweep_.threads; ++t) threads.emplace_back([this] { work_here(); });
+      const int started = start_threads(threads, sweep_.threads, [this] { work_here(); });
+      if (started == 0) return no_threads();
       while (left_ > 0 && !stop_.load()) look(reception);
       {
         const std::lock_guard lock(mutex_);
@@ -472,16 +491,16 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
   Lines lines;
   {
     std::vector<std::jthread> threads;
-    for (int t = 0; t < sweep.threads; ++t) {
-      threads.emplace_back([&] {
-        const auto end = help_on(part, sweep, lines, stop);
-        const std::lock_guard lock(mutex);
-        if (!end && !failed) failed = end.error();
-        if (!end || *end == End::kStopped) all = false;
-        if (end && *end == End::kLate) late = true;
-        --running;
-      });
-    }
+    const int started = start_threads(threads, sweep.threads, [&] {
+      const auto end = help_on(part, sweep, lines, stop);
+      const std::lock_guard lock(mutex);
+      if (!end && !failed) failed = end.error();
+      if (!end || *end == End::kStopped) all = false;
+      if (end && *end == End::kLate) late = true;
+      --running;
+    });
+    if (started == 0) return no_threads();
+    running -= sweep.threads - started;
     for (Clock::time_point said; running.load() > 0;) {
       if (sweep.stop()) stop.store(true);
       if (Clock::now() - said >= kSayAlive) {

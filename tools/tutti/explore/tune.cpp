@@ -169,8 +169,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
       return report(written.error());
   } else if (!options.output.empty() && result.best &&
              result.best->outcome.step > result.now.outcome.step) {
-    tell(fmt::format("tutti: no better settings were found; {} is not written\n",
-                     options.output));
+    tell(fmt::format("tutti: no better settings were found; {} is not written\n", options.output));
   } else if (!options.output.empty() && result.best) {
     const auto written = write_file(options.output, inputs, result.best->scenario.text);
     if (!written) return report(written.error());

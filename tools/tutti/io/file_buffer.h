@@ -28,6 +28,13 @@ class FileBuffer final : public std::streambuf {
   FileBuffer& operator=(const FileBuffer&) = delete;
   ~FileBuffer() override { close(); }
 
+  /// Writes the buffered bytes to the disk itself, so that they survive a loss of power.
+  void sync_to_disk() {
+    if (file_ < 0 || sync() != 0) return;
+    while (::fsync(file_) != 0) {
+      if (errno != EINTR) return fail();
+    }
+  }
   /// Writes the buffered bytes and closes the file.
   void close() {
     if (file_ < 0) return;

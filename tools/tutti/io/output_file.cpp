@@ -72,6 +72,16 @@ std::string followed(fs::path path) {
   return path.string();
 }
 
+/// Writes the folder of a file to the disk: the new name in it. Errors are ignored, since the file
+/// itself is complete under either name.
+void sync_folder(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const int file = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  static_cast<void>(fsync(file));
+  close(file);
+}
+
 /// Returns true if the file that would be overwritten is empty or begins with `beginning`.
 bool empty_or_begins(const std::string& path, std::string_view beginning) {
   std::string found(beginning.size(), '\0');
@@ -140,6 +150,8 @@ OutputFile::~OutputFile() {
 }
 
 core::Expected<void> OutputFile::keep() {
+  // Before the rename: otherwise a loss of power could leave an empty file under the name.
+  if (!part_.empty()) buffer_->sync_to_disk();
   buffer_->close();
   int error = buffer_->error();
   if (error == 0 && !part_.empty()) {
@@ -147,6 +159,7 @@ core::Expected<void> OutputFile::keep() {
     if (std::rename(part_.c_str(), path_.c_str()) == 0) {
       part_.clear();
       unfinished[0] = '\0';
+      sync_folder(path_);
     } else {
       error = errno;
     }

@@ -30,8 +30,8 @@ class OutputFile {
   ~OutputFile();
 
   [[nodiscard]] std::ostream& stream() { return *stream_; }
-  /// Completes the file and gives it its name. ERRORS (kRun): the disk is full, or the name is not
-  /// available.
+  /// Completes the file, writes it to the disk and gives it its name. ERRORS (kRun): the disk is
+  /// full, or the name is not available.
   core::Expected<void> keep();
   /// For a file that cannot be completed: keeps what was written under its temporary name and
   /// returns that; empty for a pipe or a device.

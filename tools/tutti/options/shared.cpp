@@ -70,7 +70,8 @@ void add_joining(CLI::App* c, JoinOptions& o) {
                 "Address or file through which ranks find rank 0 if the launcher does not provide "
                 "it: HOST:PORT, or a shared folder or file");
   c->add_option("--wait-seconds", o.wait_seconds,
-                "Maximum time to wait for the other processes to join, in seconds (default 60)");
+                "Maximum time to wait for the other processes to join, in seconds (default 60; for "
+                "workers that this command starts: --timeout-seconds, between 10 and 60)");
 }
 
 void add_real(CLI::App* c, RealOptions& o) {

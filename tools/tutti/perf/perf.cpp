@@ -425,7 +425,8 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   if (!part) return report(part.error());
   // The same command runs everywhere; --listen is for the one that coordinates.
   if (!part->coordinates) return join_run(*part, -1, "", false);
-  request->real->gathering = part->gathering;
+  request->real->gathering =
+      gathering_of(part->gathering, options.real, request->real->timeout_seconds);
   request->real->loop = request->loop;
   real::TcpExecutor processes(*request->real);
   const int status = measure(options, *request, environment, &processes);
