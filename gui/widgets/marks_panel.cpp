@@ -59,8 +59,7 @@ void MarksPanel::add_actions(Actions& actions) {
 void MarksPanel::read_beside(const QString& timeline) {
   marks_ = {};
   path_.clear();
-  if (!timeline.isEmpty())
-    path_ = QString::fromStdString(Marks::path_of(timeline.toStdString()));
+  if (!timeline.isEmpty()) path_ = QString::fromStdString(Marks::path_of(timeline.toStdString()));
   if (!path_.isEmpty() && QFileInfo::exists(path_)) {
     const auto read =
         core::read_text_file(path_.toStdString()).and_then([this](const std::string& text) {

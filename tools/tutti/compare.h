@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/text/report.h"
+#include "core/timeline/compare.h"
 #include "tools/tutti/command.h"
 
 namespace tutti::tools {
@@ -13,6 +15,9 @@ struct CompareOptions {
   std::string format = "text";
   std::int32_t rows = 12;  ///< number of packs in the text
 };
+
+/// Returns a comparison for machines (docs/reports.md).
+core::Report comparison_report(const core::Comparison& comparison);
 
 /// `tutti compare`: compares two timelines, pack by pack and step by step.
 int compare(const CompareOptions& options, const Environment& environment);

@@ -4,6 +4,7 @@
 #include "real/coordinator/tcp_executor.h"
 #include "real/transport/tcp.h"
 #include "real/worker/run_limits.h"
+#include "tools/tutti/io/capture.h"
 #include "tools/tutti/io/memory_limit.h"
 #include "tools/tutti/join.h"
 #include "tools/tutti/time_scale.h"
@@ -16,7 +17,7 @@ using core::ProblemCode;
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options,
                                                           const std::string& backend) {
   real::TcpExecutorOptions made;
-  made.program = "/proc/self/exe";
+  made.program = capture() ? capture()->program : "/proc/self/exe";
   made.timeout_seconds = options.timeout_seconds.value_or(made.timeout_seconds);
   if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMaxTimeoutSeconds))
     return refused(

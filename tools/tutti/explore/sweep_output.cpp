@@ -8,6 +8,7 @@
 
 #include "core/base/format.h"
 #include "core/text/csv.h"
+#include "tools/tutti/command.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -175,13 +176,13 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) 
     if (done(outcomes[p])) report.add("seed", outcomes[p]->seed);
     points.emplace_back(std::move(report));
   }
-  return to_json(Report{{"tutti_version", store.info().version},
-                        {"scenario_file", store.info().scenario_file},
-                        {"scenario_text", store.info().scenario_text},
-                        {"set", store.info().set},
-                        {"points_in_all", store.space().size()},
-                        {"fields", fields},
-                        {"points", points}});
+  return result_json(Report{{"tutti_version", store.info().version},
+                            {"scenario_file", store.info().scenario_file},
+                            {"scenario_text", store.info().scenario_text},
+                            {"set", store.info().set},
+                            {"points_in_all", store.space().size()},
+                            {"fields", fields},
+                            {"points", points}});
 }
 
 std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "tools/tutti/command.h"
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/report/report.h"
 #include "tools/tutti/report/table.h"
@@ -307,7 +308,7 @@ std::string tune_json(const TuneResult& r) {
                 {"why", why(r)},
                 {"curves", list_of(r.curves, curve_report)},
                 {"sensitivity", list_of(r.sensitivity, sensitivity_report)}});
-  return to_json(report.add("notes", r.notes));
+  return result_json(report.add("notes", r.notes));
 }
 
 }  // namespace tutti::tools

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "core/base/time_left.h"
 
@@ -18,11 +20,13 @@ class Progress {
 
   /// Removes the bar until the next update, so that other text can be written.
   void clear();
-  /// Sets the completed share of the work, 0 … 1.
+  /// Sets the completed share of the work, 0 … 1. May be called by any one thread.
   void update(double share);
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// A caller within this process is told every update, whatever the time.
+  const std::function<void(std::string_view, double)>* told_caller_;
   std::string what_;
   core::TimeLeft left_;
   bool terminal_;

@@ -13,6 +13,7 @@
 #include "tools/tutti/import.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/join.h"
+#include "tools/tutti/options/manual.h"
 #include "tools/tutti/perf/perf.h"
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
@@ -43,5 +44,7 @@ void add_init(CLI::App& app, InitOptions& o);
 void add_convert(CLI::App& app, ConvertOptions& o);
 void add_import(CLI::App& app, ImportOptions& o);
 void add_view(CLI::App& app);
+void add_completion(CLI::App& app, CompletionOptions& o);
+void add_manual(CLI::App& app, ManualOptions& o);
 
 }  // namespace tutti::tools
