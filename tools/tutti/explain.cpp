@@ -154,11 +154,11 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     answers.push_back({std::move(question), std::nullopt});
   Progress progress("simulating changes");
   sim::Simulator simulator;
-  sim::PoolWork crowd;
+  sim::PoolWork pool;
   for (std::size_t i = 0; i < answers.size(); ++i)
-    crowd.points.push_back(static_cast<std::int64_t>(i));
-  crowd.threads = threads;
-  crowd.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
+    pool.points.push_back(static_cast<std::int64_t>(i));
+  pool.threads = threads;
+  pool.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
     const auto other = core::read_scenario(answers[static_cast<std::size_t>(i)].question.text,
                                            scenario.file, library);
     if (!other) return core::outcome_of(other.error());
@@ -172,14 +172,14 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     return ran ? core::outcome_of(of_other) : core::outcome_of(ran.error());
   };
   std::size_t done = 0;
-  crowd.take = [&](std::int64_t i, const Outcome& outcome) {
+  pool.take = [&](std::int64_t i, const Outcome& outcome) {
     if (outcome.status == Outcome::Status::kDone)
       answers[static_cast<std::size_t>(i)].outcome = outcome;
     progress.update(static_cast<double>(++done) / static_cast<double>(answers.size()));
     return true;
   };
-  crowd.stop = [&] { return interrupt.happened(); };
-  sim::run_pool(crowd);
+  pool.stop = [&] { return interrupt.happened(); };
+  sim::run_pool(pool);
   std::erase_if(answers, [](const Answer& answer) { return !answer.outcome; });
   std::stable_sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) {
     return a.outcome->step < b.outcome->step;

@@ -195,10 +195,10 @@ Expected<bool> execute_points(SweepStore& store, const core::Library& library,
       tell(fmt::format("{} of {} points are there already\n", before, in_all));
   };
   if (part) {
-    course.crowd = [&](const sim::PoolWork& crowd) {
-      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop,
+    course.pool = [&](const sim::PoolWork& pool) {
+      const SharedSweep shared{identity(store.info()), threads, pool.work, pool.stop,
                                store.space().size(),   timeout};
-      return lead_sweep(*part, shared, crowd.points, crowd.take);
+      return lead_sweep(*part, shared, pool.points, pool.take);
     };
   }
   sim::Simulator simulator;
