@@ -65,9 +65,8 @@ class RecordedRun : public testing::Test {
 
 TEST_F(RecordedRun, ReplaysWhatTheRunWrote) {
   sim::Simulator simulator;
-  const std::string written = bytes_of([&](core::TimelineSink& sink) {
-    ASSERT_TRUE(simulator.run(scenario(), all(), {}, sink));
-  });
+  const std::string written = bytes_of(
+      [&](core::TimelineSink& sink) { ASSERT_TRUE(simulator.run(scenario(), all(), {}, sink)); });
   const auto reader = core::TimelineReader::from_bytes(written, "written");
   ASSERT_TRUE(reader);
   Recording read;

@@ -102,12 +102,6 @@ TEST(OptionValues, EveryOptionSaysWhatItsValueIs) {
   });
 }
 
-TEST(OptionValues, ChoicesAreThoseThatTheCommandTakes) {
-  // A choice that nobody takes would be offered in vain; each is tried with its own command.
-  for (const char* model : {"fifo", "ideal", "fair"})
-    EXPECT_TRUE(core::parse_network_model(model)) << model;
-}
-
 TEST(Manual, EveryCommandHasItsOptionsInItsPage) {
   const CommandLine command_line;
   each_option(command_line.app(), [](const CLI::App& command, const CLI::Option& option) {

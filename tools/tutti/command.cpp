@@ -14,6 +14,7 @@ namespace {
 /// The state of this process's standard output.
 struct StandardOutput {
   bool errors_as_json = false;
+  Messages messages = Messages::kUsual;
   bool begun = false;
   std::string error = {};  ///< the first that was reported, as JSON
 };
@@ -38,6 +39,9 @@ std::string as_json(const core::Error& error, int status) {
 }
 
 }  // namespace
+
+void set_messages(Messages messages) { standard_output().messages = messages; }
+Messages messages() { return standard_output().messages; }
 
 void report_errors_as_json() { standard_output().errors_as_json = true; }
 
@@ -67,7 +71,7 @@ int report(const core::Error& error) {
                 : core::to_string(problem);
     text += '\n';
   }
-  tell(text);
+  static_cast<void>(std::fputs(text.c_str(), stderr));  // --quiet leaves errors
   StandardOutput& output = standard_output();
   if (output.errors_as_json && output.error.empty()) output.error = as_json(error, status);
   return status;
@@ -84,7 +88,7 @@ core::Error about(const std::string& option, core::Error error) {
 void tell(const std::string& text) {
   if (Capture* const caller = capture()) {
     caller->messages += text;
-  } else {
+  } else if (messages() != Messages::kNone) {
     static_cast<void>(std::fputs(text.c_str(), stderr));
   }
 }

@@ -52,7 +52,17 @@ template <class... Args>
 int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return report(refused(std::move(kind), format, std::forward<Args>(args)...).value());
 }
-/// Prints an unimportant message to stderr; errors of stderr are ignored.
+/// How much commands write to standard error besides errors.
+enum class Messages {
+  kNone,    ///< --quiet: nothing
+  kUsual,   ///< notes; progress on a terminal only
+  kVerbose  ///< --verbose: progress in lines where standard error is no terminal
+};
+/// Called once, when the command line is known.
+void set_messages(Messages messages);
+Messages messages();
+
+/// Prints an unimportant message to stderr, unless --quiet; errors of stderr are ignored.
 void tell(const std::string& text);
 
 /// The version of the JSON that commands print (docs/reports.md says what it promises). It grows

@@ -6,9 +6,11 @@
 #include <iostream>
 #include <map>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "core/base/version.h"
+#include "tools/tutti/io/capture.h"
 #include "tools/tutti/options/complete.h"
 #include "tools/tutti/options/manual.h"
 #include "tools/tutti/options/options.h"
@@ -39,6 +41,8 @@ constexpr const char* kExamples =
 struct CommandLine::Commands {
   CompletionOptions completion;
   ManualOptions manual;
+  bool quiet = false;
+  bool verbose = false;
   std::map<std::string, std::function<int(const Environment&)>> run;
 
   template <class Options>
@@ -56,7 +60,8 @@ CommandLine::CommandLine()
     : app_(std::make_unique<CLI::App>(kAbout, "tutti")), commands_(std::make_unique<Commands>()) {
   app_->footer(kExamples);
   app_->require_subcommand(1);
-  app_->set_version_flag("--version", std::string("tutti ") + std::string(core::version()));
+  app_->set_version_flag("--version",
+                         [] { return fmt::format("tutti {} ({})", core::version(), features()); });
   commands_->offer(*app_, "simulate", add_simulate, simulate);
   commands_->offer(*app_, "run", add_run, run_for_real);
   commands_->offer(*app_, "sweep", add_sweep, sweep);
@@ -76,6 +81,7 @@ CommandLine::CommandLine()
     return view(app_->get_subcommand("view")->remaining());
   };
   commands_->offer(*app_, "worker", add_worker, worker);
+  commands_->offer(*app_, "doctor", add_doctor, doctor);
   add_completion(*app_, commands_->completion);
   commands_->run["completion"] = [this](const Environment&) {
     return print_out(completion_script(commands_->completion.shell));
@@ -84,6 +90,15 @@ CommandLine::CommandLine()
   commands_->run["manual"] = [this](const Environment&) {
     return manual(commands_->manual, *app_);
   };
+  for (const auto& [name, run] : commands_->run) {
+    if (name == "view") continue;
+    CLI::App* const command = app_->get_subcommand(name);
+    command->add_flag("-q,--quiet", commands_->quiet, "Print results and errors only");
+    command
+        ->add_flag("--verbose", commands_->verbose,
+                   "Print progress even if standard error is not a terminal")
+        ->excludes("--quiet");
+  }
   name_values(*app_);
 }
 
@@ -92,6 +107,11 @@ CommandLine::~CommandLine() = default;
 std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
   try {
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // takes the last first
+    // A caller within this process has no standard error that could be quiet.
+    if (capture() == nullptr)
+      set_messages(commands_->quiet     ? Messages::kNone
+                   : commands_->verbose ? Messages::kVerbose
+                                        : Messages::kUsual);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     // Help and version are no mistakes; everything else is a wrong request.

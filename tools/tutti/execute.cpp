@@ -144,6 +144,11 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
                   "--workers {}: there are only {}, counted from 0", options.workers,
                   scenario->cluster->workers());
   }
+  if (!options.workers.empty() && record->last_worker >= scenario->cluster->workers()) {
+    return refuse({ProblemCode::kTooLarge, "--workers"},
+                  "--workers {}: the last worker is {}, counted from 0", options.workers,
+                  scenario->cluster->workers() - 1);
+  }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
   if (adjust) {
     if (const auto done = adjust(*scenario); !done) return report(done.error());

@@ -1,5 +1,7 @@
 #include "tools/tutti/run.h"
 
+#include <sys/prctl.h>
+
 #include "real/coordinator/children.h"
 #include "real/coordinator/tcp_executor.h"
 #include "real/transport/tcp.h"
@@ -104,6 +106,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
 int worker(const WorkerOptions& options, const Environment&) {
   // First of all: a worker that waits for a coordinator that is gone would wait for a minute.
   if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
+  if (options.worker >= 0) ::prctl(PR_SET_NAME, fmt::format("tutti w{}", options.worker).c_str());
   if (options.worker < -1)
     return refuse({ProblemCode::kTooSmall, "--worker"}, "--worker must be at least 0");
   if (!options.join.empty() && !options.rendezvous.empty())

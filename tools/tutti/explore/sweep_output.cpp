@@ -72,12 +72,17 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
   std::vector<std::string> headings{"step time", "exposed", "over least", "packs"};
   for (const std::string& field : store.space().fields()) headings.push_back("<" + field);
   Table table(headings);
-  for (std::size_t i = 0; i < points.size() && i < static_cast<std::size_t>(rows); ++i) {
+  const std::size_t listed = std::min(points.size(), static_cast<std::size_t>(rows));
+  std::vector<Time> times;
+  for (std::size_t i = 0; i < listed; ++i)
+    times.push_back(outcomes[static_cast<std::size_t>(points[i])]->step);
+  const std::vector<std::string> shown_times = core::show_apart(times);
+  for (std::size_t i = 0; i < listed; ++i) {
     const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
     const double over =
         static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
     const bool bounded = o.step_bound > Time();  // not where variables lie on servers
-    std::vector<std::string> cells{show(o.step), show(o.exposed),
+    std::vector<std::string> cells{shown_times[i], show(o.exposed),
                                    bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
     for (const std::string& value : store.space().values(points[i]))

@@ -9,8 +9,8 @@
 
 namespace tutti::tools {
 
-/// Shows the progress of long work on stderr: a bar that is redrawn on a terminal, otherwise a line
-/// every few seconds. Work of less than a second shows nothing.
+/// Shows the progress of long work on stderr: a bar that is redrawn on a terminal; elsewhere a line
+/// every few seconds with --verbose, else nothing. Work of less than a second shows nothing.
 class Progress {
  public:
   explicit Progress(std::string what);

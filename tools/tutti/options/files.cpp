@@ -178,6 +178,16 @@ void add_import(CLI::App& app, ImportOptions& o) {
   add_import_nccl_topology(c, o);
 }
 
+void add_doctor(CLI::App& app, DoctorOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "doctor",
+      "Report what this machine has for simulations and real runs, and how to get what is missing");
+  c->footer(
+      "Examples:\n  tutti doctor\n  tutti doctor --format json | jq '.checks[] | select(.ok | "
+      "not)'");
+  add_format(c, o.format);
+}
+
 void add_completion(CLI::App& app, CompletionOptions& o) {
   CLI::App* c = app.add_subcommand(
       "completion", "Print the script that completes tutti's commands in bash, zsh or fish");
