@@ -64,7 +64,7 @@ def test_mistakes_say_file_line_column_and_what_to_do():
 def test_load_reads_files_and_what_they_name(source, tmp_path):
     scenario = tutti.load(source / "scenarios" / "04_resnet50_ring.textproto")
     assert scenario.check()["cluster"] == "2 × dgx1-v100, 16 GPUs"
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(tutti.RequestError, match="none.textproto"):
         tutti.load(tmp_path / "none.textproto")
 
 

@@ -98,7 +98,7 @@ Finding gpus() {
 }
 
 /// A part of Tutti that is loaded when a run asks for it.
-Finding module(const char* name, const char* library, const char* remedy) {
+Finding loadable(const char* name, const char* library, const char* remedy) {
   std::error_code status;
   const bool there = fs::exists(real::module_folder() + "/lib" + library + ".so", status);
   return {name, there, there ? "built" : "not built", there ? "" : remedy};
@@ -126,8 +126,8 @@ std::vector<Finding> findings(const core::Library& library) {
       loopback(),
       data(library),
       gpus(),
-      module("CUDA module", "tutti_cuda", "build with the CUDA toolkit (docs/running-on-gpus.md)"),
-      module("NCCL module", "tutti_nccl", "build with the CUDA toolkit and NCCL"),
+      loadable("CUDA module", "tutti_cuda", "build with the CUDA toolkit (docs/running-on-gpus.md)"),
+      loadable("NCCL module", "tutti_nccl", "build with the CUDA toolkit and NCCL"),
       window()};
 }
 
@@ -135,8 +135,8 @@ std::vector<Finding> findings(const core::Library& library) {
 
 std::string features() {
   std::vector<std::string> parts;
-  for (const Finding& one : {window(), module("CUDA module", "tutti_cuda", ""),
-                             module("NCCL module", "tutti_nccl", "")}) {
+  for (const Finding& one : {window(), loadable("CUDA module", "tutti_cuda", ""),
+                             loadable("NCCL module", "tutti_nccl", "")}) {
     if (one.ok) parts.push_back(one.name);
   }
   return parts.empty() ? "without window and GPU modules"

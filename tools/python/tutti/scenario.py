@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 from . import _core
 from .commands import Progress, data_folder, plain, run
-from .errors import Interrupted
+from .errors import Interrupted, Problem, RequestError
 from .result import Explanation, Plan, Result
 from .sweep import Sweep, Tuning
 
@@ -24,7 +24,11 @@ def load(path: Path_) -> "Scenario":
 
     Raises `tutti.RequestError` with every mistake in it: file, line, column and what to do.
     """
-    text = Path(path).read_bytes().decode("utf-8", errors="surrogateescape")
+    try:
+        text = Path(path).read_bytes().decode("utf-8", errors="surrogateescape")
+    except OSError as error:
+        problem = Problem(f"cannot be read: {error.strerror}", file=os.fspath(path), code="missing")
+        raise RequestError([problem]) from error
     return parse(text, path=path)
 
 
