@@ -4,6 +4,10 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The Python module is a shared library of the same objects as the programs. Our functions are never replaced at load time, so
+# calls between them stay direct.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -18,8 +22,12 @@ if(MOLD_PROGRAM)
 endif()
 
 add_library(tutti_flags INTERFACE)
-target_include_directories(tutti_flags INTERFACE ${PROJECT_SOURCE_DIR})
-target_compile_options(tutti_flags INTERFACE
+target_include_directories(tutti_flags INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tutti>)
+target_compile_features(tutti_flags INTERFACE cxx_std_20)
+add_library(tutti_warnings INTERFACE)
+target_link_libraries(tutti_flags INTERFACE $<BUILD_INTERFACE:tutti_warnings>)
+target_compile_options(tutti_warnings INTERFACE
   # Sources of a library are compiled some twelve together (see CMakePresets.json): a fifth of the time. What one file calls
   # its own then stands in a file that others are included in.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>

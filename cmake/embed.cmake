@@ -1,5 +1,9 @@
 # cmake -D INPUT=FILE -D OUTPUT=FILE.cpp -D HEADER=FILE.h -D FUNCTION=NAME -P embed.cmake
-# A source with the bytes of a file: `std::string_view NAME()` in namespace tutti::core.
+# A source with the bytes of a file: `std::string_view NAME()` in namespace tutti::core, or in that of -D NAMESPACE=….
+
+if(NOT NAMESPACE)
+  set(NAMESPACE tutti::core)
+endif()
 
 file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
@@ -9,7 +13,7 @@ file(WRITE ${OUTPUT} "// Made by cmake/embed.cmake.
 
 #include \"${HEADER}\"
 
-namespace tutti::core {
+namespace ${NAMESPACE} {
 
 namespace {
 
@@ -20,5 +24,5 @@ constexpr unsigned char kBytes[] = {
 
 std::string_view ${FUNCTION}() { return {reinterpret_cast<const char*>(kBytes), sizeof kBytes}; }
 
-}  // namespace tutti::core
+}  // namespace ${NAMESPACE}
 ")

@@ -1,5 +1,6 @@
 #include "core/base/format.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -9,24 +10,43 @@
 namespace tutti::core {
 namespace {
 
-/// `value` of a unit with three digits that matter.
-std::string with_digits(double value, std::string_view unit) {
+/// `value` of a unit with three digits that matter, and `more`.
+std::string with_digits(double value, std::string_view unit, int more = 0) {
   const double size = std::abs(value);
-  const int decimals = size >= 99.95 ? 0 : (size >= 9.995 ? 1 : 2);
+  const int decimals = (size >= 99.95 ? 0 : (size >= 9.995 ? 1 : 2)) + more;
   return fmt::format("{:.{}f} {}", value, decimals, unit);
 }
 
-}  // namespace
-
-std::string show(Time time) {
+std::string show_with(Time time, int more) {
   const double ps = static_cast<double>(time.count());
   const double size = std::abs(ps);
   if (size == 0) return "0 s";
   if (size < 999.5) return fmt::format("{} ps", time.count());
-  if (size < 999.5e3) return with_digits(ps / 1e3, "ns");
-  if (size < 999.5e6) return with_digits(ps / 1e6, "µs");
-  if (size < 999.5e9) return with_digits(ps / 1e9, "ms");
-  return with_digits(ps / 1e12, "s");
+  if (size < 999.5e3) return with_digits(ps / 1e3, "ns", more);
+  if (size < 999.5e6) return with_digits(ps / 1e6, "µs", more);
+  if (size < 999.5e9) return with_digits(ps / 1e9, "ms", more);
+  return with_digits(ps / 1e12, "s", more);
+}
+
+}  // namespace
+
+std::string show(Time time) { return show_with(time, 0); }
+
+std::vector<std::string> show_apart(const std::vector<Time>& times) {
+  std::vector<Time> different = times;
+  std::sort(different.begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  constexpr int kMore = 4;
+  int more = 0;
+  const auto alike = [&] {
+    return std::adjacent_find(different.begin(), different.end(), [&](Time a, Time b) {
+             return show_with(a, more) == show_with(b, more);
+           }) != different.end();
+  };
+  while (more < kMore && alike()) ++more;
+  std::vector<std::string> shown;
+  for (const Time time : times) shown.push_back(show_with(time, more));
+  return shown;
 }
 
 std::string show(Bytes bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/units.h"
 
@@ -8,6 +9,9 @@ namespace tutti::core {
 
 /// Formats a time for people, with three or four significant digits: "12.3 ms", "4.71 µs", "0 s".
 std::string show(Time time);
+/// Formats times that are compared with each other: with as many digits as let different ones look
+/// different, up to seven significant ones.
+std::vector<std::string> show_apart(const std::vector<Time>& times);
 /// Formats a size with powers of 1000: "102 MB", "4.00 KB".
 std::string show(Bytes bytes);
 /// Formats a rate: "25.0 GB/s".

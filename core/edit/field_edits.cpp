@@ -49,8 +49,9 @@ std::string quoted(const std::string& text) {
 /// else in quotes.
 std::string literal(const FieldType& type, const std::string& typed, bool json) {
   static const std::regex number(R"(-?\d+(\.\d+)?([eE][+-]?\d+)?)"),
-      hexadecimal("-?0[xX][0-9a-fA-F]+"), name("[A-Za-z_][A-Za-z0-9_]*"),
-      leading_zero(R"(-?0\d.*)");
+      hexadecimal("-?0[xX][0-9a-fA-F]+"),
+      quantity(R"(-?\d+(\.\d+)?([KMGT]i?B|[KMGT]B/s|[MGT]bit/s|B|ns|us|ms|s))"),
+      name("[A-Za-z_][A-Za-z0-9_]*"), leading_zero(R"(-?0\d.*)");
   const auto is = [&](const std::regex& what) {
     return typed.size() < 100 && std::regex_match(typed, what);
   };
@@ -58,7 +59,8 @@ std::string literal(const FieldType& type, const std::string& typed, bool json) 
     case Kind::kWhole:
     case Kind::kNumber:
       if (is(number) && !(json && is(leading_zero))) return typed;
-      return !json && is(hexadecimal) ? typed : quoted(typed);
+      // A number with a unit; JSON has it in quotes.
+      return !json && (is(hexadecimal) || is(quantity)) ? typed : quoted(typed);
     case Kind::kYesNo: return typed == "true" || typed == "false" ? typed : quoted(typed);
     case Kind::kChoice: return !json && is(name) ? typed : quoted(typed);
     default: return quoted(typed);

@@ -9,6 +9,7 @@
 #include <google/protobuf/descriptor.pb.h>
 
 #include "core/base/check.h"
+#include "core/base/quantity.h"
 #include "core/edit/schema_text.h"
 #include "core/framework/registry.h"
 
@@ -76,17 +77,6 @@ std::string otherwise(const std::string& help) {
   };
   if (const std::string words = sentence("Default"); !words.empty()) return words;
   return help.find("Required") == std::string::npos ? "" : "required";
-}
-
-/// Scenarios name units in the names of fields (docs/scenarios.md).
-std::string unit_of(const std::string& name) {
-  constexpr std::pair<const char*, const char*> kEndings[] = {
-      {"_us", "µs"},       {"_ms", "ms"},     {"gb_per_s", "GB/s"},
-      {"_bytes", "bytes"}, {"_percent", "%"}, {"tflops", "TFLOP/s"}};
-  for (const auto& [ending, unit] : kEndings) {
-    if (name.ends_with(ending)) return unit;
-  }
-  return name.starts_with("bytes_per_") ? "bytes" : "";
 }
 
 bool stands_for_the_default(const std::string& choice) {
@@ -185,7 +175,7 @@ class SchemaReader {
     made.full_name = written.full_name();
     made.help = comment_of(written);
     made.otherwise = otherwise(made.help);
-    made.unit = unit_of(made.name);
+    made.unit = unit_of_field(made.name);
     made.kind = kind_of(written);
     made.repeated = written.is_repeated();
     if (const auto* const one_of = written.real_containing_oneof()) made.one_of = one_of->name();

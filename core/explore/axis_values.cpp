@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/quantity.h"
 #include "core/explore/axis.h"
 
 namespace tutti::core {
@@ -21,16 +22,7 @@ using Kind = FieldType::Kind;
 /// Whole numbers up to here are exact.
 constexpr double kMaxWhole = 9007199254740992.0;
 
-struct Suffix {
-  const char* name;
-  double bytes;
-};
-constexpr Suffix kSuffixes[] = {{"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
-                                {"KB", 1e3},     {"MB", 1e6},        {"GB", 1e9}};
-
-bool counts_bytes(const FieldType& field) {
-  return field.kind == Kind::kWhole && field.name.find("bytes") != std::string::npos;
-}
+bool counts_bytes(const FieldType& field) { return field.unit == "bytes"; }
 
 tl::unexpected<AxisProblem> wrong(ProblemCode code, std::string text) {
   return tl::make_unexpected(AxisProblem{code, std::move(text)});
@@ -40,28 +32,22 @@ tl::unexpected<AxisProblem> wrong(AxisProblem problem) {
 }
 
 /// A number with its unit, if the field has one that can be written.
-tl::expected<double, AxisProblem> number(const FieldType& field, std::string text) {
-  double unit = 1;
-  for (const Suffix& suffix : kSuffixes) {
-    if (!text.ends_with(suffix.name)) continue;
-    if (!counts_bytes(field)) {
-      return wrong(
-          ProblemCode::kConflict,
-          fmt::format("\"{}\": {} is not a number of bytes{}; write a number without {}", text,
-                      field.name, field.unit.empty() ? "" : " but " + field.unit, suffix.name));
-    }
-    text.resize(text.size() - std::char_traits<char>::length(suffix.name));
-    unit = suffix.bytes;
-    break;
-  }
+tl::expected<double, AxisProblem> number(const FieldType& field, const std::string& text) {
+  const auto converted = in_unit_of(field.name, text);
+  if (!converted) return wrong(ProblemCode::kConflict, converted.error());
   double value = 0;
+  if (*converted) {
+    value = **converted;
+    if (field.kind == Kind::kWhole && std::abs(value) > kMaxWhole)
+      return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" is too large", text));
+    return value;
+  }
   const char* const end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status != std::errc() || stop != end || !std::isfinite(value))
     return wrong(ProblemCode::kWrongType,
                  fmt::format("\"{}\" is no number{}", text,
                              counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
-  value *= unit;
   if (field.kind == Kind::kWhole && std::abs(value) > kMaxWhole)
     return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" is too large", text));
   return value;

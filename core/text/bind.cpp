@@ -10,6 +10,7 @@
 #include <google/protobuf/message.h>
 
 #include "core/base/check.h"
+#include "core/base/quantity.h"
 
 namespace tutti::core {
 
@@ -243,6 +244,38 @@ class Binder {
                     "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
   }
 
+  /// Reads a number with a unit ("25MiB"), which becomes a number of the field's own unit. Returns
+  /// false if the value has none. `number` has no value after a problem.
+  bool has_unit(const Value& value, const FieldDescriptor& field, std::optional<double>& number) {
+    if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) return false;
+    const auto read = in_unit_of(field.name(), value.text);
+    if (!read) {
+      complain({ProblemCode::kWrongType, name_of(field)}, value.at, "{}: {}", field.name(),
+               read.error());
+      return true;
+    }
+    number = *read;
+    return read->has_value();
+  }
+
+  /// The same for whole numbers.
+  template <class T>
+  std::optional<T> whole(std::optional<double> number, const Value& value,
+                         const FieldDescriptor& field) {
+    if (!number) return std::nullopt;
+    constexpr double kMost = std::min(9.0e15, static_cast<double>(std::numeric_limits<T>::max()));
+    if (*number < (std::is_signed_v<T> ? -kMost : 0) || *number > kMost) {
+      complain({*number < 0 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, name_of(field)},
+               value.at, "{}: {} does not fit", field.name(), value.text);
+      return std::nullopt;
+    }
+    if (*number == std::floor(*number)) return static_cast<T>(*number);
+    complain({ProblemCode::kWrongType, name_of(field)}, value.at,
+             "{}: {} is {} and no whole number of {}", field.name(), value.text, *number,
+             unit_of_field(field.name()));
+    return std::nullopt;
+  }
+
   /// Whole numbers: decimal, 0x…, 0… (octal, as text format has it), or any decimal spelling
   /// without a fraction (1e6). Quotes around them are JSON's way of keeping 64 bits.
   template <class T>
@@ -251,6 +284,8 @@ class Binder {
       refuse(value, field);
       return std::nullopt;
     }
+    if (std::optional<double> number; has_unit(value, field, number))
+      return whole<T>(number, value, field);
     std::string_view digits = value.text;
     const bool negative = digits.starts_with('-');
     if (negative) digits.remove_prefix(1);
@@ -294,6 +329,7 @@ class Binder {
   }
 
   std::optional<double> number(const Value& value, const FieldDescriptor& field) {
+    if (std::optional<double> converted; has_unit(value, field, converted)) return converted;
     std::string_view text = value.text;
     const std::string_view bare = text.starts_with('-') ? text.substr(1) : text;
     if (value.kind != Value::Kind::kMessage && value.kind != Value::Kind::kList) {

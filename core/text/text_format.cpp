@@ -8,6 +8,7 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include "core/base/quantity.h"
 #include "core/text/document.h"
 #include "core/text/limits.h"
 #include "core/text/text_limits.h"
@@ -89,6 +90,28 @@ class TextParser {
     if (!is(text)) return false;
     tokens_.Next();
     return true;
+  }
+
+  /// True if the current token begins where the one before it ends.
+  [[nodiscard]] bool adjoins() const {
+    return token().line == tokens_.previous().line &&
+           token().column == tokens_.previous().end_column;
+  }
+
+  /// Reads a unit that directly follows a number: 25MiB, 25GB/s.
+  void read_unit(Value& value) {
+    if (token().type != Tokenizer::TYPE_IDENTIFIER || !adjoins()) return;
+    std::string unit = token().text;
+    // A field that follows a number without a space is one still: "shards: 4name: …".
+    if (!is_unit(unit) && !is_unit(unit + "/s")) return;
+    tokens_.Next();
+    if (is("/") && adjoins()) {
+      tokens_.Next();
+      if (!is("s") || !adjoins()) return complain("'s', as in GB/s");
+      unit += "/s";
+      tokens_.Next();
+    }
+    value.text += unit;
   }
 
   void complain(const std::string& expected) {
@@ -245,6 +268,7 @@ class TextParser {
     Value::Field next{token().text, at(), {}};
     value.text += next.name;
     tokens_.Next();
+    if (value.kind == Value::Kind::kNumber) read_unit(value);
     if (value.kind == Value::Kind::kIdentifier && is(":")) {
       // No value, but the field behind it.
       problems_.add({ProblemCode::kSyntax}, {file_, next.at.line, next.at.column},

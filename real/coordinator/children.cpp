@@ -29,10 +29,11 @@ Expected<void> Children::start(const ChildOrder& order) {
   std::vector<char*> environment;
   for (std::string& setting : settings) environment.push_back(setting.data());
   environment.push_back(nullptr);
-  std::vector<std::string> words{order.program, "worker",
-                                 "--join",      to_string(order.join),
-                                 "--worker",    std::to_string(order.worker),
-                                 "--child-of",  std::to_string(::getpid())};
+  // ps shows these words; the program may be /proc/self/exe.
+  std::vector<std::string> words{"tutti",      "worker",
+                                 "--join",     to_string(order.join),
+                                 "--worker",   std::to_string(order.worker),
+                                 "--child-of", std::to_string(::getpid())};
   if (!order.listen.empty()) words.insert(words.end(), {"--listen", order.listen});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -56,7 +56,51 @@ TEST(Help, ExamplesOfShippedScenariosRun) {
   }
 }
 
-TEST(Help, TellsTheVersion) { EXPECT_THAT(run_tutti({"--version"}).out, StartsWith("tutti 0.")); }
+TEST(Help, TellsTheVersionAndFeatures) {
+  EXPECT_THAT(run_tutti({"--version"}).out, StartsWith("tutti 0."));
+  EXPECT_THAT(run_tutti({"--version"}).out, HasSubstr(" (with"));
+}
+
+TEST(Doctor, ReportsThisMachine) {
+  const Outcome text = run_tutti({"doctor"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const char* name : {"cores", "memory", "/dev/shm", "ports", "GPUs", "shipped data"})
+    EXPECT_THAT(text.out, HasSubstr(name));
+  EXPECT_THAT(run_tutti({"doctor", "--format", "json"}).out, HasSubstr("\"remedy\""));
+}
+
+TEST(Messages, QuietLeavesResultsAndErrors) {
+  const TemporaryFolder folder;
+  const std::string scenario = test::source_folder() + "/scenarios/01_two_ranks.textproto";
+  const std::vector<std::string> words{"simulate", scenario, "--timeline", folder.file("a.tutti")};
+  EXPECT_THAT(run_tutti(words).err, HasSubstr("timeline: "));
+  std::vector<std::string> quiet = words;
+  quiet.emplace_back("--quiet");
+  const Outcome silent = run_tutti(quiet);
+  EXPECT_THAT(silent.err, IsEmpty());
+  EXPECT_THAT(silent.out, HasSubstr("step time"));
+  const Outcome wrong = run_tutti({"simulate", "none.textproto", "-q"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("none.textproto"));
+}
+
+TEST(Completion, ScriptsAndCandidatesArePrinted) {
+  EXPECT_THAT(run_tutti({"completion", "bash"}).out, HasSubstr("complete -F _tutti tutti"));
+  EXPECT_THAT(run_tutti({"completion", "zsh"}).out, StartsWith("#compdef tutti"));
+  EXPECT_THAT(run_tutti({"completion", "fish"}).out, HasSubstr("complete -c tutti"));
+  EXPECT_EQ(run_tutti({"completion", "tcsh"}).status, 2);
+  EXPECT_THAT(run_tutti({"complete", "--", "simulate", "--network-model", "fi"}).out,
+              HasSubstr("words\nfifo\t"));
+}
+
+TEST(Manual, PagesAreWrittenForAllCommands) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_tutti({"manual", "--folder", folder.path()}).status, 0);
+  EXPECT_THAT(folder.read("tutti-sweep.1"), HasSubstr(".TH TUTTI\\-SWEEP 1"));
+  EXPECT_THAT(folder.files(), testing::Contains("tutti-import-nccl-topology.1"));
+  EXPECT_THAT(run_tutti({"manual", "sweep"}).out, HasSubstr("\\-\\-over"));
+  EXPECT_EQ(run_tutti({"manual", "nonsense"}).status, 2);
+}
 
 TEST(Help, WrongWordsAreRefused) {
   const TemporaryFolder folder;

@@ -159,15 +159,15 @@ std::string json_of(const core::Scenario& scenario, const Calibration& c,
   const auto errors = [](const core::CalibrationError& error) {
     return Report{{"median", error.median}, {"worst", error.worst}};
   };
-  return to_json(Report{{"scenario", scenario.name},
-                        {"cluster", core::describe(*scenario.cluster)},
-                        {"figures", core::list_of(c.figures, figure_report)},
-                        {"error_before", errors(c.before)},
-                        {"error_after", errors(c.after)},
-                        {"times", core::list_of(c.times, time_report)},
-                        {"steps", core::list_of(c.steps, time_report)},
-                        {"notes", c.notes},
-                        {"cluster_file", core::unless_empty(options.output)}});
+  return result_json(Report{{"scenario", scenario.name},
+                            {"cluster", core::describe(*scenario.cluster)},
+                            {"figures", core::list_of(c.figures, figure_report)},
+                            {"error_before", errors(c.before)},
+                            {"error_after", errors(c.after)},
+                            {"times", core::list_of(c.times, time_report)},
+                            {"steps", core::list_of(c.steps, time_report)},
+                            {"notes", c.notes},
+                            {"cluster_file", core::unless_empty(options.output)}});
 }
 
 /// Every line of `text` as a remark.

@@ -1,11 +1,14 @@
 #include "tools/tutti/command.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/version.h"
 #include "core/text/printable.h"
 #include "core/text/report.h"
+#include "tools/tutti/io/capture.h"
 
 namespace tutti::tools {
 namespace {
@@ -13,6 +16,7 @@ namespace {
 /// The state of this process's standard output.
 struct StandardOutput {
   bool errors_as_json = false;
+  Messages messages = Messages::kUsual;
   bool begun = false;
   std::string error = {};  ///< the first that was reported, as JSON
 };
@@ -33,10 +37,13 @@ std::string as_json(const core::Error& error, int status) {
   };
   const core::Report said{{"status", status},
                           {"problems", core::list_of(error.problems(), of_problem)}};
-  return to_json(core::Report{{"error", said}});
+  return result_json(core::Report{{"error", said}});
 }
 
 }  // namespace
+
+void set_messages(Messages messages) { standard_output().messages = messages; }
+Messages messages() { return standard_output().messages; }
 
 void report_errors_as_json() { standard_output().errors_as_json = true; }
 
@@ -54,6 +61,11 @@ core::Expected<Format> format_of(const std::string& written) {
 }
 
 int report(const core::Error& error) {
+  const int status = error.kind() == core::ErrorKind::kRun ? kRunFailed : kWrongRequest;
+  if (Capture* const caller = capture()) {
+    caller->errors.push_back(error);
+    return status;
+  }
   std::string text;
   for (const core::Problem& problem : error.problems()) {
     text += problem.where.file.empty() && !problem.text.starts_with("tutti")
@@ -61,9 +73,9 @@ int report(const core::Error& error) {
                 : core::to_string(problem);
     text += '\n';
   }
-  // Names in it may come from files and from other processes.
-  tell(core::printable(text, core::LineBreaks::kStay));
-  const int status = error.kind() == core::ErrorKind::kRun ? kRunFailed : kWrongRequest;
+  // --quiet leaves errors. Names in them may come from files and from other processes.
+  text = core::printable(text, core::LineBreaks::kStay);
+  static_cast<void>(std::fputs(text.c_str(), stderr));
   StandardOutput& output = standard_output();
   if (output.errors_as_json && output.error.empty()) output.error = as_json(error, status);
   return status;
@@ -77,9 +89,28 @@ core::Error about(const std::string& option, core::Error error) {
   return {error.kind(), std::move(problems)};
 }
 
-void tell(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stderr)); }
+void tell(const std::string& text) {
+  if (Capture* const caller = capture()) {
+    caller->messages += text;
+  } else if (messages() != Messages::kNone) {
+    static_cast<void>(std::fputs(text.c_str(), stderr));
+  }
+}
+
+std::string result_json(const core::Report& report) {
+  core::Report whole{{"schema_version", kSchemaVersion}};
+  const auto& fields = report.fields();
+  if (std::none_of(fields.begin(), fields.end(),
+                   [](const core::ReportField& field) { return field.name == "tutti_version"; }))
+    whole.add("tutti_version", core::version());
+  return core::to_json(whole.add(report));
+}
 
 int print_out(const std::string& text) {
+  if (Capture* const caller = capture()) {
+    caller->out += text;
+    return kDone;
+  }
   standard_output().begun = true;
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

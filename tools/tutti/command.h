@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/scenario/library.h"
+#include "core/text/report.h"
 
 namespace tutti::tools {
 
@@ -51,8 +52,26 @@ template <class... Args>
 int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return report(refused(std::move(kind), format, std::forward<Args>(args)...).value());
 }
-/// Prints an unimportant message to stderr; errors of stderr are ignored.
+/// How much commands write to standard error besides errors.
+enum class Messages {
+  kNone,    ///< --quiet: nothing
+  kUsual,   ///< notes; progress on a terminal only
+  kVerbose  ///< --verbose: progress in lines where standard error is no terminal
+};
+/// Called once, when the command line is known.
+void set_messages(Messages messages);
+Messages messages();
+
+/// Prints an unimportant message to stderr, unless --quiet; errors of stderr are ignored.
 void tell(const std::string& text);
+
+/// The version of the JSON that commands print (docs/reports.md says what it promises). It grows
+/// when a field goes away or changes its meaning; new fields leave it as it is.
+inline constexpr int kSchemaVersion = 1;
+
+/// Returns a command's result as JSON: `schema_version` and `tutti_version` (unless the report has
+/// its own), then the report.
+std::string result_json(const core::Report& report);
 
 /// Writes to stdout. Returns the exit status: that of stdout_failed() if not everything could be
 /// written.

@@ -97,7 +97,9 @@ std::string text_of(const Comparison& c, int rows) {
   return text;
 }
 
-Report report_of(const Comparison& c) {
+}  // namespace
+
+Report comparison_report(const Comparison& c) {
   Report report{{"first", c.a.scenario},
                 {"first_executor", c.a.executor},
                 {"second", c.b.scenario},
@@ -117,8 +119,6 @@ Report report_of(const Comparison& c) {
                                          {"most_in_second", c.most_channels_b}});
   return report.add("in_words", c.in_words());
 }
-
-}  // namespace
 
 int compare(const CompareOptions& options, const Environment&) {
   const auto format = format_of(options.format);
@@ -141,7 +141,7 @@ int compare(const CompareOptions& options, const Environment&) {
   }
   const auto comparison = core::compare(*a, *b);
   if (!comparison) return report(comparison.error());
-  return print_out(*format == Format::kJson ? to_json(report_of(*comparison))
+  return print_out(*format == Format::kJson ? result_json(comparison_report(*comparison))
                                             : text_of(*comparison, options.rows));
 }
 

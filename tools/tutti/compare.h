@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/text/report.h"
+#include "core/timeline/compare.h"
 #include "tools/tutti/command.h"
 
 namespace tutti::tools {
@@ -14,6 +16,9 @@ struct CompareOptions {
   std::string format = "text";
   std::int32_t rows = 12;  ///< number of packs in the text
 };
+
+/// Returns a comparison for machines (docs/reports.md).
+core::Report comparison_report(const core::Comparison& comparison);
 
 /// `tutti compare`: compares two timelines, pack by pack and step by step, or a promise with what
 /// was measured.

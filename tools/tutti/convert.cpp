@@ -68,7 +68,7 @@ std::string as_json(const std::vector<Converted>& scenarios) {
   const auto file = [&](const Converted& scenario) {
     return core::Report{{"file", scenario.file}, {"moved", core::list_of(scenario.moved, moved)}};
   };
-  return to_json(core::Report{{"files", core::list_of(scenarios, file)}});
+  return result_json(core::Report{{"files", core::list_of(scenarios, file)}});
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
+#include "tools/tutti/io/capture.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
@@ -83,7 +84,7 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   record.most_spans = options.most_spans.value_or(record.most_spans);
   if (record.most_spans < 0)
     return refused({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0");
-  if (!options.timeline.empty()) return record;
+  if (!options.timeline.empty() || (capture() && capture()->timeline)) return record;
   const std::pair<const char*, bool> limits[] = {{"--record", !options.record.empty()},
                                                  {"--workers", !options.workers.empty()},
                                                  {"--from-us", options.from_us.has_value()},
@@ -143,6 +144,11 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
                   "--workers {}: there are only {} workers, numbered from 0", options.workers,
                   scenario->cluster->workers());
   }
+  if (!options.workers.empty() && record->last_worker >= scenario->cluster->workers()) {
+    return refuse({ProblemCode::kTooLarge, "--workers"},
+                  "--workers {}: the last worker is {}, counted from 0", options.workers,
+                  scenario->cluster->workers() - 1);
+  }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
   if (adjust) {
     if (const auto done = adjust(*scenario); !done) return report(done.error());
@@ -180,12 +186,12 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
     if (output_failed || interrupt.happened()) stop.store(true);
   };
   Expected<void> ran;
-  if (writer) {
-    core::TimelineTee tee(summary, *writer);
-    ran = executor.run(*scenario, *record, control, tee);
-  } else {
-    ran = executor.run(*scenario, *record, control, summary);
-  }
+  core::TimelineSink* sink = &summary;
+  std::optional<core::TimelineTee> with_caller, with_file;
+  if (capture() && capture()->timeline) sink = &with_caller.emplace(summary, *capture()->timeline);
+  core::TimelineSink& notes = *sink;
+  if (writer) sink = &with_file.emplace(*sink, *writer);
+  ran = executor.run(*scenario, *record, control, *sink);
   if (!ran) {
     const int failed = report(ran.error());
     // Steps that ended before it failed are kept; a note in the file says why there are no more.
@@ -201,7 +207,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
     return failed;
   }
   if (besides.notes_of) {
-    for (const std::string& note : besides.notes_of(*scenario)) summary.note(note);
+    for (const std::string& note : besides.notes_of(*scenario)) notes.note(note);
   }
   std::optional<StepBand> band;
   if (besides.band_of && !stop.load() && !summary.steps().empty())
@@ -223,7 +229,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (keeps && kept)
     tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
   const int printed =
-      print_out(*format == Format::kJson ? to_json(run_report(summary, band))
+      print_out(*format == Format::kJson ? result_json(run_report(summary, band))
                                          : report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed)

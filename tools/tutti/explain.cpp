@@ -338,7 +338,7 @@ int explain(const ExplainOptions& options, const Environment& environment) {
   explanation.answers = std::move(*answers);
   for (std::string& said : core::extrapolations(explanation.scenario))
     explanation.notes.push_back(std::move(said));
-  const int printed = print_out(*format == Format::kJson ? to_json(report_of(explanation))
+  const int printed = print_out(*format == Format::kJson ? result_json(report_of(explanation))
                                                          : text_of(explanation, options.rows));
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }

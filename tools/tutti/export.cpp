@@ -77,11 +77,11 @@ int export_timeline(const ExportOptions& options, const Environment& environment
     tell(fmt::format("written: {}\n", path));
     return kDone;
   }
-  return print_out(to_json(core::Report{{"timeline", options.timeline},
-                                        {"complete", timeline->complete()},
-                                        {"steps", timeline->steps().size()},
-                                        {"to", options.to},
-                                        {"written", path}}));
+  return print_out(result_json(core::Report{{"timeline", options.timeline},
+                                            {"complete", timeline->complete()},
+                                            {"steps", timeline->steps().size()},
+                                            {"to", options.to},
+                                            {"written", path}}));
 }
 
 }  // namespace tutti::tools

@@ -123,8 +123,8 @@ int export_algorithm(const ExportOptions& options, const Environment& environmen
     tell(fmt::format("written: {}\n", path));
     return kDone;
   }
-  return print_out(
-      to_json(core::Report{{"scenario", options.timeline}, {"to", options.to}, {"written", path}}));
+  return print_out(result_json(
+      core::Report{{"scenario", options.timeline}, {"to", options.to}, {"written", path}}));
 }
 
 }  // namespace tutti::tools

@@ -151,16 +151,16 @@ std::string graphs_json(const SearchResult& found, const Channels& channels, std
                   {"same_channels", graph.same_channels},
                   {"orders", core::list_of(graph.orders, order)}};
   };
-  return to_json(Report{{"nodes", nodes * found.nodes_per_topology},
-                        {"gpus_per_node", found.node.count(NodeKind::kGpu)},
-                        {"compute_capability", found.node.min_sm()},
-                        {"most_gb_per_s", found.most_gb_per_s},
-                        {"total_gb_per_s", found.total_gb_per_s},
-                        {"channels", channels.collectives},
-                        {"nvls_channels", channels.nvls},
-                        {"p2p_channels", channels.p2p.channels},
-                        {"p2p_channels_per_peer", channels.p2p.per_peer},
-                        {"graphs", core::list_of(all(found.graphs), graph_report)}});
+  return result_json(Report{{"nodes", nodes * found.nodes_per_topology},
+                            {"gpus_per_node", found.node.count(NodeKind::kGpu)},
+                            {"compute_capability", found.node.min_sm()},
+                            {"most_gb_per_s", found.most_gb_per_s},
+                            {"total_gb_per_s", found.total_gb_per_s},
+                            {"channels", channels.collectives},
+                            {"nvls_channels", channels.nvls},
+                            {"p2p_channels", channels.p2p.channels},
+                            {"p2p_channels_per_peer", channels.p2p.per_peer},
+                            {"graphs", core::list_of(all(found.graphs), graph_report)}});
 }
 
 /// Returns the differences from a graph of a dump: "8 channels, the dump has 16; …". Empty if there

@@ -361,7 +361,7 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
     if (!written) return report(written.error());
   }
   if (*output_format == Format::kJson)
-    return print_out(to_json(report_of(run, model, options.output, notes)));
+    return print_out(result_json(report_of(run, model, options.output, notes)));
   for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
   for (const std::string& path : options.output) tell(fmt::format("written: {}\n", path));
   return print_out(text_of(run, model));

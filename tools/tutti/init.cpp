@@ -49,7 +49,7 @@ std::string list_text(const Library& library) {
 std::string list_json(const Library& library) {
   core::Report report;
   for (const NamedList& list : lists_of(library)) report.add(list.name, list.entries);
-  return to_json(report);
+  return result_json(report);
 }
 
 /// Returns the shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if
@@ -225,7 +225,7 @@ int init(const InitOptions& options, const Environment& environment) {
     return report(Error(core::ErrorKind::kRequest, std::move(problems)));
   }
   if (options.output.empty() || options.output == "-")
-    return print_out(as_json ? to_json(core::Report{{"scenario", text}}) : text);
+    return print_out(as_json ? result_json(core::Report{{"scenario", text}}) : text);
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(options.output, ignored)) {
     return report(Error::request({ProblemCode::kConflict, "-o"},
@@ -241,7 +241,7 @@ int init(const InitOptions& options, const Environment& environment) {
     inputs.push_back(*link);
   if (const auto written = write_file(options.output, inputs, text); !written)
     return report(written.error());
-  if (as_json) return print_out(to_json(core::Report{{"written", options.output}}));
+  if (as_json) return print_out(result_json(core::Report{{"written", options.output}}));
   tell(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
   return kDone;
 }

@@ -1,48 +1,25 @@
-// The command line: calls the function of each command (options/ defines their options).
+// The program `tutti` (command_line.h has its commands).
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <functional>
-#include <iostream>
-#include <map>
-#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
-#include "core/base/version.h"
 #include "core/scenario/library_folder.h"
 #include "real/process/system_limits.h"
 #include "tools/tutti/command.h"
+#include "tools/tutti/command_line.h"
 #include "tools/tutti/io/memory_limit.h"
-#include "tools/tutti/options/options.h"
-#include "tools/tutti/options/wrong_words.h"
-#include "tools/tutti/view.h"
 
 namespace tutti::tools {
 namespace {
-
-constexpr const char* kAbout =
-    "Tutti predicts what collectives cost before anyone rents the cluster.\n"
-    "A scenario names a cluster, a workload and a strategy; see docs/scenarios.md.";
-
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  tutti init --model vgg16_torchvision --machine dgx-a100 --nodes 4 -o mine.textproto\n"
-    "  tutti simulate mine.textproto\n"
-    "  tutti simulate mine.textproto --timeline mine.tutti && tutti export mine.tutti --to "
-    "perfetto\n"
-    "  tutti plan mine.textproto --variables\n"
-    "  tutti run mine.textproto\n"
-    "Exit status: 0 success, 1 the run failed or was interrupted, 2 the request is invalid.";
 
 /// `--format json`, which errors follow as well, those of the words among them.
 bool asks_for_json(const std::vector<std::string>& words) {
@@ -54,60 +31,17 @@ bool asks_for_json(const std::vector<std::string>& words) {
   return false;
 }
 
-/// The function that executes each command.
-using Commands = std::map<std::string, std::function<int(const Environment&)>>;
-
-template <class Options>
-void offer(CLI::App& app, Commands& commands, const char* name, void (*add)(CLI::App&, Options&),
-           int (*run)(const Options&, const Environment&)) {
-  const auto options = std::make_shared<Options>();
-  add(app, *options);
-  commands[name] = [options, run](const Environment& environment) {
-    return run(*options, environment);
-  };
-}
-
-int run(int argc, char** argv) {
-  CLI::App app(kAbout, "tutti");
-  app.footer(kExamples);
-  app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("tutti ") + std::string(core::version()));
-  Commands commands;
-  offer(app, commands, "simulate", add_simulate, simulate);
-  offer(app, commands, "run", add_run, run_for_real);
-  offer(app, commands, "sweep", add_sweep, sweep);
-  offer(app, commands, "tune", add_tune, tune);
-  offer(app, commands, "explain", add_explain, explain);
-  offer(app, commands, "synthesize", add_synthesize, synthesize);
-  offer(app, commands, "compare", add_compare, compare);
-  offer(app, commands, "perf", add_perf, perf);
-  offer(app, commands, "calibrate", add_calibrate, calibrate);
-  offer(app, commands, "validate", add_validate, validate);
-  offer(app, commands, "plan", add_plan, plan);
-  offer(app, commands, "export", add_export, export_timeline);
-  offer(app, commands, "init", add_init, init);
-  offer(app, commands, "convert", add_convert, convert);
-  offer(app, commands, "import", add_import, import_files);
-  add_view(app);
-  offer(app, commands, "worker", add_worker, worker);
-  if (asks_for_json({argv, argv + argc})) report_errors_as_json();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // Help and version are no mistakes; everything else is a wrong request.
-    if (error.get_exit_code() != 0) return report(wrong_words(app, error));
-    app.exit(error);
-    return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
-  }
+int run(const std::vector<std::string>& words) {
+  CommandLine command_line;
+  if (words.size() > 1 && words[0] == "complete" && words[1] == "--")
+    return print_out(command_line.completions({words.begin() + 2, words.end()},
+                                              core::Library(core::library_folder())));
+  if (asks_for_json(words)) report_errors_as_json();
+  if (const auto ended = command_line.parse(words)) return *ended;
   const Environment environment{core::Library(core::library_folder())};
   // Processes of a real run share devices' address spaces with drivers that map more than there is.
-  const bool for_real =
-      app.got_subcommand("run") || app.got_subcommand("worker") || app.got_subcommand("view") ||
-      (app.got_subcommand("perf") &&
-       app.get_subcommand("perf")->get_option("--backend")->as<std::string>() != "sim");
-  if (!for_real) stay_within_memory();
-  if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
-  return commands.at(app.get_subcommands().front()->get_name())(environment);
+  if (!command_line.leaves_this_process()) stay_within_memory();
+  return command_line.run(environment);
 }
 
 /// A descriptor that is closed would go to the next file that is opened, and what is said on stderr
@@ -128,7 +62,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    const int status = tutti::tools::run(argc, argv);
+    const int status = tutti::tools::run({argv + std::min(argc, 1), argv + argc});
     tutti::tools::write_reported_error();
     return status;
   } catch (const std::bad_alloc&) {

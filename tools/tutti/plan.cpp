@@ -353,7 +353,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
   if (options.schedule && options.exchange)
     report.add("exchange_schedule",
                schedule_reports(shown_steps(chosen(scenario, options)).collective));
-  return to_json(report.add("notes", notes_of(scenario)));
+  return result_json(report.add("notes", notes_of(scenario)));
 }
 
 /// ERRORS: options that say two things at once.

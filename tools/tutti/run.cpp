@@ -1,11 +1,14 @@
 #include "tools/tutti/run.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 
 #include "real/coordinator/children.h"
 #include "real/coordinator/tcp_executor.h"
 #include "real/transport/tcp.h"
 #include "real/worker/run_limits.h"
+#include "tools/tutti/io/capture.h"
 #include "tools/tutti/io/memory_limit.h"
 #include "tools/tutti/join.h"
 #include "tools/tutti/time_scale.h"
@@ -18,7 +21,7 @@ using core::ProblemCode;
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options,
                                                           const std::string& backend) {
   real::TcpExecutorOptions made;
-  made.program = "/proc/self/exe";
+  made.program = capture() ? capture()->program : "/proc/self/exe";
   made.timeout_seconds = options.timeout_seconds.value_or(made.timeout_seconds);
   if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMaxTimeoutSeconds))
     return refused(
@@ -119,6 +122,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
 int worker(const WorkerOptions& options, const Environment&) {
   // First of all: a worker that waits for a coordinator that is gone would wait for a minute.
   if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
+  if (options.worker >= 0) ::prctl(PR_SET_NAME, fmt::format("tutti w{}", options.worker).c_str());
   if (options.worker < -1)
     return refuse({ProblemCode::kTooSmall, "--worker"}, "--worker must be at least 0");
   if (!options.join.empty() && !options.rendezvous.empty())

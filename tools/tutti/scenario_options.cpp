@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/edit/old_form_text.h"
 #include "core/explore/database.h"
+#include "tools/tutti/io/capture.h"
 
 namespace tutti::tools {
 
@@ -64,6 +65,10 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
 }
 
 Expected<std::string> read_scenario_file(const std::string& path) {
+  if (const Capture* const caller = capture()) {
+    if (const auto known = caller->scenarios.find(path); known != caller->scenarios.end())
+      return known->second;
+  }
   if (core::is_database(path)) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kWrongType, ""},

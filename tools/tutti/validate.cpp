@@ -79,7 +79,7 @@ std::string json(const Validation& validation) {
     report.add("overall_before",
                uncalibrated.add(quality_report(before, validation.overall_bands_before)));
   }
-  return to_json(report.add("tables", core::list_of(validation.tables, table_report)));
+  return result_json(report.add("tables", core::list_of(validation.tables, table_report)));
 }
 
 const std::vector<std::string> kColumns{"rows", "median",  "mean",       "90th",

@@ -59,6 +59,18 @@ TEST(Show, HasThreeDigitsThatMatter) {
   EXPECT_EQ(show_share(0.0001), "<0.1 %");
 }
 
+TEST(Show, LetsDifferentTimesLookDifferent) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(show_apart({milliseconds(112), milliseconds(113)}), (Texts{"112 ms", "113 ms"}));
+  EXPECT_EQ(show_apart({microseconds(112'040), microseconds(112'050), microseconds(112'040)}),
+            (Texts{"112.04 ms", "112.05 ms", "112.04 ms"}));
+  EXPECT_EQ(show_apart({milliseconds(112), milliseconds(112)}), (Texts{"112 ms", "112 ms"}));
+  // Digits have an end.
+  EXPECT_EQ(show_apart({milliseconds(112), milliseconds(112) + picoseconds(1)}),
+            (Texts{"112.0000 ms", "112.0000 ms"}));
+  EXPECT_EQ(show_apart({}), Texts());
+}
+
 TEST(Random, IsTheSameEverywhere) {
   Random random(42);
   EXPECT_EQ(random.next(), 13679457532755275413u);

@@ -87,6 +87,27 @@ TEST(Outcome, IsTheSameBehindItsText) {
   EXPECT_FALSE(outcome_from_text("x"));
 }
 
+TEST(SweepStore, HasAViewWithNumbersToQuery) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.sweep");
+  {
+    auto store = SweepStore::resume(path, info());
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(store->add(2, outcome(1'999'999'999'999)));
+  }
+  auto database = Database::open(path, Database::Mode::kRead);
+  ASSERT_TRUE(database);
+  auto row = database->prepare(
+      "SELECT typeof(\"strategy.shards\"), typeof(\"strategy.algorithm\"), "
+      "\"strategy.shards\" + 1, step_time_ms, packs FROM result ORDER BY step_time_ms");
+  ASSERT_TRUE(row) << row.error().message();
+  ASSERT_TRUE(*row->step());
+  EXPECT_EQ(row->text(0), "integer");
+  EXPECT_EQ(row->text(1), "text");
+  EXPECT_EQ(row->integer(2), 3);
+  EXPECT_EQ(row->text(3), "2000.0");
+}
+
 TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");

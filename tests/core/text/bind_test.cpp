@@ -42,6 +42,31 @@ TEST(Bind, FillsEveryKindOfField) {
   EXPECT_TRUE(message.cluster().machine(0).switch_(0).in_switch_reduction());
 }
 
+TEST(Bind, NumbersMayHaveUnits) {
+  for (const std::string text :
+       {"cluster { network { latency_us: 1.5ms bandwidth_gb_per_s: 200Gbit/s } }\n"
+        "strategy { bytes_per_pack: 25MiB # as people say it\n shards: 2 }",
+        R"({"cluster": {"network": {"latency_us": "1.5ms", "bandwidth_gb_per_s": "200Gbit/s"}},
+            "strategy": {"bytes_per_pack": "25MiB", "shards": 2}})"}) {
+    proto::Scenario message;
+    EXPECT_EQ(bind_text(text, message), "");
+    EXPECT_EQ(message.cluster().network().latency_us(), 1500);
+    EXPECT_EQ(message.cluster().network().bandwidth_gb_per_s(), 25);
+    EXPECT_EQ(message.strategy().bytes_per_pack(), 26214400);
+    EXPECT_EQ(message.strategy().shards(), 2);
+  }
+  EXPECT_NE(errors_of("strategy { shards: 2KiB }"), "");
+  EXPECT_NE(errors_of("cluster { network { latency_us: 25MiB } }"), "");
+  EXPECT_NE(errors_of("strategy { bytes_per_pack: 0.3B }"), "");
+  EXPECT_NE(errors_of("strategy { bytes_per_pack: 9000000TiB }"), "");
+  EXPECT_NE(errors_of("cluster { network { bandwidth_gb_per_s: 25GB } }"), "");
+  EXPECT_NE(errors_of("cluster { network { bandwidth_gb_per_s: 25GB/h } }"), "");
+  // A field that follows without a space.
+  proto::Scenario message;
+  EXPECT_EQ(bind_text("strategy { shards: 2algorithm: \"ring\" }", message), "");
+  EXPECT_EQ(message.strategy().algorithm(), "ring");
+}
+
 TEST(Bind, AcceptsJsonsConventions) {
   proto::Scenario message;
   EXPECT_EQ(

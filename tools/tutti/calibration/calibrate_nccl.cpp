@@ -142,7 +142,7 @@ std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& opt
     report.add("band_width", outcome.suggestions->width);
     report.add("suggestions", core::list_of(best_of(*outcome.suggestions), suggestion_report));
   }
-  return to_json(report);
+  return result_json(report);
 }
 
 std::string head_of(const NcclOutcome& outcome) {

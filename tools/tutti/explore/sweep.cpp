@@ -256,7 +256,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   }
   const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());
-  const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
+  const auto text = read_scenario_file(options.scenario.file);
   if (!text) return report(text.error());
   warn_of_old_form(*text, options.scenario.file);
   info.version = core::version();

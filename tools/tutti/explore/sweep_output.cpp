@@ -8,6 +8,7 @@
 
 #include "core/base/format.h"
 #include "core/text/csv.h"
+#include "tools/tutti/command.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -71,12 +72,17 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
   std::vector<std::string> headings{"step time", "exposed", "over least", "packs"};
   for (const std::string& field : store.space().fields()) headings.push_back("<" + field);
   Table table(headings);
-  for (std::size_t i = 0; i < points.size() && i < static_cast<std::size_t>(rows); ++i) {
+  const std::size_t listed = std::min(points.size(), static_cast<std::size_t>(rows));
+  std::vector<Time> times;
+  for (std::size_t i = 0; i < listed; ++i)
+    times.push_back(outcomes[static_cast<std::size_t>(points[i])]->step);
+  const std::vector<std::string> shown_times = core::show_apart(times);
+  for (std::size_t i = 0; i < listed; ++i) {
     const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
     const double over =
         static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
     const bool bounded = o.step_bound > Time();  // not where variables lie on servers
-    std::vector<std::string> cells{show(o.step), show(o.exposed),
+    std::vector<std::string> cells{shown_times[i], show(o.exposed),
                                    bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
     for (const std::string& value : store.space().values(points[i]))
@@ -175,13 +181,13 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) 
     if (done(outcomes[p])) report.add("seed", outcomes[p]->seed);
     points.emplace_back(std::move(report));
   }
-  return to_json(Report{{"tutti_version", store.info().version},
-                        {"scenario_file", store.info().scenario_file},
-                        {"scenario_text", store.info().scenario_text},
-                        {"set", store.info().set},
-                        {"points_in_all", store.space().size()},
-                        {"fields", fields},
-                        {"points", points}});
+  return result_json(Report{{"tutti_version", store.info().version},
+                            {"scenario_file", store.info().scenario_file},
+                            {"scenario_text", store.info().scenario_text},
+                            {"set", store.info().set},
+                            {"points_in_all", store.space().size()},
+                            {"fields", fields},
+                            {"points", points}});
 }
 
 std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "tools/tutti/command.h"
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/report/report.h"
 #include "tools/tutti/report/table.h"
@@ -340,7 +341,7 @@ std::string tune_json(const TuneResult& r) {
     report.add("nccl_tuner", Report{{"table", r.table},
                                     {"environment", tuner_environment(r.table)},
                                     {"verify", verifying_commands()}});
-  return to_json(report.add("notes", r.notes));
+  return result_json(report.add("notes", r.notes));
 }
 
 }  // namespace tutti::tools

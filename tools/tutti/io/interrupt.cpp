@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "tools/tutti/io/capture.h"
+
 namespace tutti::tools {
 namespace {
 
@@ -17,6 +19,11 @@ extern "C" void on_signal(int number) {
 }  // namespace
 
 Interrupt::Interrupt() {
+  if (const Capture* const caller = capture()) {
+    static const std::atomic<bool> never{false};
+    callers_ = caller->cancel ? caller->cancel : &never;
+    return;
+  }
   interrupted.store(false);
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
     before_[i] = std::signal(kEndingSignals[i], on_signal);
@@ -25,10 +32,11 @@ Interrupt::Interrupt() {
 }
 
 Interrupt::~Interrupt() {
+  if (callers_) return;
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i)
     std::signal(kEndingSignals[i], before_[i]);
 }
 
-const std::atomic<bool>& Interrupt::flag() const { return interrupted; }
+const std::atomic<bool>& Interrupt::flag() const { return callers_ ? *callers_ : interrupted; }
 
 }  // namespace tutti::tools

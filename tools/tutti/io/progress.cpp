@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/io/capture.h"
 
 namespace tutti::tools {
 namespace {
@@ -20,7 +21,9 @@ constexpr int kBar = 30;
 }  // namespace
 
 Progress::Progress(std::string what)
-    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0) {}
+    : told_caller_(capture() ? &capture()->progress : nullptr),
+      what_(std::move(what)),
+      terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() { clear(); }
 
@@ -30,6 +33,11 @@ void Progress::clear() {
 }
 
 void Progress::update(double share) {
+  if (told_caller_) {
+    if (*told_caller_) (*told_caller_)(what_, share);
+    return;
+  }
+  if (messages() == Messages::kNone || (!terminal_ && messages() != Messages::kVerbose)) return;
   const auto now = Clock::now();
   const auto since = now - began_;
   if (since < kQuiet ||

@@ -175,6 +175,38 @@ void add_import(CLI::App& app, ImportOptions& o) {
   add_import_nccl_topology(c, o);
 }
 
+void add_doctor(CLI::App& app, DoctorOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "doctor",
+      "Report what this machine has for simulations and real runs, and how to get what is missing");
+  c->footer(
+      "Examples:\n  tutti doctor\n  tutti doctor --format json | jq '.checks[] | select(.ok | "
+      "not)'");
+  add_format(c, o.format);
+}
+
+void add_completion(CLI::App& app, CompletionOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "completion", "Print the script that completes tutti's commands in bash, zsh or fish");
+  c->footer(
+      "Examples:\n"
+      "  source <(tutti completion bash)                              in this shell\n"
+      "  tutti completion fish > ~/.config/fish/completions/tutti.fish");
+  c->add_option("shell", o.shell, "Shell: bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+}
+
+void add_manual(CLI::App& app, ManualOptions& o) {
+  CLI::App* c = app.add_subcommand("manual", "Print the manual page of a command");
+  c->footer(
+      "Examples:\n"
+      "  tutti manual sweep | man -l -\n"
+      "  tutti manual --folder ~/.local/share/man/man1");
+  c->add_option("command", o.command, "Command, such as sweep (default: the program)");
+  c->add_option("--folder", o.folder, "Write the pages of all commands into this folder");
+}
+
 void add_view(CLI::App& app) {
   CLI::App* c = app.add_subcommand(
       "view", "Open the window, or write a picture of it (see tutti view --help)");

@@ -6,6 +6,7 @@
 #include "tools/tutti/calibrate.h"
 #include "tools/tutti/compare.h"
 #include "tools/tutti/convert.h"
+#include "tools/tutti/doctor.h"
 #include "tools/tutti/explain.h"
 #include "tools/tutti/explore/sweep.h"
 #include "tools/tutti/explore/tune.h"
@@ -13,6 +14,7 @@
 #include "tools/tutti/import.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/join.h"
+#include "tools/tutti/options/manual.h"
 #include "tools/tutti/perf/perf.h"
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
@@ -44,6 +46,9 @@ void add_export(CLI::App& app, ExportOptions& o);
 void add_init(CLI::App& app, InitOptions& o);
 void add_convert(CLI::App& app, ConvertOptions& o);
 void add_import(CLI::App& app, ImportOptions& o);
+void add_doctor(CLI::App& app, DoctorOptions& o);
 void add_view(CLI::App& app);
+void add_completion(CLI::App& app, CompletionOptions& o);
+void add_manual(CLI::App& app, ManualOptions& o);
 
 }  // namespace tutti::tools

@@ -128,7 +128,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "machine file");
   c->add_option("--nodes", o.nccl.nodes, "Number of machines (nodes) given by --cluster")
       ->capture_default_str();
-  c->add_option("--gpus", o.nccl.gpus, "Number of GPUs used on each node (default: all)");
+  c->add_option("-g,--gpus", o.nccl.gpus, "Number of GPUs used on each node (default: all)");
   c->add_option("--network", o.nccl.network,
                 "Transport between nodes: infiniband, roce, efa, efa_without_rdma, slingshot, "
                 "tcpx, tcpxo or tcp (default: the "
@@ -169,7 +169,9 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("-e,--maxbytes", o.most, "Largest message size, such as 8G")->capture_default_str();
   c->add_option("-f,--stepfactor", o.factor, "Factor between consecutive message sizes")
       ->capture_default_str();
-  c->add_option("--type", o.type, "Data type of the elements")->capture_default_str();
+  c->add_option("-d,--type,--datatype", o.type,
+                "Data type of the elements; float, double, half and bf16 are taken, too")
+      ->capture_default_str();
   c->add_option("-o,--op", o.op, "Reduction operation: sum, prod, max, min or avg")
       ->capture_default_str();
   c->add_option("-n,--iters", o.iterations,

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/base/quantity.h"
 #include "core/custom/custom_algorithm.h"
 #include "core/lowering/reduction_scope.h"
 #include "core/measured/nccl_tests.h"
@@ -29,8 +31,14 @@ using core::Expected;
 using core::ProblemCode;
 using core::Time;
 
-/// "8", "64K", "128M", "1G": as nccl-tests reads them, with powers of 1024.
+/// "8", "64K", "128M", "1G": as nccl-tests reads them, with powers of 1024; or a size with its
+/// unit, "25MiB".
 std::optional<std::int64_t> parse_size(const std::string& written) {
+  if (const auto size = core::in_unit_of("bytes", written); size && *size) {
+    const double bytes = **size;
+    const bool fits = bytes >= 0 && bytes <= 0x1p44 && bytes == std::floor(bytes);
+    return fits ? std::optional(static_cast<std::int64_t>(bytes)) : std::nullopt;
+  }
   std::int64_t number = 0;
   const char* const end = written.data() + written.size();
   const auto [stop, status] = std::from_chars(written.data(), end, number);
@@ -44,6 +52,17 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   constexpr std::int64_t kMax = std::int64_t{1} << 44;
   if (shift < 0 || number > kMax >> shift) return std::nullopt;
   return number << shift;
+}
+
+/// A type by its name here, or by the one that nccl-tests has for it.
+std::optional<core::DataType> parse_type(const std::string& name) {
+  constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+      {"float", "float32"}, {"double", "float64"}, {"half", "float16"}, {"bfloat16", "bfloat16"},
+      {"bf16", "bfloat16"}, {"fp16", "float16"},   {"fp32", "float32"}, {"fp64", "float64"}};
+  for (const auto& [other, ours] : kOtherNames) {
+    if (name == other) return core::parse_data_type(ours);
+  }
+  return core::parse_data_type(name);
 }
 
 /// Keeps nothing of a run but how long its collective took, and what is to be known about it.
@@ -162,7 +181,7 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (!op) return failed(op);
   request.what.reduction = *op;
   if (auto known = read_collective(options, request); !known) return failed(known);
-  const auto type = core::parse_data_type(options.type);
+  const auto type = parse_type(options.type);
   if (!type)
     return refused({ProblemCode::kUnknownName, "--type"},
                    "--type {}: expected one of float32, float64, float16, bfloat16, int32, int64",
@@ -172,10 +191,10 @@ Expected<Request> read_request(const PerfOptions& options) {
   const auto most = parse_size(options.most);
   if (!least)
     return refused({ProblemCode::kSyntax, "-b"},
-                   "-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least);
+                   "-b {}: expected bytes, such as 8, 64K, 128M or 25MiB", options.least);
   if (!most)
     return refused({ProblemCode::kSyntax, "-e"},
-                   "-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most);
+                   "-e {}: expected bytes, such as 8, 64K, 128M or 25MiB", options.most);
   if (*least > *most)
     return refused({ProblemCode::kConflict, "-b"}, "-b {} is more than -e {}", options.least,
                    options.most);

@@ -77,7 +77,7 @@ class Printer {
     report.add("calibration", core::unless_empty(request_.options.calibration));
     report.add("type", core::to_string(request_.type));
     if (const auto& notes = subject_.settings.notes; !notes.empty()) report.add("notes", notes);
-    return to_json(report.add(
+    return result_json(report.add(
         "rows", core::list_of(rows, [&](const NcclPerfRow& row) { return row_report(row); })));
   }
 

@@ -146,7 +146,7 @@ class JsonTable : public PerfTable {
                }));
     report.add("notes", notes_);
     if (error) report.add("error", error->message());
-    return print_out(to_json(report));
+    return print_out(result_json(report));
   }
 
  private:

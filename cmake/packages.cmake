@@ -1,0 +1,113 @@
+# What is installed, and the packages that `cpack` makes of it:
+#   tutti         the command, data, documentation, manual pages, completion, the Python module
+#   tutti-window  the desktop window
+#   tutti-dev     headers and libraries of core and sim, a CMake package, a file for pkg-config, the schema of scenarios
+
+install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti COMPONENT tutti)
+install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti COMPONENT tutti)
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti
+  PATTERN "decisions" EXCLUDE PATTERN "schema" EXCLUDE)
+
+# Each package has its licence and changelog where Debian looks for them.
+find_program(GZIP_PROGRAM gzip)
+if(GZIP_PROGRAM)
+  set(changelog ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz)
+  execute_process(COMMAND ${GZIP_PROGRAM} -9nc ${CMAKE_CURRENT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${changelog})
+endif()
+foreach(package tutti window dev)
+  set(name tutti-${package})
+  if(package STREQUAL "tutti")
+    set(name tutti)
+  endif()
+  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
+    RENAME copyright COMPONENT ${package})
+  if(GZIP_PROGRAM)
+    install(FILES ${changelog} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${package})
+  endif()
+endforeach()
+
+# --- Libraries for other programs ---
+
+get_target_property(rooms tutti_core INTERFACE_LINK_LIBRARIES)
+set(libraries tutti_flags tutti_proto ${rooms} tutti_core core_edit tutti_sim)
+set(library_folder ${CMAKE_INSTALL_LIBDIR}/tutti)
+install(TARGETS ${libraries} EXPORT TuttiTargets ARCHIVE DESTINATION ${library_folder} COMPONENT dev)
+install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti COMPONENT dev)
+foreach(library IN LISTS libraries)
+  string(REGEX REPLACE "^tutti_" "" name ${library})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+endforeach()
+include(CMakePackageConfigHelpers)
+configure_package_config_file(cmake/TuttiConfig.cmake.in TuttiConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
+write_basic_package_version_file(TuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti COMPONENT dev)
+
+# The libraries refer to each other in circles of no order that pkg-config could state, so they form a group.
+set(archives)
+foreach(library IN LISTS libraries)
+  get_target_property(type ${library} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY")
+    string(APPEND archives " -l${library}")
+  endif()
+endforeach()
+configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+
+install(DIRECTORY core sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tutti COMPONENT dev FILES_MATCHING PATTERN "*.h"
+  PATTERN "advice" EXCLUDE PATTERN "calibrate" EXCLUDE PATTERN "explore" EXCLUDE PATTERN "formats" EXCLUDE
+  PATTERN "import" EXCLUDE PATTERN "sweep" EXCLUDE)
+install(DIRECTORY core/proto DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti-dev/core COMPONENT dev
+  FILES_MATCHING PATTERN "*.proto")
+
+# --- Packages ---
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tutti)
+set(CPACK_PACKAGE_VENDOR "Tutti")
+set(CPACK_PACKAGE_CONTACT "The Tutti authors <tutti@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_COMPONENTS_ALL tutti dev)
+if(TARGET tutti-view)
+  list(APPEND CPACK_COMPONENTS_ALL window)
+endif()
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# Others may write into installed folders only if the umask of whoever packs lets them; so it is stated.
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+set(CPACK_DEBIAN_TUTTI_PACKAGE_NAME tutti)
+set(CPACK_DEBIAN_TUTTI_PACKAGE_SECTION science)
+set(CPACK_COMPONENT_TUTTI_DESCRIPTION "simulator and emulator for collective algorithms
+Tutti predicts what the collectives of distributed training cost on a cluster
+that is described in a file, and replays them for real. This package has the
+command, machines, models, documentation and the Python module.")
+set(CPACK_DEBIAN_TUTTI_PACKAGE_RECOMMENDS "python3-numpy")
+set(CPACK_DEBIAN_TUTTI_PACKAGE_SUGGESTS "python3-pandas, tutti-window")
+if(TUTTI_PYTHON_FOUND)
+  set(CPACK_DEBIAN_TUTTI_PACKAGE_DEPENDS
+    "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}), python3 (<< ${Python3_VERSION_MAJOR}.99)")
+endif()
+
+set(CPACK_DEBIAN_WINDOW_PACKAGE_NAME tutti-window)
+set(CPACK_DEBIAN_WINDOW_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_WINDOW_PACKAGE_DEPENDS "tutti (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_WINDOW_DESCRIPTION "desktop window of Tutti
+It shows timelines of simulated and real collectives, compares them, and edits
+scenarios.")
+
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME tutti-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+  "libexpected-dev, libfmt-dev, libprotobuf-dev, libpugixml-dev, tutti (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "libraries of Tutti for other programs
+Headers and static libraries that read scenarios, plan and simulate them, with
+a CMake package, a file for pkg-config, and the schema of scenarios.")
+include(CPack)

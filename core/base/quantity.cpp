@@ -1,0 +1,98 @@
+#include "core/base/quantity.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+namespace {
+
+enum class Dimension { kBytes, kTime, kRate };
+
+struct Unit {
+  std::string_view name;
+  Dimension dimension;
+  double scale;  ///< in bytes, seconds, bytes per second
+};
+constexpr Unit kUnits[] = {
+    {"B", Dimension::kBytes, 1},
+    {"KB", Dimension::kBytes, 1e3},
+    {"MB", Dimension::kBytes, 1e6},
+    {"GB", Dimension::kBytes, 1e9},
+    {"TB", Dimension::kBytes, 1e12},
+    {"KiB", Dimension::kBytes, 1024.0},
+    {"MiB", Dimension::kBytes, 1048576.0},
+    {"GiB", Dimension::kBytes, 1073741824.0},
+    {"TiB", Dimension::kBytes, 1099511627776.0},
+    {"ns", Dimension::kTime, 1e-9},
+    {"us", Dimension::kTime, 1e-6},
+    {"µs", Dimension::kTime, 1e-6},
+    {"ms", Dimension::kTime, 1e-3},
+    {"s", Dimension::kTime, 1},
+    {"KB/s", Dimension::kRate, 1e3},
+    {"MB/s", Dimension::kRate, 1e6},
+    {"GB/s", Dimension::kRate, 1e9},
+    {"TB/s", Dimension::kRate, 1e12},
+    {"Mbit/s", Dimension::kRate, 1e6 / 8},
+    {"Gbit/s", Dimension::kRate, 1e9 / 8},
+    {"Tbit/s", Dimension::kRate, 1e12 / 8},
+};
+
+const Unit* find_unit(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                         [&](const Unit& unit) { return unit.name == name; });
+  return found == std::end(kUnits) ? nullptr : found;
+}
+
+/// The unit of a field that people may write in others.
+const Unit* convertible_unit(std::string_view field) {
+  return find_unit(unit_of_field(field) == "bytes" ? "B" : unit_of_field(field));
+}
+
+const char* examples(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::kBytes: return "a size, such as 64KiB, 25MiB or 1GB";
+    case Dimension::kTime: return "a time, such as 500ns, 10us, 1.5ms or 2s";
+    case Dimension::kRate: return "a rate, such as 25GB/s or 200Gbit/s";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view unit_of_field(std::string_view field) {
+  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+      {"_us", "µs"},       {"_ms", "ms"},     {"gb_per_s", "GB/s"},
+      {"_bytes", "bytes"}, {"_percent", "%"}, {"tflops", "TFLOP/s"}};
+  for (const auto& [ending, unit] : kEndings) {
+    if (field.ends_with(ending)) return unit;
+  }
+  return field.starts_with("bytes_per_") || field == "bytes" ? "bytes" : "";
+}
+
+bool is_unit(std::string_view text) { return find_unit(text) != nullptr; }
+
+tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view field,
+                                                            std::string_view written) {
+  double value = 0;
+  const char* const end = written.data() + written.size();
+  const auto [stop, status] = std::from_chars(written.data(), end, value);
+  if (status != std::errc() || stop == end || !std::isfinite(value)) return std::nullopt;
+  const Unit* const unit = find_unit({stop, static_cast<std::size_t>(end - stop)});
+  if (unit == nullptr) return std::nullopt;
+  const Unit* const own = convertible_unit(field);
+  if (own == nullptr)
+    return tl::make_unexpected(fmt::format(
+        "{} has no unit that {} could be converted to; write a plain number", field, unit->name));
+  if (own->dimension != unit->dimension)
+    return tl::make_unexpected(fmt::format("{} is not {}", written, examples(own->dimension)));
+  // Units differ by powers of ten or of two, and by 8 for bits, so that an eighth of a whole number
+  // is exact. Hence 1.5ms is the very number that 1500us is.
+  if (unit->scale >= own->scale) return value * (std::round(unit->scale / own->scale * 8) / 8);
+  return value / (std::round(own->scale / unit->scale * 8) / 8);
+}
+
+}  // namespace tutti::core

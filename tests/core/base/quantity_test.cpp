@@ -1,0 +1,49 @@
+#include "core/base/quantity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tutti::core {
+namespace {
+
+double converted(const char* field, const char* written) {
+  const auto number = in_unit_of(field, written);
+  EXPECT_TRUE(number) << number.error();
+  EXPECT_TRUE(number && *number) << written;
+  return number && *number ? **number : -1;
+}
+
+TEST(Quantity, IsConvertedToTheUnitOfTheField) {
+  EXPECT_EQ(converted("bytes_per_pack", "25MiB"), 26214400);
+  EXPECT_EQ(converted("agg_small_grads_max_bytes", "1.5KB"), 1500);
+  EXPECT_EQ(converted("bytes", "3B"), 3);
+  EXPECT_EQ(converted("latency_us", "1.5ms"), 1500);
+  EXPECT_EQ(converted("latency_us", "100ns"), 0.1);
+  EXPECT_EQ(converted("latency_us", "7us"), 7);
+  EXPECT_EQ(converted("backward_ms", "20us"), 0.02);
+  EXPECT_EQ(converted("bandwidth_gb_per_s", "25GB/s"), 25);
+  EXPECT_EQ(converted("bandwidth_gb_per_s", "200Gbit/s"), 25);
+  EXPECT_EQ(converted("bandwidth_gb_per_s", "1.2TB/s"), 1200);
+  EXPECT_EQ(converted("latency_us", "-3us"), -3);
+}
+
+TEST(Quantity, WithoutAUnitIsNoQuantity) {
+  for (const char* written : {"25", "1e6", "", "MiB", "0x1F", "5f", "12 MiB", "5parsecs", "inf"}) {
+    const auto number = in_unit_of("bytes_per_pack", written);
+    ASSERT_TRUE(number) << written;
+    EXPECT_FALSE(*number) << written;
+  }
+}
+
+TEST(Quantity, OfAnotherKindIsRefused) {
+  EXPECT_EQ(in_unit_of("latency_us", "25MiB").error(),
+            "25MiB is not a time, such as 500ns, 10us, 1.5ms or 2s");
+  EXPECT_EQ(in_unit_of("bytes_per_pack", "25GB/s").error(),
+            "25GB/s is not a size, such as 64KiB, 25MiB or 1GB");
+  EXPECT_EQ(in_unit_of("shards", "4KiB").error(),
+            "shards has no unit that KiB could be converted to; write a plain number");
+  EXPECT_FALSE(in_unit_of("peak_tflops", "3s"));
+}
+
+}  // namespace
+}  // namespace tutti::core

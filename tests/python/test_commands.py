@@ -1,0 +1,109 @@
+import pytest
+
+import tutti
+
+
+def test_plan_has_packs_with_gradients(small):
+    plan = small.plan(check=True)
+    assert [pack["bytes"] for pack in plan.packs] == [12004, 4000]
+    assert plan.packs[0]["gradients"][0]["name"] == "b"
+    assert plan["schema_version"] == 1
+
+
+def test_sweep_gives_points_as_a_table(small, tmp_path):
+    sweep = small.sweep(
+        {"strategy.shards": [1, 2], "cluster.network.latency_us": [1, 5.5, 20]}, output=tmp_path / "a.sweep"
+    )
+    assert sweep.fields == ["strategy.shards", "cluster.network.latency_us"]
+    assert len(sweep) == 6
+    assert list(sweep.points["cluster.network.latency_us"]) == [1, 5.5, 20] * 2
+    assert sweep.points["strategy.shards"].dtype.kind == "i"
+    assert sweep.best()["cluster.network.latency_us"] == 1
+    again = tutti.Sweep(tmp_path / "a.sweep")
+    assert list(again.points["step_time_us"]) == list(sweep.points["step_time_us"])
+    assert "step time" in sweep._repr_html_()
+    pytest.importorskip("pandas")
+    assert sweep.to_pandas()["step_time_us"].notna().all()
+
+
+def test_points_that_are_refused_say_why(small):
+    sweep = small.sweep({"strategy.algorithm": ["ring", "nonsense"]})
+    assert list(sweep.points["status"]) == ["done", "refused"]
+    assert "nonsense" in sweep.points["message"][1]
+    assert sweep.points["step_time_us"][1] != sweep.points["step_time_us"][1]
+    assert sweep.best() == {"strategy.algorithm": "ring"}
+
+
+def test_sweeps_take_ranges_as_the_command_line(small):
+    assert len(small.sweep({"strategy.bytes_per_pack": "1KiB..16KiB*2"})) == 5
+
+
+def test_tune_recommends_and_applies(small):
+    tuning = small.tune({"strategy.bytes_per_pack": [0, 4096, 16384]}, evaluations=20)
+    assert tuning["settings_in_all"] == 3
+    tuned = tuning.apply()
+    assert tuned.simulate().step_time_us <= small.simulate().step_time_us
+    assert tuning._repr_html_()
+
+
+def test_explain_says_why(small):
+    assert small.explain().report["step_time_us"] > 0
+
+
+def test_perf_predicts_scenarios_and_nccl(small):
+    table = tutti.perf(small, minbytes="1K", maxbytes="16K", stepfactor=4)
+    assert [row["bytes"] for row in table.rows] == [1024, 4096, 16384]
+    nccl = tutti.perf(cluster="hgx-h100", nodes=2, minbytes=1 << 20, maxbytes=1 << 20)
+    assert nccl.rows[0]["bytes"] == 1 << 20
+    pytest.importorskip("pandas")
+    assert len(table.to_pandas()) == 3
+
+
+def test_options_that_do_not_exist_are_refused(small):
+    with pytest.raises(tutti.RequestError, match="--sed"):
+        small.simulate(sed=3)
+    with pytest.raises(tutti.RequestError) as caught:
+        small.simulate(network_model="fast")
+    assert caught.value.problems[0].field == "--network-model"
+
+
+def test_calibrate_fits_a_log(small, tmp_path, source):
+    log = tmp_path / "measured.txt"
+    rows = tutti.perf(small, minbytes="4K", maxbytes="64K").rows
+    lines = ["# nThread 1 nGpus 1 minBytes 4096 maxBytes 65536 step: 2(factor) warmup iters: 5 iters: 20"]
+    lines += [
+        f"{row['bytes']} {row['count']} float sum -1 {2 * row['out_of_place']['time_us']:.2f} 1 1 0 "
+        f"{2 * row['out_of_place']['time_us']:.2f} 1 1 0"
+        for row in rows
+    ]
+    log.write_text("\n".join(lines) + "\n")
+    path = tmp_path / "small.textproto"
+    small.save(path)
+    fitted = tutti.calibrate(small, log=log, output=tmp_path / "fitted.textproto")
+    assert fitted["error_after"] != fitted["error_before"]
+    assert (tmp_path / "fitted.textproto").read_text().startswith("#")
+
+
+def test_init_and_names(tmp_path):
+    names = tutti.names()
+    assert "dgx-a100" in names["machines"] and "ring" in names["algorithms"]
+    scenario = tutti.init(model="vgg16_torchvision", machine="dgx-a100", nodes=4, link="hdr")
+    assert scenario.cluster.workers[0].count == 4
+    scenario.simulate()
+
+
+def test_validate_and_import_refuse_missing_files(tmp_path):
+    with pytest.raises(tutti.RequestError):
+        tutti.validate(tmp_path / "none.csv", tmp_path / "none.json")
+    with pytest.raises(tutti.RequestError):
+        tutti.import_trace(tmp_path / "none.json")
+
+
+def test_run_executes_for_real(small):
+    small.run.steps = 2
+    small.workload.layer_times = {"backward_us": 200}
+    result = small.run(timeline=True)
+    assert len(result.steps) == 2
+    assert result.step_time_us > 0
+    assert len(result.spans) > 0
+    assert small.simulate().compare(result)["step_time"]["second_us"] == result.step_time_us

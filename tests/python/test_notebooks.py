@@ -1,0 +1,25 @@
+"""The notebooks of docs/notebooks: their plain-Python twins run, and both have the same cells."""
+
+import json
+import runpy
+import subprocess
+import sys
+
+import pytest
+
+NAMES = ["tuning_buckets", "own_algorithm", "calibrating"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_twins_run(name, source, tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(source / "docs" / "notebooks" / f"{name}.py"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notebooks_have_the_cells_of_their_twins(name, source, tmp_path):
+    folder = source / "docs" / "notebooks"
+    made = tmp_path / f"{name}.ipynb"
+    subprocess.run([sys.executable, folder / "make_notebook.py", folder / f"{name}.py", made], check=True)
+    assert json.loads(made.read_text()) == json.loads((folder / f"{name}.ipynb").read_text())

@@ -1,0 +1,82 @@
+import pytest
+
+import tutti
+
+
+def test_fields_are_attributes(small):
+    assert small.strategy.algorithm == "ring"
+    assert small.strategy.bytes_per_pack == 4096
+    assert small.cluster.workers[0].count == 4
+    assert small.cluster.network.latency_us == 5.0
+    assert small.strategy.shards is None
+    assert [v.name for v in small.workload.variable] == ["a", "b"]
+    assert small.run.steps == 2
+
+
+def test_setting_a_field_changes_only_its_place(small):
+    before = small.to_text()
+    small.strategy.bytes_per_pack = 16384
+    assert small.to_text() == before.replace("4096", "16384")
+    small.strategy.bytes_per_pack = None
+    assert small.strategy.bytes_per_pack is None
+    assert "# a remark" in small.to_text()
+
+
+def test_set_takes_paths_messages_and_lists(small):
+    small.set("cluster.workers[0].count", 2).set("run.seed", 7)
+    assert small.cluster.workers[0].count == 2
+    assert small.run.seed == 7
+    small.workload.variable = [{"name": "only", "shape": [10, 20]}]
+    assert small.workload.to_dict()["variable"] == [{"name": "only", "shape": [10, 20]}]
+    small.cluster.workers.append({"machine": "cpu-host", "count": 1})
+    assert len(small.cluster.workers) == 2
+    del small.cluster.workers[1]
+    assert len(small.cluster.workers) == 1
+    small.check()
+
+
+def test_numpy_numbers_and_flags_are_values(small):
+    numpy = pytest.importorskip("numpy")
+    small.run.steps = numpy.int64(5)
+    small.cluster.network.latency_us = numpy.float64(2.5)
+    assert small.run.steps == 5 and small.cluster.network.latency_us == 2.5
+
+
+def test_unknown_fields_are_attribute_errors_with_a_hint(small):
+    with pytest.raises(AttributeError) as caught:
+        small.strategy.shard = 3
+    assert isinstance(caught.value, tutti.Error)
+    assert "shards" in caught.value.hint
+    assert not hasattr(small.strategy, "nonsense")
+
+
+def test_mistakes_say_file_line_column_and_what_to_do():
+    with pytest.raises(tutti.RequestError) as caught:
+        tutti.parse('cluster { workers { machine: "dgx-a1000" } }\nrun { steps: -1 }', path="mine.textproto")
+    problems = caught.value.problems
+    assert (problems[0].file, problems[0].line, problems[0].column) == ("mine.textproto", 1, 21)
+    assert problems[0].code == "unknown-name"
+    assert any(p.line == 2 and p.field == "Run.steps" for p in problems)
+    assert caught.value.file == "mine.textproto"
+    assert isinstance(caught.value, ValueError)
+
+
+def test_load_reads_files_and_what_they_name(source, tmp_path):
+    scenario = tutti.load(source / "scenarios" / "04_resnet50_ring.textproto")
+    assert scenario.check()["cluster"] == "2 × dgx1-v100, 16 GPUs"
+    with pytest.raises(tutti.RequestError, match="none.textproto"):
+        tutti.load(tmp_path / "none.textproto")
+
+
+def test_help_and_dir_come_from_the_schema(small):
+    assert "algorithm" in dir(small.strategy)
+    assert "Default 3" in small.run.help("steps")
+    assert "strategy" in dir(small)
+
+
+def test_copy_and_save_are_independent(small, tmp_path):
+    other = small.copy()
+    other.run.steps = 9
+    assert small.run.steps == 2
+    other.save(tmp_path / "saved.textproto")
+    assert tutti.load(tmp_path / "saved.textproto").run.steps == 9

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""JSON Schemas of what commands print with --format json (docs/schema, docs/reports.md).
+
+    tools/json_schemas.py --tutti build/release/bin/tutti            # holds outputs against the schemas
+    tools/json_schemas.py --tutti build/release/bin/tutti --write    # adds fields that they lack
+
+The outputs are those of many commands on shipped scenarios. --write derives types from them, and takes
+descriptions from the tables of docs/reports.md; descriptions that are already written stay. Fields are
+never removed: that is a change of `schema_version`. Checking is strict in one direction: a field that a
+command prints must be in its schema, with that type. A consumer must ignore unknown fields, so the
+schemas themselves allow them.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1]
+SCHEMAS = SOURCE / "docs" / "schema"
+REPORTS = SOURCE / "docs" / "reports.md"
+SCENARIOS = SOURCE / "scenarios"
+
+#: Objects whose keys are names and not fields.
+MAPS = {"set", "settings", "best_settings", "used", "incomplete", "ignored", "unknown", "transports"}
+
+LOG = """# nThread 1 nGpus 1 minBytes 65536 maxBytes 4194304 step: 8(factor) warmup iters: 5 iters: 20
+65536 16384 float sum -1 300.0 0.22 0.38 0 300.0 0.22 0.38 0
+524288 131072 float sum -1 500.0 1.05 1.83 0 500.0 1.05 1.83 0
+4194304 1048576 float sum -1 2400.0 1.75 3.06 0 2400.0 1.75 3.06 0
+"""
+
+
+def scenario(name: str) -> str:
+    return str(next(SCENARIOS.glob(f"{name}_*.textproto")))
+
+
+def cases(folder: Path) -> list[tuple[str, list[str]]]:
+    """The schema, and the command whose output it describes. Run in this order, inside the folder."""
+    (folder / "log.txt").write_text(LOG)
+    (folder / "wrong.textproto").write_text('cluster { workers { machine: "none" } }\nrun { steps: 0 }\n')
+    (folder / "old.textproto").write_text(
+        'cluster { workers { machine: "dgx1-v100" } }\nworkload { model: "resnet50_torchvision" }\n'
+        "strategy { mirrored { num_packs: 2 } }\n"
+    )
+    small = ["--set", "run.steps=2"]
+    found = [
+        ("simulate", ["simulate", scenario(n)])
+        for n in ("01", "04", "05", "06", "08", "10", "13", "17", "19", "21", "22")
+    ]
+    found += [("plan", ["plan", scenario(n)]) for n in ("01", "04", "06", "15", "17", "20")]
+    found += [
+        ("simulate", ["simulate", scenario("02"), "--timeline", "a.tutti", *small]),
+        ("simulate", ["simulate", scenario("02"), "--timeline", "b.tutti", *small, "--set", "strategy.shards=2"]),
+        ("run", ["run", scenario("01"), "--timeline", "real.tutti", *small]),
+        ("plan", ["plan", scenario("01"), "--schedule"]),
+        ("compare", ["compare", "a.tutti", "b.tutti"]),
+        ("explain", ["explain", scenario("04")]),
+        ("explain", ["explain", scenario("06")]),
+        ("sweep", ["sweep", scenario("01"), "--over", "strategy.algorithm=ring,nonsense", "-o", "s.sweep"]),
+        ("tune", ["tune", scenario("04"), "--evaluations", "12", "--over", "strategy.bytes_per_pack=4MiB..64MiB*4"]),
+        ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "64K", "-f", "8"]),
+        ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "1K", "--collective", "broadcast"]),
+        ("perf", ["perf", "--cluster", "hgx-h100", "--nodes", "2", "-b", "1M", "-e", "64M", "-f", "8"]),
+        ("perf", ["perf", "--cluster", "hgx-h100", "--nodes", "2", "-b", "1M", "-e", "1M", "--explain"]),
+        ("calibrate", ["calibrate", scenario("02"), "--log", "log.txt"]),
+        ("init", ["init", "--list"]),
+        ("init", ["init", "--model", "vgg16_torchvision"]),
+        ("init", ["init", "-o", "new.textproto"]),
+        ("convert", ["convert", "old.textproto", "-o", "converted.textproto"]),
+        ("export", ["export", "a.tutti", "--to", "svg", "-o", "a.svg"]),
+        ("doctor", ["doctor"]),
+        ("error", ["simulate", "wrong.textproto"]),
+        ("error", ["simulate", "--sed", "3"]),
+    ]
+    return found
+
+
+def outputs(tutti: str) -> dict[str, list[dict]]:
+    found: dict[str, list[dict]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        for schema, words in cases(Path(name)):
+            done = subprocess.run(
+                [tutti, *words, "--format", "json"], cwd=name, capture_output=True, text=True, check=False
+            )
+            wrong = schema == "error"
+            if (done.returncode != 0) != wrong:
+                sys.exit(f"{' '.join(words)}: status {done.returncode}: {done.stderr}")
+            found.setdefault(schema, []).append(json.loads(done.stdout))
+    return found
+
+
+def type_of(value: object) -> str:
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return "null" if value is None else names[type(value)]
+
+
+def problems(value: object, schema: dict, path: str) -> list[str]:
+    """What of the value is not as the schema says, or not in it."""
+    allowed = schema.get("type", [])
+    allowed = [allowed] if isinstance(allowed, str) else allowed
+    kind = type_of(value)
+    if kind not in allowed and not (kind == "integer" and "number" in allowed):
+        return [f"{path}: {kind} where the schema has {' or '.join(allowed) or 'nothing'}"]
+    found: list[str] = []
+    if isinstance(value, dict):
+        fields = schema.get("properties", {})
+        found += [f"{path}.{name}: missing" for name in schema.get("required", []) if name not in value]
+        for name, one in value.items():
+            if name in fields:
+                found += problems(one, fields[name], f"{path}.{name}")
+            elif isinstance(schema.get("additionalProperties"), dict):
+                found += problems(one, schema["additionalProperties"], f"{path}.{name}")
+            else:
+                found.append(f"{path}.{name}: not in the schema")
+    if isinstance(value, list):
+        for one in value:
+            found += problems(one, schema.get("items", {}), f"{path}[]")
+    return found
+
+
+def merged_type(old: object, kind: str) -> object:
+    kinds = [old] if isinstance(old, str) else list(old or [])
+    if kind == "integer" and "number" in kinds:
+        return old
+    if kind == "number" and "integer" in kinds:
+        kinds.remove("integer")
+    if kind not in kinds:
+        kinds.append(kind)
+    return kinds[0] if len(kinds) == 1 else kinds
+
+
+def learn(schema: dict, value: object, name: str, words: dict[str, str]) -> None:
+    """Adds to the schema what the value has and it lacks."""
+    fresh = "type" not in schema
+    if fresh and name in words:
+        schema.setdefault("description", words[name])
+    schema["type"] = merged_type(schema.get("type"), type_of(value))
+    if isinstance(value, dict) and name in MAPS:
+        inner = schema.setdefault("additionalProperties", {})
+        for one in value.values():
+            learn(inner, one, "", words)
+    elif isinstance(value, dict):
+        fields = schema.setdefault("properties", {})
+        if fresh:
+            schema["required"] = list(value)
+        schema["required"] = [field for field in schema.get("required", []) if field in value]
+        for field, one in value.items():
+            learn(fields.setdefault(field, {}), one, field, words)
+    elif isinstance(value, list):
+        inner = schema.setdefault("items", {})
+        for one in value:
+            learn(inner, one, "", words)
+
+
+def descriptions() -> dict[str, str]:
+    """What the tables of docs/reports.md say of each field."""
+    words: dict[str, str] = {
+        "schema_version": "The version of this form; it grows when a field goes away or changes its meaning.",
+        "tutti_version": "The version of Tutti that made the report.",
+        "notes": "What the reader should know: assumptions, and what was left out.",
+    }
+    for line in REPORTS.read_text(encoding="utf-8").split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("| `") or len(cells) != 2:
+            continue
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cells[1])
+        for field in re.findall(r"`([a-z_]+)(?:\[\])?`", cells[0]):
+            words.setdefault(field, text)
+    return words
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tutti", required=True, help="the program")
+    parser.add_argument("--write", action="store_true", help="add fields that the schemas lack")
+    options = parser.parse_args()
+    words = descriptions()
+    wrong: list[str] = []
+    for name, values in outputs(str(Path(options.tutti).absolute())).items():
+        path = SCHEMAS / f"{name}.schema.json"
+        schema = json.loads(path.read_text()) if path.exists() else {}
+        if options.write:
+            head = {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "title": f"tutti {name} --format json" if name != "error" else "an error with --format json",
+            }
+            schema = {**head, **schema}
+            for value in values:
+                learn(schema, value, "", words)
+            path.write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        for value in values:
+            wrong += problems(value, schema, name)
+    if wrong:
+        sys.exit("\n".join(sorted(set(wrong))))
+    print(f"{len(list(SCHEMAS.glob('*.json')))} schemas describe what the commands print")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "tools/python/table.h"
+
+// The structures of Arrow's C data interface and C stream interface, as its specification has them:
+// any consumer in the same process reads them, whatever library it uses.
+// SOURCE: arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html.
+extern "C" {
+
+struct ArrowSchema {
+  const char* format;
+  const char* name;
+  const char* metadata;
+  std::int64_t flags;
+  std::int64_t n_children;
+  ArrowSchema** children;
+  ArrowSchema* dictionary;
+  void (*release)(ArrowSchema*);
+  void* private_data;
+};
+
+struct ArrowArray {
+  std::int64_t length;
+  std::int64_t null_count;
+  std::int64_t offset;
+  std::int64_t n_buffers;
+  std::int64_t n_children;
+  const void** buffers;
+  ArrowArray** children;
+  ArrowArray* dictionary;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+struct ArrowArrayStream {
+  int (*get_schema)(ArrowArrayStream*, ArrowSchema* out);
+  int (*get_next)(ArrowArrayStream*, ArrowArray* out);
+  const char* (*get_last_error)(ArrowArrayStream*);
+  void (*release)(ArrowArrayStream*);
+  void* private_data;
+};
+
+}  // extern "C"
+
+namespace tutti::python {
+
+/// Fills `out` with a stream of one record batch whose buffers are the table's own memory. The
+/// table lives until the consumer has released the stream and everything that it took from it.
+/// Numbers become int64, int32 and float64, texts utf8, categorical columns dictionaries of utf8;
+/// no value is null. REQUIRES: `out` points to memory that is not a live stream.
+void export_stream(std::shared_ptr<const Table> table, ArrowArrayStream* out);
+
+}  // namespace tutti::python

@@ -1,0 +1,186 @@
+"""Calls the commands of `tutti` in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+from . import _core
+from .errors import Error, Interrupted, Problem, RequestError, error_of, option_name
+
+#: `progress=`: True shows a bar (tqdm's, if it is installed); a callable gets the name of the work
+#: and the share that is done, 0 … 1; None shows nothing.
+Progress = Union[None, bool, Callable[[str, float], None]]
+
+
+def data_folder() -> str:
+    """The folder with the shipped machines, links, models and algorithms."""
+    beside = Path(__file__).parent / "data"  # of a wheel
+    if "TUTTI_DATA" not in os.environ and (beside / "machines").is_dir():
+        return str(beside)
+    return _core.library_folder()
+
+
+def program() -> str:
+    """The `tutti` program, which real runs start their workers with.
+
+    TUTTI_PROGRAM names it; else it is the one of the build tree or installation that this package
+    belongs to, or the first in PATH.
+    """
+    named = os.environ.get("TUTTI_PROGRAM")
+    if named:
+        return named
+    here = Path(__file__).absolute().parent
+    for candidate in (here.parent.parent / "bin" / "tutti", Path(sys.prefix) / "bin" / "tutti"):
+        if candidate.is_file():
+            return str(candidate)
+    return shutil.which("tutti") or ""
+
+
+def words_of(options: Mapping[str, Any]) -> list[str]:
+    """The words of a command line for keyword arguments: `seed=1, lane_steps=True, run=[a, b]`.
+
+    None and False leave an option out, True gives a flag, a list repeats the option, and a mapping
+    (`set={"strategy.shards": 4}`) gives FIELD=VALUE.
+    """
+    words: list[str] = []
+    for keyword, value in options.items():
+        option = option_name(keyword)
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, Mapping):
+            for field, one in value.items():
+                words += [option, f"{field}={plain(one)}"]
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                words += [option, plain(one)]
+        else:
+            words += [option, plain(value)]
+    return words
+
+
+def plain(value: Any) -> str:
+    """A value as the command line and scenarios write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        return ",".join(plain(one) for one in value)
+    try:
+        return repr(value.__index__())  # int, and NumPy's whole numbers
+    except AttributeError:
+        return repr(float(value))  # NumPy's numbers
+
+
+class Outcome:
+    """What a command gave: its report, its messages, and the timeline if it was recorded."""
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.status: int = raw["status"]
+        self.out: str = raw["out"]
+        self.messages: str = raw["messages"]
+        self.errors: list[Error] = [error_of(kind, problems) for kind, problems in raw["errors"]]
+        self.recording: Optional[_core.Recording] = raw["recording"]
+        self.exception: Optional[BaseException] = raw["exception"]
+
+    def json(self) -> dict[str, Any]:
+        """The report; empty if there is none."""
+        return json.loads(self.out) if self.out.strip() else {}
+
+    def check(self) -> None:
+        """Raises what went wrong. What the user, or a callback, stopped is no mistake."""
+        if self.exception is not None:
+            return
+        if self.errors:
+            problems = [problem for error in self.errors for problem in error.problems]
+            raise type(self.errors[0])(problems)
+        if self.status != 0:
+            text = self.messages.strip() or f"the command ended with status {self.status}"
+            raise RequestError([Problem(text.removeprefix("tutti: "))])
+
+    def stopped(self, result: Any = None) -> None:
+        """Raises Interrupted with `result` if Ctrl-C ended the command, or the callback's exception."""
+        if self.exception is None:
+            return
+        if isinstance(self.exception, KeyboardInterrupt):
+            raise Interrupted(result) from None
+        raise self.exception
+
+
+def run(
+    command: str,
+    arguments: Sequence[str] = (),
+    options: Optional[Mapping[str, Any]] = None,
+    *,
+    scenarios: Optional[Mapping[str, str]] = None,
+    record: bool = False,
+    progress: Progress = None,
+    json: bool = True,
+) -> Outcome:
+    """Runs a command; mistakes are raised. `scenarios`: texts that stand for files."""
+    words = command.split()
+    words += [plain(argument) for argument in arguments]
+    words += words_of(options or {})
+    if json:
+        words += ["--format", "json"]
+    with _callback(progress) as callback:
+        raw = _core.run_command(
+            words=words,
+            scenarios=dict(scenarios or {}),
+            record=record,
+            program=program(),
+            folder=data_folder(),
+            progress=callback,
+        )
+    outcome = Outcome(raw)
+    outcome.check()
+    return outcome
+
+
+@contextlib.contextmanager
+def _callback(progress: Progress) -> Iterator[Optional[Callable[[str, float], None]]]:
+    if progress is None or progress is False:
+        yield None
+    elif progress is not True:
+        yield progress
+    else:
+        with _bar() as bar:
+            yield bar
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[str, float], None]]:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        tqdm = None
+    if tqdm is None:
+        shown = -1
+
+        def tell(what: str, share: float) -> None:
+            nonlocal shown
+            if int(share * 10) > shown:
+                shown = int(share * 10)
+                print(f"{what}: {share:.0%}", file=sys.stderr)
+
+        yield tell
+        return
+    with tqdm(total=1.0, bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}") as bar:
+
+        def update(what: str, share: float) -> None:
+            bar.set_description_str(what, refresh=False)
+            bar.update(share - bar.n)
+
+        yield update

@@ -1,0 +1,247 @@
+"""Results: timelines with their tables and reports."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, Mapping, Optional, Union
+
+from . import _core
+from ._display import rows_html, show_time
+from .commands import program
+from .errors import Problem, RequestError
+from .table import Table
+
+Path_ = Union[str, "os.PathLike[str]"]
+
+
+class Report(Mapping[str, Any]):
+    """What a command reports with `--format json` (docs/reports.md has its fields)."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self.report = report
+
+    def __getitem__(self, field: str) -> Any:
+        return self.report[field]
+
+    def __iter__(self) -> Any:
+        return iter(self.report)
+
+    def __len__(self) -> int:
+        return len(self.report)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader should know: assumptions, and what was left out."""
+        return self.report.get("notes", [])
+
+    def __repr__(self) -> str:
+        return f"<tutti.{type(self).__name__}: {', '.join(self.report)}>"
+
+
+class Plan(Report):
+    """What a training step communicates."""
+
+    @property
+    def packs(self) -> list[dict[str, Any]]:
+        """The packs with their gradients, in the order of their numbers."""
+        return self.report["packs"]
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (pack["pack"], f"{pack['bytes']:,}", len(pack["gradients"]), pack["starts"])
+            for pack in self.packs
+        ]
+        return rows_html(["pack", "bytes", "gradients", "starts"], rows[:20], len(rows) - 20)
+
+
+class Explanation(Report):
+    """Why a step takes that long."""
+
+
+class Perf(Report):
+    """The table of nccl-tests: `rows`, one for each size."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each size, with the fields of docs/reports.md."""
+        return self.report["rows"]
+
+    def to_pandas(self) -> Any:
+        """The rows as a data frame; the halves of the table get prefixed columns."""
+        import pandas
+
+        return pandas.json_normalize(self.rows, sep="_")
+
+    def _repr_html_(self) -> str:
+        frame = self.rows
+        columns = list(frame[0]) if frame else []
+        return rows_html(columns, [[row.get(column, "") for column in columns] for row in frame])
+
+
+class Comparison(Report):
+    """Two timelines, pack by pack and step by step."""
+
+    @property
+    def in_words(self) -> list[str]:
+        """The conclusions in sentences."""
+        return self.report["in_words"]
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name.removesuffix("_us").replace("_", " "), show_time(pair["first_us"]),
+             show_time(pair["second_us"]), show_time(pair["difference_us"]))
+            for name, pair in self.report.items()
+            if isinstance(pair, dict) and "first_us" in pair
+        ]
+        words = "".join(f"<p>{sentence}</p>" for sentence in self.in_words)
+        return rows_html(["", "first", "second", "difference"], rows) + words
+
+
+class Result:
+    """A prediction, a run or an imported timeline: its tables, its report and its picture.
+
+    Times in tables are picoseconds since the start (columns `…_ps`), sizes are bytes.
+    """
+
+    def __init__(self, recording: _core.Recording, report: Optional[dict[str, Any]] = None) -> None:
+        self._recording = recording
+        self._report = report
+        self._tables: dict[str, Table] = {}
+
+    def _table(self, name: str) -> Table:
+        if name not in self._tables:
+            self._tables[name] = Table(getattr(self._recording, name)())
+        return self._tables[name]
+
+    @property
+    def spans(self) -> Table:
+        """What every recorded device did: computation, packs in flight and schedule steps."""
+        return self._table("spans")
+
+    @property
+    def tracks(self) -> Table:
+        """The rows that spans are on, by the number in their column `track`."""
+        return self._table("tracks")
+
+    @property
+    def steps(self) -> Table:
+        """The training steps and what they go into."""
+        return self._table("steps")
+
+    @property
+    def packs(self) -> Table:
+        """The packs of every step: when they were ready, launched and done."""
+        return self._table("packs")
+
+    @property
+    def links(self) -> Table:
+        """The links and how busy they were."""
+        return self._table("links")
+
+    @property
+    def messages(self) -> Table:
+        """The messages between recorded lanes; needs `timeline=True`."""
+        return self._table("messages")
+
+    @property
+    def path(self) -> Table:
+        """The critical path of the last step."""
+        return self._table("path")
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report of `tutti simulate --format json` (docs/reports.md)."""
+        if self._report is None:
+            import json
+
+            self._report = json.loads(self._recording.report())
+        return self._report
+
+    @property
+    def step_time_us(self) -> float:
+        """The steady step time in microseconds."""
+        return float(self.report["step_time_us"])
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader should know: assumptions, and what was left out."""
+        return self._recording.notes
+
+    @property
+    def scenario(self) -> str:
+        """The scenario's name."""
+        return self._recording.scenario
+
+    @property
+    def scenario_text(self) -> str:
+        """The scenario's text, from which the timeline can be made again."""
+        return self._recording.scenario_text
+
+    def compare(self, other: "Result") -> Comparison:
+        """Compares with another timeline of the same workload."""
+        return compare(self, other)
+
+    def save(self, path: Path_) -> "Result":
+        """Writes the timeline to a file (`NAME.tutti`), for `tutti.open_timeline` and the window."""
+        self._recording.save(os.fspath(path), "tutti", "spans")
+        return self
+
+    def export(self, path: Path_, to: Optional[str] = None, table: str = "spans") -> "Result":
+        """Writes it as `perfetto`, `csv` (of one table) or `svg`; by default as the name ends."""
+        endings = {".svg": "svg", ".csv": "csv", ".perfetto-trace": "perfetto"}
+        chosen = to or endings.get(Path(path).suffix, "")
+        if chosen not in endings.values():
+            raise RequestError(
+                [Problem(f"{path}: expected one of svg, csv, perfetto; say which by to=", code="unknown-name")]
+            )
+        self._recording.save(os.fspath(path), chosen, table)
+        return self
+
+    def svg(self) -> str:
+        """The picture of the last training step."""
+        return self._recording.svg()
+
+    def view(self) -> "subprocess.Popen[bytes]":
+        """Opens the window with this timeline, and returns at once."""
+        found = program()
+        if not found:
+            raise RequestError([Problem("no tutti program is installed; set TUTTI_PROGRAM to its path")])
+        folder = tempfile.mkdtemp(prefix="tutti-")
+        path = Path(folder) / f"{Path(self.scenario).name or 'timeline'}.tutti"
+        self.save(path)
+        return subprocess.Popen([found, "view", str(path)])
+
+    def __repr__(self) -> str:
+        return f"<tutti.Result of {self.scenario}: step time {show_time(self.step_time_us)}>"
+
+    def _repr_html_(self) -> str:
+        report = self.report
+        rows = [("step time", show_time(report["step_time_us"]))]
+        for field in ("forward_us", "backward_us", "other_compute_us", "communication_us",
+                      "exposed_communication_us", "least_step_time_us"):
+            if field in report:
+                rows.append((field.removesuffix("_us").replace("_", " "), show_time(report[field])))
+        recording = self._recording
+        heading = f"<p>{recording.scenario} ({recording.executor}): {recording.cluster}, {recording.strategy}</p>"
+        picture = ""
+        try:
+            picture = self.svg() if self._recording.span_count else ""
+        except RequestError:
+            pass  # nothing that a picture could show was recorded
+        return heading + rows_html(["", ""], rows) + picture
+
+
+def open_timeline(path: Path_) -> Result:
+    """Reads a timeline file (`tutti simulate --timeline`, `tutti run --timeline`, an import)."""
+    return Result(_core.open_timeline(os.fspath(path)))
+
+
+def compare(first: Union[Result, Path_], second: Union[Result, Path_]) -> Comparison:
+    """Compares two timelines of the same workload: results, or files."""
+    import json
+
+    a, b = (one if isinstance(one, Result) else open_timeline(one) for one in (first, second))
+    return Comparison(json.loads(_core.compare_recordings(a._recording, b._recording)))

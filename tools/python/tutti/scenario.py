@@ -1,0 +1,386 @@
+"""Scenarios: texts with their fields as attributes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
+
+from . import _core
+from .commands import Progress, data_folder, plain, run
+from .errors import Interrupted, Problem, RequestError
+from .result import Explanation, Plan, Result
+from .sweep import Sweep, Tuning
+
+if TYPE_CHECKING:
+    from .algorithm import Algorithm
+
+Path_ = Union[str, "os.PathLike[str]"]
+
+
+def load(path: Path_) -> "Scenario":
+    """Reads a scenario's file and checks it.
+
+    Raises `tutti.RequestError` with every mistake in it: file, line, column and what to do.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8", errors="surrogateescape")
+    except OSError as error:
+        problem = Problem(f"cannot be read: {error.strerror}", file=os.fspath(path), code="missing")
+        raise RequestError([problem]) from error
+    return parse(text, path=path)
+
+
+def parse(text: str, path: Path_ = "scenario.textproto") -> "Scenario":
+    """Checks the text of a scenario (Protocol Buffers text format or JSON).
+
+    Files that it names are relative to the folder of `path`, which errors call it by; no file of
+    that name needs to exist.
+    """
+    scenario = Scenario(text, path)
+    scenario.check()
+    return scenario
+
+
+class Fields:
+    """A message of a scenario: its fields are attributes, to read and to set.
+
+    A field that is not written reads as None, whatever its default; `help("steps")` tells that.
+    """
+
+    __slots__ = ("_scenario", "_path")
+
+    def __init__(self, scenario: "Scenario", path: str) -> None:
+        object.__setattr__(self, "_scenario", scenario)
+        object.__setattr__(self, "_path", path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._scenario._get(_join(self._path, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._scenario.set(_join(self._path, name), value)
+
+    def __delattr__(self, name: str) -> None:
+        self._scenario.set(_join(self._path, name), None)
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self._state()["fields"]]
+
+    def _state(self) -> dict[str, Any]:
+        return _core.field_state(self._scenario.to_text(), self._path)
+
+    def help(self, field: str = "") -> str:
+        """The schema's words on a field (or on this message): meaning, unit and default."""
+        state = _core.field_state(self._scenario.to_text(), _join(self._path, field) if field else self._path)
+        return state["help"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is written here, as nested dictionaries and lists."""
+        result = {}
+        for name in self._state()["fields"]:
+            value = self._scenario._get(_join(self._path, name))
+            if isinstance(value, Fields):
+                if value._state()["written"]:
+                    result[name] = value.to_dict()
+            elif isinstance(value, Elements):
+                if len(value) > 0:
+                    result[name] = [v.to_dict() if isinstance(v, Fields) else v for v in value]
+            elif value is not None:
+                result[name] = value
+        return result
+
+    def __repr__(self) -> str:
+        return f"<{self._path or 'scenario'}: {self.to_dict()}>"
+
+
+class Elements:
+    """A repeated field: a list of values or of messages."""
+
+    __slots__ = ("_scenario", "_path")
+
+    def __init__(self, scenario: "Scenario", path: str) -> None:
+        self._scenario = scenario
+        self._path = path
+
+    def __len__(self) -> int:
+        return int(_core.field_state(self._scenario.to_text(), self._path)["count"])
+
+    def _at(self, index: int) -> str:
+        length = len(self)
+        if not -length <= index < length:
+            raise IndexError(f"{self._path} has {length} elements")
+        return f"{self._path}[{index % length}]"
+
+    def __getitem__(self, index: int) -> Any:
+        return self._scenario._get(self._at(index))
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self._scenario.set(self._at(index), value)
+
+    def __delitem__(self, index: int) -> None:
+        self._scenario.set(self._at(index), None)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def append(self, value: Any) -> None:
+        """Adds an element: a value, or a mapping with the fields of a message."""
+        self._scenario.set(f"{self._path}[{len(self)}]", value)
+
+    def __repr__(self) -> str:
+        return repr([v.to_dict() if isinstance(v, Fields) else v for v in self])
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _typed(state: Mapping[str, Any]) -> Any:
+    """The value of a written field, as Python has it."""
+    value = state["value"]
+    if state["kind"] == "bool":
+        return value == "true"
+    # What is no number is what the user wrote: check() says what is wrong with it.
+    try:
+        if state["kind"] == "whole":
+            return int(value, 0)
+        if state["kind"] == "number":
+            return float(value)
+    except ValueError:
+        pass
+    return value
+
+
+class RunFields(Fields):
+    """The fields of `run`, which can also be called."""
+
+    __slots__ = ()
+
+    def __call__(
+        self,
+        *,
+        backend: str = "tcp",
+        timeline: Union[bool, Path_, None] = None,
+        emulate: bool = False,
+        progress: Progress = None,
+        **options: Any,
+    ) -> Result:
+        """Replays the scenario for real, with worker processes of `tutti` on this machine.
+
+        Every element of every result is compared. Further options are those of `tutti run`.
+        """
+        options.update(backend=backend, emulate=emulate)
+        return self._scenario._execute("run", timeline, options, progress)
+
+
+class Scenario(Fields):
+    """A scenario: what to predict. `scenario.strategy.shards = 4` changes its text in place.
+
+    Comments, order and spacing of everything else stay. Changes are checked when something is
+    computed, or by `check()`, since several may only be valid together; unknown fields are refused
+    at once.
+    """
+
+    __slots__ = ("_text", "_file")
+
+    def __init__(self, text: str, path: Path_ = "scenario.textproto") -> None:
+        """A text as it is; `tutti.load` and `tutti.parse` also check it."""
+        super().__init__(self, "")
+        object.__setattr__(self, "_text", text)
+        object.__setattr__(self, "_file", os.fspath(path))
+
+    # --- Text and fields ---
+
+    @property
+    def path(self) -> str:
+        """The file that it was read from, or what errors call it by."""
+        return self._file
+
+    def to_text(self) -> str:
+        """The scenario's text with all changes."""
+        return self._text
+
+    def save(self, path: Path_) -> "Scenario":
+        """Writes the text to a file and goes by that name from now on."""
+        Path(path).write_text(self._text, encoding="utf-8", errors="surrogateescape")
+        object.__setattr__(self, "_file", os.fspath(path))
+        return self
+
+    def copy(self) -> "Scenario":
+        """Another scenario with the same text."""
+        return Scenario(self._text, self._file)
+
+    def check(self) -> dict[str, Any]:
+        """Raises `tutti.RequestError` with all mistakes; returns a few facts if there are none."""
+        return _core.check_scenario(self._text, self._file, data_folder())
+
+    def get(self, field: str) -> Any:
+        """The value of a field, by its path: `get("cluster.workers[0].count")`."""
+        return self._get(field)
+
+    def set(self, field: str, value: Any) -> "Scenario":
+        """Sets a field by its path, and returns the scenario.
+
+        None removes the field. A mapping sets the fields of a message, a list all elements.
+        """
+        if isinstance(value, Fields):
+            value = value.to_dict()
+        text = self._text
+        if isinstance(value, Mapping):
+            text = _core.with_field(text, field, "")
+            object.__setattr__(self, "_text", _core.with_field(text, field, "{}"))
+            for name, one in value.items():
+                self.set(_join(field, name), one)
+            return self
+        if isinstance(value, (list, tuple, Elements)):
+            values = [v.to_dict() if isinstance(v, Fields) else v for v in value]
+            for index in reversed(range(_core.field_state(text, field)["count"])):
+                text = _core.with_field(text, f"{field}[{index}]", "")
+            object.__setattr__(self, "_text", text)
+            for index, one in enumerate(values):
+                self.set(f"{field}[{index}]", one)
+            return self
+        typed = "" if value is None else plain(value)
+        if typed == "" and value is not None:
+            typed = '""'
+        object.__setattr__(self, "_text", _core.with_field(text, field, typed))
+        return self
+
+    def _get(self, path: str) -> Any:
+        state = _core.field_state(self._text, path)
+        if state["repeated"]:
+            return Elements(self, path)
+        if state["kind"] == "message":
+            return Fields(self, path)
+        return _typed(state) if state["written"] else None
+
+    def use(self, algorithm: Union["Algorithm", str]) -> "Scenario":
+        """Makes the strategy reduce by an algorithm: a built-in one by its name, or your own.
+
+        An algorithm of your own is written to a temporary file if it has none yet.
+        """
+        if isinstance(algorithm, str):
+            self.set("strategy.custom", None)
+            return self.set("strategy.algorithm", algorithm)
+        if algorithm.path is None:
+            folder = tempfile.mkdtemp(prefix="tutti-")
+            algorithm.save(Path(folder) / f"{algorithm.name}.tutti-algorithm")
+        self.set("strategy.algorithm", None)
+        return self.set("strategy.custom.file", str(Path(str(algorithm.path)).absolute()))
+
+    # --- What can be computed ---
+
+    def plan(self, *, check: bool = False, schedule: bool = False, pack: int = 0) -> Plan:
+        """What a training step communicates: packs, their gradients, algorithms and start rules.
+
+        `check` proves every schedule first; `schedule` adds the steps of one pack.
+        """
+        options = {"check": check, "schedule": schedule, "pack": pack if pack else None}
+        return Plan(self._run("plan", options).json())
+
+    def simulate(
+        self,
+        *,
+        timeline: Union[bool, Path_, None] = None,
+        steps: Optional[int] = None,
+        seed: Optional[int] = None,
+        network_model: Optional[str] = None,
+        progress: Progress = None,
+        **options: Any,
+    ) -> Result:
+        """Predicts the training step.
+
+        `timeline`: True keeps every span of every device in the result (up to `max_spans`), a path
+        also writes them to that file. Without it the result has steps, packs, links and the
+        critical path. Further options are those of `tutti simulate`: `record`, `workers`,
+        `from_us`, `to_us`, `max_spans`, `interference`, `nccl`, `fold`, `remember`.
+        """
+        options.update(steps=steps, seed=seed, network_model=network_model)
+        return self._execute("simulate", timeline, options, progress)
+
+    @property
+    def run(self) -> "RunFields":
+        """`scenario.run()` replays it for real; `scenario.run.steps` are the fields of `run`."""
+        return RunFields(self, "run")
+
+    def explain(self, *, progress: Progress = None) -> Explanation:
+        """Why the step takes that long, and what would help."""
+        outcome = self._run("explain", {}, progress=progress)
+        outcome.stopped()
+        return Explanation(outcome.json())
+
+    def sweep(
+        self,
+        over: Mapping[str, Any],
+        *,
+        output: Optional[Path_] = None,
+        threads: int = 0,
+        progress: Progress = None,
+        **options: Any,
+    ) -> Sweep:
+        """Predicts it at every combination of values: `sweep({"strategy.shards": [1, 2, 4]})`.
+
+        Values are a list, or a text as `tutti sweep --over` takes it: "64KiB..256MiB*2". Results
+        go into an SQLite file as they come; `output` names it, and the same call goes on from
+        there.
+        """
+        if output is None:
+            output = Path(tempfile.mkdtemp(prefix="tutti-")) / "points.sweep"
+        options.update(output=output, threads=threads or None)
+        options["over"] = [f"{field}={plain(values)}" for field, values in over.items()]
+        outcome = self._run("sweep", options, progress=progress)
+        if outcome.exception is not None:
+            outcome.stopped(Sweep(output) if Path(output).exists() else None)
+        return Sweep(output)
+
+    def tune(
+        self,
+        over: Optional[Mapping[str, Any]] = None,
+        *,
+        evaluations: int = 100,
+        seed: int = 0,
+        progress: Progress = None,
+        **options: Any,
+    ) -> Tuning:
+        """Searches for the best settings; without `over`, those of the strategy's framework."""
+        options.update(evaluations=evaluations, seed=seed)
+        options["over"] = [f"{field}={plain(values)}" for field, values in (over or {}).items()]
+        outcome = self._run("tune", options, progress=progress)
+        outcome.stopped()
+        return Tuning(outcome.json(), self)
+
+    # --- Inside ---
+
+    def _run(self, command: str, options: Mapping[str, Any], **how: Any) -> Any:
+        return run(command, [self._file], options, scenarios={self._file: self._text}, **how)
+
+    def _execute(
+        self,
+        command: str,
+        timeline: Union[bool, Path_, None],
+        options: dict[str, Any],
+        progress: Progress,
+    ) -> Result:
+        options.setdefault("record", "steps" if timeline else "packs")
+        if timeline and timeline is not True:
+            options["timeline"] = timeline
+        outcome = self._run(command, options, record=True, progress=progress)
+        recording = outcome.recording
+        result = None
+        if recording is not None and len(recording.steps()) > 0:
+            result = Result(recording, outcome.json())
+        outcome.stopped(result)
+        if result is None:
+            raise Interrupted(None)
+        return result
+
+    def __repr__(self) -> str:
+        return f"<tutti.Scenario {self._file}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(self._text)}</pre>"

@@ -1,0 +1,141 @@
+#include "tools/tutti/command_line.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "core/base/version.h"
+#include "tools/tutti/io/capture.h"
+#include "tools/tutti/options/complete.h"
+#include "tools/tutti/options/manual.h"
+#include "tools/tutti/options/options.h"
+#include "tools/tutti/options/values.h"
+#include "tools/tutti/options/wrong_words.h"
+#include "tools/tutti/view.h"
+
+namespace tutti::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "Tutti predicts what collectives cost before anyone rents the cluster.\n"
+    "A scenario names a cluster, a workload and a strategy; see docs/scenarios.md.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  tutti init --model vgg16_torchvision --machine dgx-a100 --nodes 4 -o mine.textproto\n"
+    "  tutti simulate mine.textproto\n"
+    "  tutti simulate mine.textproto --timeline mine.tutti && tutti export mine.tutti --to "
+    "perfetto\n"
+    "  tutti plan mine.textproto --variables\n"
+    "  tutti run mine.textproto\n"
+    "Exit status: 0 success, 1 the run failed or was interrupted, 2 the request is invalid.";
+
+}  // namespace
+
+/// The function that executes each command.
+struct CommandLine::Commands {
+  CompletionOptions completion;
+  ManualOptions manual;
+  bool quiet = false;
+  bool verbose = false;
+  std::map<std::string, std::function<int(const Environment&)>> run;
+
+  template <class Options>
+  void offer(CLI::App& app, const char* name, void (*add)(CLI::App&, Options&),
+             int (*command)(const Options&, const Environment&)) {
+    const auto options = std::make_shared<Options>();
+    add(app, *options);
+    run[name] = [options, command](const Environment& environment) {
+      return command(*options, environment);
+    };
+  }
+};
+
+CommandLine::CommandLine()
+    : app_(std::make_unique<CLI::App>(kAbout, "tutti")), commands_(std::make_unique<Commands>()) {
+  app_->footer(kExamples);
+  app_->require_subcommand(1);
+  app_->set_version_flag("--version",
+                         [] { return fmt::format("tutti {} ({})", core::version(), features()); });
+  commands_->offer(*app_, "simulate", add_simulate, simulate);
+  commands_->offer(*app_, "run", add_run, run_for_real);
+  commands_->offer(*app_, "sweep", add_sweep, sweep);
+  commands_->offer(*app_, "tune", add_tune, tune);
+  commands_->offer(*app_, "explain", add_explain, explain);
+  commands_->offer(*app_, "synthesize", add_synthesize, synthesize);
+  commands_->offer(*app_, "compare", add_compare, compare);
+  commands_->offer(*app_, "perf", add_perf, perf);
+  commands_->offer(*app_, "calibrate", add_calibrate, calibrate);
+  commands_->offer(*app_, "validate", add_validate, validate);
+  commands_->offer(*app_, "plan", add_plan, plan);
+  commands_->offer(*app_, "export", add_export, export_timeline);
+  commands_->offer(*app_, "init", add_init, init);
+  commands_->offer(*app_, "convert", add_convert, convert);
+  commands_->offer(*app_, "import", add_import, import_files);
+  add_view(*app_);
+  commands_->run["view"] = [this](const Environment&) {
+    return view(app_->get_subcommand("view")->remaining());
+  };
+  commands_->offer(*app_, "worker", add_worker, worker);
+  commands_->offer(*app_, "doctor", add_doctor, doctor);
+  add_completion(*app_, commands_->completion);
+  commands_->run["completion"] = [this](const Environment&) {
+    return print_out(completion_script(commands_->completion.shell));
+  };
+  add_manual(*app_, commands_->manual);
+  commands_->run["manual"] = [this](const Environment&) {
+    return manual(commands_->manual, *app_);
+  };
+  for (const auto& [name, run] : commands_->run) {
+    if (name == "view") continue;
+    CLI::App* const command = app_->get_subcommand(name);
+    command->add_flag("-q,--quiet", commands_->quiet, "Print results and errors only");
+    command
+        ->add_flag("--verbose", commands_->verbose,
+                   "Print progress even if standard error is not a terminal")
+        ->excludes("--quiet");
+  }
+  name_values(*app_);
+}
+
+CommandLine::~CommandLine() = default;
+
+std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
+  try {
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // takes the last first
+    // A caller within this process has no standard error that could be quiet.
+    if (capture() == nullptr)
+      set_messages(commands_->quiet     ? Messages::kNone
+                   : commands_->verbose ? Messages::kVerbose
+                                        : Messages::kUsual);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    // Help and version are no mistakes; everything else is a wrong request.
+    if (error.get_exit_code() != 0) return report(wrong_words(*app_, error));
+    app_->exit(error);
+    return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
+  }
+}
+
+bool CommandLine::leaves_this_process() const {
+  return app_->got_subcommand("run") || app_->got_subcommand("worker") ||
+         app_->got_subcommand("view") ||
+         (app_->got_subcommand("perf") &&
+          app_->get_subcommand("perf")->get_option("--backend")->as<std::string>() != "sim");
+}
+
+std::string CommandLine::completions(const std::vector<std::string>& words,
+                                     const core::Library& library) const {
+  return to_text(complete(*app_, words, library));
+}
+
+int CommandLine::run(const Environment& environment) const {
+  return commands_->run.at(app_->get_subcommands().front()->get_name())(environment);
+}
+
+}  // namespace tutti::tools

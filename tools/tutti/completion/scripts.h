@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+namespace tutti::tools::completion {
+
+// The files of this folder, embedded in the program.
+std::string_view bash();
+std::string_view zsh();
+std::string_view fish();
+
+}  // namespace tutti::tools::completion

@@ -1,0 +1,256 @@
+// Completion of command lines. The shells' scripts are thin: they pass the words so far to the
+// hidden command `tutti complete`, which knows the tree of options, the schema of scenarios and the
+// shipped files. So all shells offer the same, and nothing is generated that could be out of date.
+
+#include "tools/tutti/options/complete.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <CLI/CLI.hpp>
+
+#include "core/edit/schema.h"
+#include "core/strategy/algorithm.h"
+#include "core/strategy/strategy.h"
+#include "tools/tutti/completion/scripts.h"
+#include "tools/tutti/options/values.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::FieldType;
+using core::Library;
+using Candidate = Completions::Candidate;
+using Kind = OptionValue::Kind;
+
+std::string first_line(const std::string& text) {
+  const std::string line = text.substr(0, text.find('\n'));
+  constexpr std::size_t kMost = 100;
+  if (line.size() <= kMost) return line;
+  const std::size_t blank = line.rfind(' ', kMost);
+  return line.substr(0, blank == std::string::npos ? kMost : blank) + " …";
+}
+
+const core::Schema& schema() {
+  static const core::Schema scenario = core::Schema::scenario();
+  return scenario;
+}
+
+/// Offers `names`, each behind `before`.
+void offer(Completions& to, const std::string& before, const std::vector<std::string>& names,
+           const std::string& help = "") {
+  for (const std::string& name : names) to.candidates.push_back({before + name, help});
+}
+
+/// Drops candidates that do not begin with `written`.
+void keep(Completions& completions, const std::string& written) {
+  std::erase_if(completions.candidates,
+                [&](const Candidate& c) { return !c.word.starts_with(written); });
+}
+
+std::vector<std::string> algorithms(const Library& library, bool custom) {
+  return custom ? library.names(Library::Kind::kAlgorithm) : core::algorithm_names();
+}
+
+/// Offers values of a field that is known by its path.
+void complete_value(Completions& to, const FieldType& field, const std::string& before,
+                    const Library& library) {
+  for (const FieldType::Choice& choice : field.choices)
+    to.candidates.push_back({before + choice.name, first_line(choice.help)});
+  if (field.kind == FieldType::Kind::kYesNo) offer(to, before, {"true", "false"});
+  const std::string& name = field.full_name;
+  if (name == "tutti.proto.Workers.machine")
+    offer(to, before, library.names(Library::Kind::kMachine));
+  if (name == "tutti.proto.Network.link") offer(to, before, library.names(Library::Kind::kLink));
+  if (name == "tutti.proto.Workload.model") offer(to, before, library.names(Library::Kind::kModel));
+  if (name == "tutti.proto.Workload.layer_times")
+    offer(to, before, library.names(Library::Kind::kLayerTimes));
+  if (field.name == "algorithm") offer(to, before, algorithms(library, false));
+  if (name == "tutti.proto.Custom.file") offer(to, before, algorithms(library, true));
+}
+
+/// Completes "strategy.tensorflow.x", and behind '=' the value (after a comma one more, with
+/// `several`).
+void complete_field(Completions& to, const std::string& written, bool with_value, bool several,
+                    const Library& library) {
+  const std::size_t equals = written.find('=');
+  const std::string path = written.substr(0, equals);
+  const core::MessageType* message = &schema().root();
+  std::size_t begin = 0;
+  for (std::size_t dot; (dot = path.find('.', begin)) != std::string::npos; begin = dot + 1) {
+    std::string step = path.substr(begin, dot - begin);
+    step.resize(std::min(step.find('['), step.size()));
+    const FieldType* const field = message->find(step);
+    if (field == nullptr || field->message == nullptr) return;
+    message = field->message;
+  }
+  if (equals != std::string::npos) {
+    const FieldType* const field = message->find(path.substr(begin));
+    if (field == nullptr || !with_value) return;
+    const std::size_t comma = several ? written.rfind(',') : std::string::npos;
+    const std::size_t from = comma == std::string::npos || comma < equals ? equals : comma;
+    complete_value(to, *field, written.substr(0, from + 1), library);
+    return;
+  }
+  for (const FieldType& field : message->fields) {
+    const char* const ending = field.message != nullptr ? "." : with_value ? "=" : "";
+    to.candidates.push_back({path.substr(0, begin) + field.name + ending, first_line(field.help)});
+  }
+}
+
+void complete_value(Completions& to, const OptionValue& value, const std::string& written,
+                    const Library& library) {
+  switch (value.kind) {
+    case Kind::kText:
+    case Kind::kNumber: return;
+    case Kind::kChoice: return offer(to, "", value.choices);
+    case Kind::kFile: to.files = true, to.endings = value.choices; return;
+    case Kind::kFolder: to.folders = true; return;
+    case Kind::kMachine:
+      // A machine of one's own is a file.
+      to.files = true, to.endings = {"textproto", "json"};
+      return offer(to, "", library.names(Library::Kind::kMachine));
+    case Kind::kModel:
+      to.files = true, to.endings = {"csv", "json"};
+      return offer(to, "", library.names(Library::Kind::kModel));
+    case Kind::kLink:
+      to.files = true, to.endings = {"textproto"};
+      return offer(to, "", library.names(Library::Kind::kLink));
+    case Kind::kAlgorithm: return offer(to, "", algorithms(library, false));
+    case Kind::kField: return complete_field(to, written, false, false, library);
+    case Kind::kSetting: return complete_field(to, written, true, false, library);
+    case Kind::kFieldValues: return complete_field(to, written, true, true, library);
+  }
+}
+
+/// Returns the option with this name, written as on a command line; null if there is none.
+const CLI::Option* find_option(const CLI::App& command, const std::string& written) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional() && option->get_lnames().empty() && option->get_snames().empty())
+      continue;
+    if (option->check_name(written)) return option;
+  }
+  return nullptr;
+}
+
+/// Returns the command with this name; null if there is none.
+const CLI::App* find_command(const CLI::App& of, const std::string& name) {
+  for (const CLI::App* one : of.get_subcommands([](const CLI::App*) { return true; })) {
+    if (one->get_name() == name) return one;
+  }
+  return nullptr;
+}
+
+/// The command and the number of positional arguments that the words before the last one mean.
+struct Place {
+  const CLI::App* command;
+  std::size_t arguments = 0;
+  const CLI::Option* waiting = nullptr;  ///< an option whose value the last word is
+  bool only_arguments = false;           ///< behind "--"
+};
+
+Place place_of(const CLI::App& app, const std::vector<std::string>& words) {
+  Place place{&app};
+  for (std::size_t w = 0; w + 1 < words.size(); ++w) {
+    const std::string& word = words[w];
+    if (place.waiting != nullptr) {
+      place.waiting = nullptr;
+    } else if (word == "--") {
+      place.only_arguments = true;
+    } else if (word.size() > 1 && word[0] == '-' && !place.only_arguments) {
+      const CLI::Option* const option = find_option(*place.command, word);
+      if (option != nullptr && option->get_type_size() != 0) place.waiting = option;
+    } else if (const CLI::App* const next = find_command(*place.command, word);
+               next != nullptr && place.arguments == 0) {
+      place.command = next;
+    } else {
+      ++place.arguments;
+    }
+  }
+  return place;
+}
+
+/// Returns the positional argument with this number; the last one may take several.
+const CLI::Option* argument(const CLI::App& command, std::size_t number) {
+  const CLI::Option* last = nullptr;
+  std::size_t n = 0;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    last = option;
+    if (n++ == number) return option;
+  }
+  return last != nullptr && last->get_expected_max() > 1 ? last : nullptr;
+}
+
+}  // namespace
+
+Completions complete(const CLI::App& app, const std::vector<std::string>& words,
+                     const core::Library& library) {
+  Completions found;
+  const std::string written = words.empty() ? "" : words.back();
+  const Place place = place_of(app, words);
+  const CLI::App& command = *place.command;
+  const auto value_of_option = [&](const CLI::Option& option, const std::string& value) {
+    if (const auto kind = value_of(command, option)) complete_value(found, *kind, value, library);
+  };
+  if (place.waiting != nullptr) {
+    value_of_option(*place.waiting, written);
+    keep(found, written);
+    return found;
+  }
+  if (const std::size_t equals = written.find('=');
+      written.starts_with("--") && equals != std::string::npos) {
+    if (const CLI::Option* const option = find_option(command, written.substr(0, equals))) {
+      value_of_option(*option, written.substr(equals + 1));
+      for (Candidate& candidate : found.candidates)
+        candidate.word = written.substr(0, equals + 1) + candidate.word;
+    }
+    keep(found, written);
+    return found;
+  }
+  if (written.starts_with("-") && !place.only_arguments) {
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->get_group().empty()) continue;  // hidden
+      for (const std::string& name : option->get_lnames())
+        found.candidates.push_back({"--" + name, first_line(option->get_description())});
+    }
+    keep(found, written);
+    return found;
+  }
+  if (place.arguments == 0) {
+    for (const CLI::App* next : command.get_subcommands([](const CLI::App*) { return true; })) {
+      if (!next->get_group().empty())
+        found.candidates.push_back({next->get_name(), first_line(next->get_description())});
+    }
+  }
+  if (command_name(command) == "view") {
+    found.files = true;
+    found.endings = {"tutti", "textproto", "sweep"};
+  } else if (command_name(command) == "manual") {
+    for (const CLI::App* next : app.get_subcommands([](const CLI::App*) { return true; }))
+      found.candidates.push_back({next->get_name(), first_line(next->get_description())});
+  } else if (const CLI::Option* const option = argument(command, place.arguments)) {
+    value_of_option(*option, written);
+  }
+  keep(found, written);
+  return found;
+}
+
+std::string to_text(const Completions& completions) {
+  std::string text = completions.folders ? "folders" : completions.files ? "files" : "words";
+  if (completions.files) {
+    for (const std::string& ending : completions.endings) text += " " + ending;
+  }
+  text += '\n';
+  for (const Candidate& candidate : completions.candidates)
+    text += candidate.word + '\t' + candidate.help + '\n';
+  return text;
+}
+
+std::string completion_script(const std::string& shell) {
+  return std::string(shell == "bash"  ? completion::bash()
+                     : shell == "zsh" ? completion::zsh()
+                                      : completion::fish());
+}
+
+}  // namespace tutti::tools

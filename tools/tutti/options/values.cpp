@@ -1,0 +1,193 @@
+#include "tools/tutti/options/values.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "core/base/error.h"
+#include "real/join/launcher.h"
+
+namespace tutti::tools {
+namespace {
+
+using Kind = OptionValue::Kind;
+
+/// The value of an option of all commands, or of one.
+struct Row {
+  const char* option;
+  OptionValue value;
+  const char* command = "";
+};
+
+/// Two rows of one option: the first that fits the command counts.
+const std::vector<Row>& rows() {
+  static const OptionValue kScenario{Kind::kFile, "SCENARIO", {"textproto", "json"}};
+  static const OptionValue kTimeline{Kind::kFile, "TIMELINE", {"tutti"}};
+  static const OptionValue kCount{Kind::kNumber, "N"};
+  static const OptionValue kMicroseconds{Kind::kNumber, "US"};
+  static const OptionValue kSeconds{Kind::kNumber, "SECONDS"};
+  static const OptionValue kAddress{Kind::kText, "HOST:PORT"};
+  static const OptionValue kSize{Kind::kText, "SIZE"};
+  static const auto file = [](std::vector<std::string> endings) {
+    return OptionValue{Kind::kFile, "FILE", std::move(endings)};
+  };
+  static const auto one_of = [](std::vector<std::string> choices) {
+    return OptionValue{Kind::kChoice, fmt::format("{}", fmt::join(choices, "|")), choices};
+  };
+  static const std::vector<Row> all{
+      {"scenario", {Kind::kFile, "SCENARIO", {"textproto", "json", "sweep"}}, "sweep"},
+      {"scenario", kScenario},
+      {"files", {Kind::kFile, "FILE", {"textproto", "json"}}, "convert"},
+      {"files", {Kind::kFile, "FILE", {}}},
+      {"file", {Kind::kFile, "FILE", {"xml"}}, "import nccl-topology"},
+      {"file", {Kind::kFile, "FILE", {"json"}}},
+      {"first", kTimeline},
+      {"second", kTimeline},
+      {"timeline", {Kind::kFile, "TIMELINE", {"tutti", "textproto"}}},
+      {"shell", one_of({"bash", "zsh", "fish"})},
+      {"command", {Kind::kText, "COMMAND"}},
+
+      {"--format", one_of({"text", "json"})},
+      {"--set", {Kind::kText, "NCCL_NAME=VALUE"}, "calibrate"},
+      {"--set", {Kind::kText, "NCCL_NAME=VALUE"}, "import nccl-topology"},
+      {"--set", {Kind::kSetting, "FIELD=VALUE"}},
+      {"--over", {Kind::kFieldValues, "FIELD=VALUES"}},
+      {"--x", {Kind::kField, "FIELD"}},
+      {"--by", {Kind::kField, "FIELD"}},
+      {"--machine", {Kind::kMachine, "MACHINE"}},
+      {"--cluster", {Kind::kMachine, "MACHINE"}},
+      {"--devices", {Kind::kMachine, "MACHINE"}},
+      {"--model", {Kind::kModel, "MODEL"}},
+      {"--link", {Kind::kLink, "LINK"}},
+      {"--algorithm", {Kind::kAlgorithm, "ALGORITHM"}},
+      {"--network",
+       one_of(
+           {"infiniband", "roce", "efa", "efa_without_rdma", "slingshot", "tcpx", "tcpxo", "tcp"}),
+       "perf"},
+      {"--network",
+       one_of(
+           {"infiniband", "roce", "efa", "efa_without_rdma", "slingshot", "tcpx", "tcpxo", "tcp"}),
+       "calibrate"},
+      {"--network", one_of({"one_switch", "rails", "fat_tree", "dragonfly"})},
+      {"--network-model", one_of({"fifo", "ideal", "fair"})},
+      {"--interference", one_of({"auto", "on", "off"})},
+      {"--nccl", one_of({"calibrated", "rings"})},
+      {"--fold", one_of({"auto", "on", "off"})},
+      {"--remember", one_of({"auto", "on", "off"})},
+      {"--record", one_of({"none", "packs", "steps"})},
+      {"--backend", one_of({"tcp", "cuda", "nccl"}), "run"},
+      {"--backend", one_of({"sim", "tcp", "cuda", "nccl"})},
+      {"--transport", one_of({"tcp", "shm"})},
+      {"--compute", one_of({"sleep", "busy"})},
+      {"--place", one_of({"out", "in", "both"})},
+      {"--op", one_of({"sum", "prod", "max", "min", "avg"})},
+      {"--type", one_of({"float32", "float64", "float16", "bfloat16", "int32", "int64"})},
+      {"--collective", one_of({"all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce",
+                               "alltoall", "gather", "scatter", "sendrecv"})},
+      {"--driving", one_of({"process_per_gpu", "thread_per_gpu", "one_thread"})},
+      {"--launcher", {Kind::kText, "LAUNCHER"}},
+      {"--to", one_of({"perfetto", "csv", "svg", "msccl"})},
+      {"--table", one_of({"spans", "packs", "steps", "links", "path"})},
+      {"--cost", {Kind::kText, "COST"}},
+      {"--nccl-version", {Kind::kText, "VERSION"}},
+      {"--name", {Kind::kText, "NAME"}},
+      {"--keep", {Kind::kText, "PARAMETER"}},
+      {"--calibrate-on", {Kind::kText, "TABLE,…"}},
+
+      {"--timeline", kTimeline},
+      {"--run", kTimeline},
+      {"--calibration", file({"calibration"})},
+      {"--log", file({"txt", "log", "json"})},
+      {"--tf-config", file({"json"})},
+      {"--points", file({"csv"})},
+      {"--measured", file({"csv"})},
+      {"--csv", file({"csv"})},
+      {"--json", file({"json"})},
+      {"--plot", file({"svg", "png"})},
+      {"--graph", file({"svg", "dot"})},
+      {"--graph-file", file({"xml"})},
+      {"--database", file({"sweep"})},
+      {"--tables", file({"csv"})},
+      {"--meta", file({"json"})},
+      {"--noise", file({"csv"})},
+      {"--times", file({"csv"})},
+      {"--spread", file({"csv"})},
+      {"--report", file({"html"})},
+      {"--against", file({})},
+      {"--secret-file", file({})},
+      {"--output", file({"sweep"}), "sweep"},
+      {"--output", file({"textproto", "tutti", "log"})},
+      {"--rendezvous", file({})},
+      {"--folder", {Kind::kFolder, "FOLDER"}},
+
+      {"--rows", kCount},
+      {"--nodes", kCount},
+      {"--gpus", kCount},
+      {"--servers", kCount},
+      {"--steps", kCount},
+      {"--seed", kCount},
+      {"--threads", kCount},
+      {"--evaluations", kCount},
+      {"--max-spans", kCount},
+      {"--pack", kCount},
+      {"--exchange", kCount},
+      {"--streams", kCount},
+      {"--root", kCount},
+      {"--iters", kCount},
+      {"--warmup_iters", kCount},
+      {"--worker", kCount},
+      {"--child-of", kCount},
+      {"--workers", {Kind::kText, "FIRST-LAST"}},
+      {"--minbytes", kSize},
+      {"--maxbytes", kSize},
+      {"--stepfactor", {Kind::kNumber, "FACTOR"}},
+      {"--time-scale", {Kind::kNumber, "FACTOR"}},
+      {"--from-us", kMicroseconds},
+      {"--to-us", kMicroseconds},
+      {"--timeout-seconds", kSeconds},
+      {"--wait-seconds", kSeconds},
+      {"--listen", kAddress},
+      {"--join", kAddress},
+  };
+  return all;
+}
+
+std::string long_name(const CLI::Option& option) {
+  return option.get_positional() && option.get_lnames().empty() ? option.get_single_name()
+         : option.get_lnames().empty()                          ? option.get_single_name()
+                                       : "--" + option.get_lnames().front();
+}
+
+}  // namespace
+
+std::string command_name(const CLI::App& command) {
+  if (command.get_parent() == nullptr) return "";
+  const std::string before = command_name(*command.get_parent());
+  return before.empty() ? command.get_name() : before + " " + command.get_name();
+}
+
+std::optional<OptionValue> value_of(const CLI::App& command, const CLI::Option& option) {
+  if (option.get_type_size() == 0) return std::nullopt;  // a flag
+  const std::string name = long_name(option);
+  const std::string of = command_name(command);
+  const auto row = std::find_if(rows().begin(), rows().end(), [&](const Row& r) {
+    return name == r.option && (r.command[0] == '\0' || of == r.command);
+  });
+  return row == rows().end() ? std::nullopt : std::optional(row->value);
+}
+
+void name_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const auto value = value_of(app, *option);
+    // A positional argument's placeholder is its name; the kind would stand behind it.
+    if (value && !option->get_positional()) option->type_name(value->placeholder);
+    if (value && option->get_positional()) option->type_name("");
+  }
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    name_values(*command);
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace tutti::tools {
+
+/// What the value of an option or argument is: shown as its placeholder in help and manual pages,
+/// and completed by shells.
+struct OptionValue {
+  enum class Kind {
+    kText,  ///< anything
+    kNumber,
+    kChoice,  ///< one of `choices`
+    kFile,    ///< a file; `choices` are the endings that are offered
+    kFolder,
+    kMachine,  ///< a shipped machine, or a machine file
+    kModel,
+    kLink,
+    kAlgorithm,
+    kField,        ///< a field of a scenario
+    kSetting,      ///< FIELD=VALUE
+    kFieldValues,  ///< FIELD=VALUES, with several
+  };
+  Kind kind = Kind::kText;
+  std::string placeholder;
+  std::vector<std::string> choices{};
+};
+
+/// Returns what the value of an option of a command is; nullopt if it is not known. Flags have
+/// none.
+std::optional<OptionValue> value_of(const CLI::App& command, const CLI::Option& option);
+
+/// Sets the placeholders of all options of the command and its subcommands.
+void name_values(CLI::App& app);
+
+/// Returns the name of a command with those that it is part of, without the program: "import
+/// nccl-topology".
+std::string command_name(const CLI::App& command);
+
+}  // namespace tutti::tools
