@@ -4,10 +4,9 @@
 #   tutti-dev     headers and libraries of core and sim, a CMake package, a file for pkg-config, the schema of scenarios
 
 install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti COMPONENT tutti)
-install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti COMPONENT tutti)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti
-  PATTERN "decisions" EXCLUDE PATTERN "schema" EXCLUDE)
+  PATTERN "decisions" EXCLUDE)
 
 # Each package has its licence and changelog where Debian looks for them.
 find_program(GZIP_PROGRAM gzip)

@@ -191,6 +191,7 @@ def main() -> None:
             schema = {**head, **schema}
             for value in values:
                 learn(schema, value, "", words)
+            SCHEMAS.mkdir(exist_ok=True)
             path.write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         for value in values:
             wrong += problems(value, schema, name)

@@ -16,7 +16,7 @@ namespace {
 /// The state of this process's standard output.
 struct StandardOutput {
   bool errors_as_json = false;
-  Messages messages = Messages::kUsual;
+  Verbosity verbosity = Verbosity::kUsual;
   bool begun = false;
   std::string error = {};  ///< the first that was reported, as JSON
 };
@@ -42,8 +42,8 @@ std::string as_json(const core::Error& error, int status) {
 
 }  // namespace
 
-void set_messages(Messages messages) { standard_output().messages = messages; }
-Messages messages() { return standard_output().messages; }
+void set_verbosity(Verbosity set) { standard_output().verbosity = set; }
+Verbosity verbosity() { return standard_output().verbosity; }
 
 void report_errors_as_json() { standard_output().errors_as_json = true; }
 
@@ -92,7 +92,7 @@ core::Error about(const std::string& option, core::Error error) {
 void tell(const std::string& text) {
   if (Capture* const caller = capture()) {
     caller->messages += text;
-  } else if (messages() != Messages::kNone) {
+  } else if (verbosity() != Verbosity::kNone) {
     static_cast<void>(std::fputs(text.c_str(), stderr));
   }
 }

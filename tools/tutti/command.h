@@ -53,14 +53,14 @@ int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&...
   return report(refused(std::move(kind), format, std::forward<Args>(args)...).value());
 }
 /// How much commands write to standard error besides errors.
-enum class Messages {
+enum class Verbosity {
   kNone,    ///< --quiet: nothing
   kUsual,   ///< notes; progress on a terminal only
   kVerbose  ///< --verbose: progress in lines where standard error is no terminal
 };
 /// Called once, when the command line is known.
-void set_messages(Messages messages);
-Messages messages();
+void set_verbosity(Verbosity set);
+Verbosity verbosity();
 
 /// Prints an unimportant message to stderr, unless --quiet; errors of stderr are ignored.
 void tell(const std::string& text);

@@ -110,9 +110,9 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // takes the last first
     // A caller within this process has no standard error that could be quiet.
     if (capture() == nullptr)
-      set_messages(commands_->quiet     ? Messages::kNone
-                   : commands_->verbose ? Messages::kVerbose
-                                        : Messages::kUsual);
+      set_verbosity(commands_->quiet     ? Verbosity::kNone
+                   : commands_->verbose ? Verbosity::kVerbose
+                                        : Verbosity::kUsual);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     // Help and version are no mistakes; everything else is a wrong request.

@@ -37,7 +37,7 @@ void Progress::update(double share) {
     if (*told_caller_) (*told_caller_)(what_, share);
     return;
   }
-  if (messages() == Messages::kNone || (!terminal_ && messages() != Messages::kVerbose)) return;
+  if (verbosity() == Verbosity::kNone || (!terminal_ && verbosity() != Verbosity::kVerbose)) return;
   const auto now = Clock::now();
   const auto since = now - began_;
   if (since < kQuiet ||
