@@ -1,7 +1,7 @@
 #pragma once
 
 // Algorithms that users bring along, in files of their own: texts of Tutti's language
-// (docs/your-own-algorithm.md), or MSCCL's XML.
+// (docs/your-own-algorithm.md), MSCCL's XML, or execution plans of MSCCL++.
 
 #include <cstdint>
 #include <memory>
@@ -28,10 +28,15 @@ class CustomAlgorithm {
   [[nodiscard]] virtual const AlgorithmShape& shape() const = 0;
   /// Inputs lie `input_shift` elements behind their places (Contract::input_shift). An algorithm
   /// that names no inputs expects them in their places (reads_inputs). REQUIRES: `elements` divides
-  /// by the ranks if the collective has blocks.
+  /// by the ranks if the collective has blocks. `element_bytes` only matters for plans whose
+  /// pipelines have rounds of so many bytes.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
-                                                           std::int64_t input_shift,
-                                                           Engine engine) const = 0;
+                                                           std::int64_t input_shift, Engine engine,
+                                                           std::int64_t element_bytes) const = 0;
+  [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
+                                                   Engine engine) const {
+    return schedule(elements, input_shift, engine, 4);
+  }
   /// It reads inputs where they are, so that none have to be copied out of place.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
   /// Elements that travel of so many: more than them if the algorithm only has chunks of one size.
