@@ -1,7 +1,8 @@
 #pragma once
 
 // Algorithms that users bring along, in files of their own: texts of Tutti's language
-// (docs/your-own-algorithm.md), MSCCL's XML, or execution plans of MSCCL++.
+// (docs/your-own-algorithm.md), MSCCL's XML, execution plans of MSCCL++, or
+// flows of TE-CCL.
 
 #include <cstdint>
 #include <memory>

@@ -16,6 +16,7 @@
 #include "core/custom/msccl.h"
 #include "core/custom/mscclpp.h"
 #include "core/custom/program.h"
+#include "core/custom/teccl.h"
 
 namespace tutti::core {
 namespace {
@@ -413,6 +414,8 @@ class CopyOfInputs : public Schedule {
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems) {
   if (custom::is_msccl(text)) return custom::read_msccl(text, file, problems);
+  if (custom::is_mscclpp(text) && custom::is_teccl(text))
+    return custom::read_teccl(text, file, problems);
   if (custom::is_mscclpp(text)) return custom::read_mscclpp(text, file, problems);
   const std::size_t before = problems.size();
   custom::Syntax syntax = custom::parse_algorithm_text(text, file, problems);

@@ -18,6 +18,8 @@
 namespace tutti::core::custom {
 namespace {
 
+using JsonValue = tutti::core::Value;  // not the value of an expression (values.h)
+
 constexpr std::int64_t kMaxPlanGpus = 1 << 12;
 constexpr std::int64_t kMaxPlanChunks = std::int64_t{1} << 30;
 constexpr std::size_t kMaxPlanBlocks = 1024;
@@ -119,8 +121,8 @@ class PlanReader {
     const std::size_t before = problems_.size();
     const Document document = parse_json(text, plan_->file, problems_);
     if (problems_.size() != before) return nullptr;
-    const Value& root = document.root;
-    if (root.kind != Value::Kind::kMessage) {
+    const JsonValue& root = document.root;
+    if (root.kind != JsonValue::Kind::kMessage) {
       add(ProblemCode::kWrongType, "gpus", root.at, "expected an execution plan, and it is {}",
           describe(root));
       return nullptr;
@@ -140,9 +142,10 @@ class PlanReader {
 
   // --- JSON ---
 
-  const Value* find(const Value& of, std::string_view name, Value::Kind kind, bool required) {
-    const Value* found = nullptr;
-    for (const Value::Field& field : of.fields) {
+  const JsonValue* find(const JsonValue& of, std::string_view name, JsonValue::Kind kind,
+                        bool required) {
+    const JsonValue* found = nullptr;
+    for (const JsonValue::Field& field : of.fields) {
       if (field.name != name) continue;
       if (found != nullptr) {
         add(ProblemCode::kDuplicate, field.name.c_str(), field.at, "\"{}\" is given twice", name);
@@ -160,18 +163,18 @@ class PlanReader {
     return nullptr;
   }
 
-  std::int64_t number(const Value& of, std::string_view name, std::int64_t least, std::int64_t most,
-                      std::optional<std::int64_t> missing = std::nullopt) {
-    const Value* value = find(of, name, Value::Kind::kNumber, !missing);
+  std::int64_t number(const JsonValue& of, std::string_view name, std::int64_t least,
+                      std::int64_t most, std::optional<std::int64_t> missing = std::nullopt) {
+    const JsonValue* value = find(of, name, JsonValue::Kind::kNumber, !missing);
     return value == nullptr ? missing.value_or(least) : whole(*value, name, least, most);
   }
 
-  std::int64_t whole(const Value& value, std::string_view name, std::int64_t least,
+  std::int64_t whole(const JsonValue& value, std::string_view name, std::int64_t least,
                      std::int64_t most) {
     std::int64_t number = 0;
     const char* end = value.text.data() + value.text.size();
     const auto [stop, error] = std::from_chars(value.text.data(), end, number);
-    if (value.kind == Value::Kind::kNumber && error == std::errc() && stop == end &&
+    if (value.kind == JsonValue::Kind::kNumber && error == std::errc() && stop == end &&
         number >= least && number <= most)
       return number;
     add(ProblemCode::kInvalid, std::string(name).c_str(), value.at,
@@ -179,13 +182,13 @@ class PlanReader {
     return least;
   }
 
-  std::string text(const Value& of, std::string_view name, bool required = true) {
-    const Value* value = find(of, name, Value::Kind::kString, required);
+  std::string text(const JsonValue& of, std::string_view name, bool required = true) {
+    const JsonValue* value = find(of, name, JsonValue::Kind::kString, required);
     return value == nullptr ? "" : value->text;
   }
 
-  bool flag(const Value& of, std::string_view name, bool required = false) {
-    const Value* value = find(of, name, Value::Kind::kIdentifier, required);
+  bool flag(const JsonValue& of, std::string_view name, bool required = false) {
+    const JsonValue* value = find(of, name, JsonValue::Kind::kIdentifier, required);
     if (value == nullptr) return false;
     if (value->text != "true" && value->text != "false")
       add(ProblemCode::kWrongType, std::string(name).c_str(), value->at, "\"{}\" is {}", name,
@@ -193,23 +196,24 @@ class PlanReader {
     return value->text == "true";
   }
 
-  const std::vector<Value>& list(const Value& of, std::string_view name, bool required = true) {
-    static const std::vector<Value> kNothing;
-    const Value* value = find(of, name, Value::Kind::kList, required);
+  const std::vector<JsonValue>& list(const JsonValue& of, std::string_view name,
+                                     bool required = true) {
+    static const std::vector<JsonValue> kNothing;
+    const JsonValue* value = find(of, name, JsonValue::Kind::kList, required);
     return value == nullptr ? kNothing : value->items;
   }
 
   template <std::size_t n>
-  void refuse_unknown(const Value& of, const std::array<const char*, n>& known) {
-    for (const Value::Field& field : of.fields) {
+  void refuse_unknown(const JsonValue& of, const std::array<const char*, n>& known) {
+    for (const JsonValue::Field& field : of.fields) {
       if (std::find(known.begin(), known.end(), field.name) == known.end())
         add(ProblemCode::kUnknownField, field.name.c_str(), field.at,
             "\"{}\" is no field that Tutti knows of here", field.name);
     }
   }
 
-  bool message(const Value& value, const char* what) {
-    if (value.kind == Value::Kind::kMessage) return true;
+  bool message(const JsonValue& value, const char* what) {
+    if (value.kind == JsonValue::Kind::kMessage) return true;
     add(ProblemCode::kWrongType, what, value.at, "expected an object of {}, and it is {}", what,
         describe(value));
     return false;
@@ -217,11 +221,11 @@ class PlanReader {
 
   // --- the plan ---
 
-  void read_head(const Value& root) {
+  void read_head(const JsonValue& root) {
     refuse_unknown(root, kPlanFields);
     plan_->name = text(root, "name", false);
     if (plan_->name.empty()) plan_->name = std::filesystem::path(plan_->file).stem().string();
-    const Value* coll = find(root, "collective", Value::Kind::kString, true);
+    const JsonValue* coll = find(root, "collective", JsonValue::Kind::kString, true);
     if (coll == nullptr) return;
     const auto kind = std::find_if(kPlanKinds.begin(), kPlanKinds.end(),
                                    [&](auto& k) { return coll->text == k.name; });
@@ -241,12 +245,12 @@ class PlanReader {
     flag(root, "use_double_scratch_buffer");
     number(root, "num_threads_per_block", 1, 1024, 1024);
     number(root, "buffer_alignment", 1, 1 << 20, 16);
-    if (const Value* ours = find(root, "tutti", Value::Kind::kMessage, false))
+    if (const JsonValue* ours = find(root, "tutti", JsonValue::Kind::kMessage, false))
       plan_->begins_with_handshake = flag(*ours, "begins_with_handshake");
   }
 
-  void read_gpus(const Value& root) {
-    const std::vector<Value>& gpus = list(root, "gpus");
+  void read_gpus(const JsonValue& root) {
+    const std::vector<JsonValue>& gpus = list(root, "gpus");
     if (gpus.empty()) return add(ProblemCode::kMissing, "gpus", root.at, "the plan has no GPUs");
     if (static_cast<std::int64_t>(gpus.size()) > kMaxPlanGpus)
       return add(ProblemCode::kTooLarge, "gpus", root.at, "{} GPUs are more than {}", gpus.size(),
@@ -255,7 +259,7 @@ class PlanReader {
     plan_->gpus.resize(gpus.size());
     const std::size_t before = problems_.size();
     for (rank_ = 0; rank_ < ranks_ && !problems_.full(); ++rank_) {
-      const Value& gpu = gpus[static_cast<std::size_t>(rank_)];
+      const JsonValue& gpu = gpus[static_cast<std::size_t>(rank_)];
       if (!message(gpu, "gpus")) return;
       if (number(gpu, "id", 0, kMaxPlanGpus) != rank_)
         add(ProblemCode::kConflict, "id", gpu.at,
@@ -279,7 +283,7 @@ class PlanReader {
 
   PlanGpu& gpu() { return plan_->gpus[static_cast<std::size_t>(rank_)]; }
 
-  void read_chunks(const Value& of) {
+  void read_chunks(const JsonValue& of) {
     const std::int64_t inputs = number(of, "input_chunks", 0, kMaxPlanChunks);
     const std::int64_t outputs = number(of, "output_chunks", 0, kMaxPlanChunks);
     gpu().scratch = number(of, "scratch_chunks", 0, kMaxPlanChunks);
@@ -304,7 +308,7 @@ class PlanReader {
           output);
   }
 
-  PlanMemory memory(const Value& of, std::string_view field) {
+  PlanMemory memory(const JsonValue& of, std::string_view field) {
     const std::string name = text(of, field);
     if (name == "i") return PlanMemory::kInput;
     if (name == "o") return PlanMemory::kOutput;
@@ -325,34 +329,34 @@ class PlanReader {
     return std::nullopt;
   }
 
-  Rank peer(const Value& value) {
+  Rank peer(const JsonValue& value) {
     const auto rank = static_cast<Rank>(whole(value, "connected_to", 0, ranks_ - 1));
     if (rank == rank_)
       add(ProblemCode::kConflict, "connected_to", value.at, "GPU {} is connected to itself", rank);
     return rank;
   }
 
-  void read_channels(const Value& of) {
-    for (const Value& channel : list(of, "channels")) {
+  void read_channels(const JsonValue& of) {
+    for (const JsonValue& channel : list(of, "channels")) {
       if (!message(channel, "channels")) return;
       const auto kind = channel_kind(text(channel, "channel_type"), channel.at);
       if (!kind) continue;
       if (*kind == ChannelKind::kSwitch) {
         const PlanMemory of_group = memory(channel, "buffer_type");
-        for (const Value& group : list(channel, "rank_groups")) {
+        for (const JsonValue& group : list(channel, "rank_groups")) {
           if (message(group, "rank_groups")) read_group(group, of_group);
         }
         continue;
       }
-      for (const Value& to : list(channel, "connected_to"))
+      for (const JsonValue& to : list(channel, "connected_to"))
         (*kind == ChannelKind::kPort ? gpu().port_channels : gpu().memory_channels)
             .push_back({peer(to), -1});
     }
-    for (const Value& semaphore : list(of, "semaphores", false)) {
+    for (const JsonValue& semaphore : list(of, "semaphores", false)) {
       if (message(semaphore, "semaphores"))
         gpu().semaphores.push_back(number(semaphore, "init_value", 0, kMaxPlanChunks));
     }
-    for (const Value& buffer : list(of, "remote_buffers", false)) {
+    for (const JsonValue& buffer : list(of, "remote_buffers", false)) {
       if (!message(buffer, "remote_buffers")) return;
       RemoteBuffer remote;
       remote.rank = static_cast<Rank>(number(buffer, "rank", 0, ranks_ - 1));
@@ -361,11 +365,11 @@ class PlanReader {
     }
   }
 
-  void read_group(const Value& of, PlanMemory of_group) {
+  void read_group(const JsonValue& of, PlanMemory of_group) {
     PlanSwitch made;
     made.memory = of_group;
     std::vector<Rank> ranks;
-    for (const Value& rank : list(of, "ranks"))
+    for (const JsonValue& rank : list(of, "ranks"))
       ranks.push_back(static_cast<Rank>(whole(rank, "ranks", 0, ranks_ - 1)));
     std::sort(ranks.begin(), ranks.end());
     const Rank stride = ranks.size() > 1 ? ranks[1] - ranks[0] : 1;
@@ -417,12 +421,12 @@ class PlanReader {
     std::vector<int> memory_buffers, port_buffers;
   };
 
-  void read_blocks(const Value& of) {
-    const std::vector<Value>& blocks = list(of, "threadblocks");
+  void read_blocks(const JsonValue& of) {
+    const std::vector<JsonValue>& blocks = list(of, "threadblocks");
     if (blocks.size() > kMaxPlanBlocks)
       return add(ProblemCode::kTooLarge, "threadblocks", of.at, "{} thread blocks are more than {}",
                  blocks.size(), kMaxPlanBlocks);
-    for (const Value& block : blocks) {
+    for (const JsonValue& block : blocks) {
       if (problems_.full() || !message(block, "threadblocks")) return;
       const auto expected = static_cast<std::int64_t>(gpu().blocks.size());
       if (number(block, "id", 0, kMaxPlanChunks) != expected)
@@ -431,7 +435,7 @@ class PlanReader {
       lists_ = {};
       read_lists(block);
       std::vector<PlanOp> ops;
-      for (const Value& op : list(block, "ops")) {
+      for (const JsonValue& op : list(block, "ops")) {
         if (problems_.full()) return;
         read_op(op, false, ops);
       }
@@ -446,8 +450,8 @@ class PlanReader {
     ops.erase(ops.begin(), end);
   }
 
-  void read_lists(const Value& block) {
-    for (const Value& channel : list(block, "channels", false)) {
+  void read_lists(const JsonValue& block) {
+    for (const JsonValue& channel : list(block, "channels", false)) {
       if (!message(channel, "channels")) return;
       const auto kind = channel_kind(text(channel, "channel_type"), channel.at);
       if (!kind || *kind == ChannelKind::kNone) continue;
@@ -459,7 +463,7 @@ class PlanReader {
                                                              : gpu().switches.size();
       read_numbers(channel, "channel_ids", have, into);
     }
-    for (const Value& refs : list(block, "remote_buffer_refs", false)) {
+    for (const JsonValue& refs : list(block, "remote_buffer_refs", false)) {
       if (!message(refs, "remote_buffer_refs")) return;
       const auto kind = channel_kind(text(refs, "access_channel_type"), refs.at);
       if (!kind) continue;
@@ -469,8 +473,9 @@ class PlanReader {
   }
 
   /// Numbers below `have`.
-  void read_numbers(const Value& of, const char* field, std::size_t have, std::vector<int>& into) {
-    for (const Value& id : list(of, field)) {
+  void read_numbers(const JsonValue& of, const char* field, std::size_t have,
+                    std::vector<int>& into) {
+    for (const JsonValue& id : list(of, field)) {
       if (have == 0)
         return add(ProblemCode::kUnknownName, field, id.at, "\"{}\": the GPU has none of them",
                    field);
@@ -478,7 +483,7 @@ class PlanReader {
     }
   }
 
-  void read_op(const Value& of, bool in_pipeline, std::vector<PlanOp>& into) {
+  void read_op(const JsonValue& of, bool in_pipeline, std::vector<PlanOp>& into) {
     if (!message(of, "ops")) return;
     if (++ops_ > kMaxPlanOps)
       return add(ProblemCode::kTooLarge, "ops", of.at, "more than {} operations", kMaxPlanOps);
@@ -525,7 +530,7 @@ class PlanReader {
     into.push_back(std::move(op));
   }
 
-  void count_pipelined(const Value& of, const PlanOp& op, const std::string& name) {
+  void count_pipelined(const JsonValue& of, const PlanOp& op, const std::string& name) {
     const std::int64_t before = pipelined_;
     pipelined_ += 1 + static_cast<std::int64_t>(op.source.size() + op.target.size() +
                                                 op.channels.size() + op.semaphores.size());
@@ -556,22 +561,22 @@ class PlanReader {
       followed_ += std::max<std::size_t>(1, op.channels.size() + op.semaphores.size());
   }
 
-  void read_pipeline(const Value& of, PlanOp op, bool in_pipeline, std::vector<PlanOp>& into) {
+  void read_pipeline(const JsonValue& of, PlanOp op, bool in_pipeline, std::vector<PlanOp>& into) {
     if (in_pipeline)
       return add(ProblemCode::kUnsupported, "name", of.at, "a pipeline inside of a pipeline");
     plan_->has_pipelines = true;
-    if (const Value* context = find(of, "iter_context", Value::Kind::kMessage, true)) {
+    if (const JsonValue* context = find(of, "iter_context", JsonValue::Kind::kMessage, true)) {
       op.unit_bytes = number(*context, "unit_size", 1, kMaxPlanChunks);
       op.chunks = number(*context, "num_chunks", 1, kMaxPlanChunks);
     }
-    for (const Value& inner : list(of, "ops")) {
+    for (const JsonValue& inner : list(of, "ops")) {
       if (problems_.full()) return;
       read_op(inner, true, op.body);
     }
     into.push_back(std::move(op));
   }
 
-  void read_transfer(const Value& of, const PlanName& name, PlanOp& op) {
+  void read_transfer(const JsonValue& of, const PlanName& name, PlanOp& op) {
     const std::string type = text(of, "channel_type", false);
     if (!type.empty()) {
       const auto kind = channel_kind(type, of.at);
@@ -594,24 +599,24 @@ class PlanReader {
         add(ProblemCode::kMissing, "channel_ids", of.at, "\"{}\" names no channel", name.name);
       return;
     }
-    if (const Value* group = find(of, "tbg_info", Value::Kind::kMessage, false)) {
+    if (const JsonValue* group = find(of, "tbg_info", JsonValue::Kind::kMessage, false)) {
       op.parts = static_cast<std::int32_t>(number(*group, "tbg_size", 1, kMaxPlanBlocks));
       op.part = static_cast<std::int32_t>(number(*group, "tb_id", 0, op.parts - 1));
     }
     const std::size_t before = problems_.size();
-    for (const Value& place : list(of, "src_buff")) read_place(place, op, op.source);
-    for (const Value& place : list(of, "dst_buff")) read_place(place, op, op.target);
+    for (const JsonValue& place : list(of, "src_buff")) read_place(place, op, op.source);
+    for (const JsonValue& place : list(of, "dst_buff")) read_place(place, op, op.target);
     if (problems_.size() == before) check_operands(of, name, op);
   }
 
-  void read_place(const Value& of, const PlanOp& op, std::vector<PlanPlace>& into) {
+  void read_place(const JsonValue& of, const PlanOp& op, std::vector<PlanPlace>& into) {
     if (!message(of, "src_buff")) return;
     PlanPlace place;
     place.index = number(of, "index", 0, kMaxPlanChunks);
     place.size = number(of, "size", 0, kMaxPlanChunks);
     const auto has = [&](std::string_view name) {
       return std::any_of(of.fields.begin(), of.fields.end(),
-                         [&](const Value::Field& field) { return field.name == name; });
+                         [&](const JsonValue::Field& field) { return field.name == name; });
     };
     Rank rank = rank_;
     if (has("buffer_id")) {
@@ -658,7 +663,7 @@ class PlanReader {
     return block ? plan_->chunks / ranks_ : plan_->chunks;
   }
 
-  void check_operands(const Value& of, const PlanName& name, PlanOp& op) {
+  void check_operands(const JsonValue& of, const PlanName& name, PlanOp& op) {
     const auto wrong = [&](const char* expected) {
       add(ProblemCode::kConflict, "src_buff", of.at, "\"{}\" needs {}", name.name, expected);
     };
@@ -741,7 +746,7 @@ class PlanReader {
   }
 
   /// Every member has what a switch channel reaches, and the edges stay few.
-  void check_group(const Value& of, const PlanSwitch& used, const PlanPlace& place) {
+  void check_group(const JsonValue& of, const PlanSwitch& used, const PlanPlace& place) {
     switch_edges_ += used.group.count;
     if (switch_edges_ > kMaxSwitchEdges)
       add(ProblemCode::kTooLarge, "switch_channel_id", of.at,
