@@ -1,7 +1,7 @@
 #pragma once
 
-// Algorithms in files of users: texts of Tutti's language (docs/your-own-algorithm.md), or MSCCL's
-// XML.
+// Algorithms in files of users: texts of Tutti's language (docs/your-own-algorithm.md), MSCCL's
+// XML, execution plans of MSCCL++, or flows of TE-CCL.
 
 #include <cstdint>
 #include <memory>
@@ -29,9 +29,14 @@ class CustomAlgorithm {
   /// Inputs are `input_shift` elements after their positions in the output (Contract::input_shift).
   /// An algorithm that does not name inputs expects them at their positions in the output
   /// (reads_inputs). REQUIRES: `elements` divides by the ranks if the collective has blocks.
+  /// `element_bytes` matters only for plans whose pipelines state bytes per round.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
-                                                           std::int64_t input_shift,
-                                                           Engine engine) const = 0;
+                                                           std::int64_t input_shift, Engine engine,
+                                                           std::int64_t element_bytes) const = 0;
+  [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
+                                                   Engine engine) const {
+    return schedule(elements, input_shift, engine, 4);
+  }
   /// Returns true if it reads inputs where they are, so that they need not be copied out of place.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
   /// Returns the number of elements that are sent for this many elements: more if the algorithm

@@ -14,7 +14,9 @@
 #include "core/custom/chunk_cut.h"
 #include "core/custom/custom_algorithm.h"
 #include "core/custom/msccl.h"
+#include "core/custom/mscclpp.h"
 #include "core/custom/program.h"
+#include "core/custom/teccl.h"
 
 namespace tutti::core {
 namespace {
@@ -284,7 +286,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
   [[nodiscard]] bool reads_inputs() const override { return program_->names_input; }
 
   [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
-                                                   Engine engine) const override {
+                                                   Engine engine, std::int64_t) const override {
     const bool kernel = program_->by_kernel && engine == Engine::kCopyEngine;
     return std::make_unique<CustomSchedule>(program_, elements, input_shift,
                                             kernel ? Engine::kKernel : engine);
@@ -414,6 +416,9 @@ class CopyOfInputs : public Schedule {
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems) {
   if (custom::is_msccl(text)) return custom::read_msccl(text, file, problems);
+  if (custom::is_mscclpp(text) && custom::is_teccl(text))
+    return custom::read_teccl(text, file, problems);
+  if (custom::is_mscclpp(text)) return custom::read_mscclpp(text, file, problems);
   const std::size_t before = problems.size();
   custom::Syntax syntax = custom::parse_algorithm_text(text, file, problems);
   return problems.size() == before ? std::make_shared<LanguageText>(std::move(syntax)) : nullptr;

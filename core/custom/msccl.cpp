@@ -156,7 +156,7 @@ class MscclAlgorithm : public CustomAlgorithm {
     return program_->chunks;
   }
   [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
-                                                   Engine engine) const override {
+                                                   Engine engine, std::int64_t) const override {
     return std::make_unique<MscclSchedule>(program_, elements, input_shift, engine);
   }
   [[nodiscard]] std::int64_t total_steps() const override {
@@ -268,7 +268,7 @@ class MscclReader {
                "proto=\"{}\": expected Simple, LL or LL128", protocol);
     program_->protocol = protocol;
     const std::string op = algo.attribute("redop").value();
-    if (!op.empty() && op != "sum")
+    if (!op.empty() && op != "sum" && reduces(kind->kind))
       complain(ProblemCode::kUnsupported, algo, "redop",
                "redop=\"{}\": the scenario sets the reduction, strategy {{ reduction: … }}; use a "
                "file whose redop is sum",

@@ -211,10 +211,11 @@ Made custom(const ScheduleRequest& r) {
               r.replicas, algorithm.shape().ranks);
   const bool alone = r.replicas == 1;
   if (r.shift() == 0 || algorithm.reads_inputs() || alone)
-    return algorithm.schedule(r.elements, r.shift(), r.engine());
+    return algorithm.schedule(r.elements, r.shift(), r.engine(), size_of(r.type).count());
   return in_stages({r.workers(), r.per_worker, false}, r.elements,
                    {{StageScope::kEveryone, copy_inputs_of(r.contract(), r.engine())},
-                    {StageScope::kEveryone, algorithm.schedule(r.elements, 0, r.engine())}});
+                    {StageScope::kEveryone,
+                     algorithm.schedule(r.elements, 0, r.engine(), size_of(r.type).count())}});
 }
 
 // --- inside workers, around what goes across ---

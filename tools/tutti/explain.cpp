@@ -20,6 +20,7 @@
 #include "sim/collectives/plan_collectives.h"
 #include "sim/simulator.h"
 #include "sim/sweep/pool.h"
+#include "tools/tutti/explain_algorithm.h"
 #include "tools/tutti/explore/explore.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
@@ -303,6 +304,7 @@ Report report_of(const Explanation& e) {
 }  // namespace
 
 int explain(const ExplainOptions& options, const Environment& environment) {
+  if (options.algorithm) return explain_algorithm(options, environment);
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (options.rows < 0)

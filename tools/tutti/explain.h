@@ -10,8 +10,9 @@ namespace tutti::tools {
 struct ExplainOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  int rows = 12;    ///< number of packs and of what-ifs in the text
-  int threads = 0;  ///< 0: the number of cores
+  int rows = 12;           ///< number of packs and of what-ifs in the text
+  int threads = 0;         ///< 0: the number of cores
+  bool algorithm = false;  ///< explain the collective's algorithm in place of the step
 };
 
 /// `tutti explain`: shows why a step takes as long as it does, and what would make it faster.

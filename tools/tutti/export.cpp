@@ -42,10 +42,11 @@ Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& 
 }  // namespace
 
 int export_timeline(const ExportOptions& options, const Environment& environment) {
-  if (options.to == "msccl") return export_algorithm(options, environment);
+  if (options.to == "msccl" || options.to == "mscclpp")
+    return export_algorithm(options, environment);
   if (options.to != "perfetto" && options.to != "csv" && options.to != "svg") {
     return refuse({ProblemCode::kUnknownName, "--to"},
-                  "--to {}: expected one of perfetto, csv, svg, msccl", options.to);
+                  "--to {}: expected one of perfetto, csv, svg, msccl, mscclpp", options.to);
   }
   if (!core::parse_csv_content(options.table)) {
     return refuse({ProblemCode::kUnknownName, "--table"},

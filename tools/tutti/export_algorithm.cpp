@@ -7,6 +7,7 @@
 
 #include "core/custom/custom_algorithm.h"
 #include "core/custom/msccl.h"
+#include "core/custom/mscclpp.h"
 #include "core/lowering/plan.h"
 #include "core/lowering/reduction_scope.h"
 #include "core/strategy/collective.h"
@@ -65,22 +66,25 @@ std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Colle
 }
 
 /// The first pack's schedule at as many elements as it has chunks. ERRORS: it has no such form.
-Expected<std::string> msccl_of(const core::Scenario& scenario) {
+Expected<std::string> algorithm_text(const core::Scenario& scenario, const std::string& to) {
+  const bool plan = to == "mscclpp";
+  const std::string format = plan ? "a plan of MSCCL++" : "MSCCL's XML";
   const auto wrong = [&](ProblemCode code, const std::string& why) {
-    return tl::make_unexpected(Error::request({code, "--to"}, why, {scenario.file, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({code, "--to"}, fmt::format("--to {}: {}", to, why), {scenario.file, 0, 0}));
   };
   if (scenario.plan.packs.empty())
-    return wrong(ProblemCode::kMissing, "--to msccl: the scenario has no pack to export");
+    return wrong(ProblemCode::kMissing, "the scenario has no pack to export");
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const core::Pack& pack = scenario.plan.packs.front();
   const Collective& planned = scenario.plan.collective(pack);
   if (who != core::ReductionScope::kAllReplicas || pack.payload.reduction.has_value())
-    return wrong(ProblemCode::kUnsupported,
-                 "--to msccl: only collectives between all replicas are exported");
+    return wrong(ProblemCode::kUnsupported, "only collectives between all replicas are exported");
   if (planned.schedule->ranks() != planned.contributors)
     return wrong(ProblemCode::kUnsupported,
-                 "--to msccl: CPUs take part, and MSCCL's XML does not support them; use an "
-                 "algorithm that needs only GPUs");
+                 fmt::format("CPUs take part, and {} does not support them; use an algorithm that "
+                             "needs only GPUs",
+                             format));
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const auto made = [&](std::int64_t elements) {
     return core::make_collective(*scenario.cluster, strategy, planned.type, elements, pack.turn);
@@ -92,11 +96,15 @@ Expected<std::string> msccl_of(const core::Scenario& scenario) {
     if (small.elements != unit || !is_scaled(*small.schedule, *large.schedule, factor)) continue;
     const std::string name = strategy.custom ? strategy.custom->text->name()
                                              : std::string(to_string(strategy.algorithm));
+    if (plan)
+      return core::custom::to_mscclpp(*small.schedule, small.contract(), name,
+                                      scenario.cluster->replicas_per_worker());
     return core::custom::to_msccl(*small.schedule, small.contract(), name);
   }
   return wrong(ProblemCode::kUnsupported,
-               "--to msccl: the algorithm's steps depend on the number of bytes, but MSCCL's XML "
-               "has the same steps for all sizes");
+               fmt::format("the algorithm's steps depend on the number of bytes, but {} has the same "
+                           "steps for all sizes",
+                           format));
 }
 
 }  // namespace
@@ -108,13 +116,14 @@ int export_algorithm(const ExportOptions& options, const Environment& environmen
   from.file = options.timeline;
   const auto scenario = load_scenario(from, environment);
   if (!scenario) return report(scenario.error());
-  const auto text = msccl_of(*scenario);
+  const auto text = algorithm_text(*scenario, options.to);
   if (!text) return report(text.error());
   if (options.output == "-") return print_out(*text);
-  const std::string path =
-      options.output.empty()
-          ? std::filesystem::path(options.timeline).replace_extension(".xml").string()
-          : options.output;
+  const std::string path = options.output.empty()
+                               ? std::filesystem::path(options.timeline)
+                                     .replace_extension(options.to == "msccl" ? ".xml" : ".json")
+                                     .string()
+                               : options.output;
   auto file = OutputFile::create(path, {options.timeline});
   if (!file) return report(file.error());
   file->stream() << *text;

@@ -80,7 +80,8 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
 void add_export(CLI::App& app, ExportOptions& o) {
   CLI::App* c = app.add_subcommand(
       "export",
-      "Convert a timeline to Perfetto, CSV or SVG, or a scenario's algorithm to MSCCL's XML");
+      "Convert a timeline to Perfetto, CSV or SVG, or a scenario's algorithm to MSCCL's XML "
+      "or a plan of MSCCL++");
   c->footer(
       "Examples:\n"
       "  tutti export mine.tutti --to perfetto        then open mine.perfetto-trace in "
@@ -88,12 +89,15 @@ void add_export(CLI::App& app, ExportOptions& o) {
       "  tutti export mine.tutti --to csv --table packs -o -\n"
       "  tutti export mine.tutti --to svg\n"
       "  tutti export mine.textproto --to msccl       the steps of every GPU, for MSCCL's "
-      "runtimes");
+      "runtimes\n"
+      "  tutti export mine.textproto --to mscclpp     … and of MSCCL++");
   c->add_option("timeline", o.timeline,
-                "Timeline file written by tutti simulate or tutti run; for msccl, a scenario")
+                "Timeline file written by tutti simulate or tutti run; for msccl and mscclpp, a "
+                "scenario")
       ->required();
   c->add_option("--to", o.to,
-                "Output format: perfetto, csv, svg (a picture of the last training step) or msccl")
+                "Output format: perfetto, csv, svg (a picture of the last training step), msccl or "
+                "mscclpp")
       ->required();
   c->add_option("--format", o.format, "Format of the summary on standard output: text or json")
       ->capture_default_str();

@@ -49,6 +49,9 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
       "  tutti explain mine.textproto --set cluster.network.bandwidth_gb_per_s=25");
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
   add_format(c, o.format);
+  c->add_flag("--algorithm", o.algorithm,
+              "Explain the algorithm of the largest pack instead of the step: rounds, bytes per "
+              "link, distance from the lower bounds, and where it loses");
   c->add_option("--rows", o.rows,
                 "Maximum number of packs and of suggested changes to list in the text output")
       ->capture_default_str();

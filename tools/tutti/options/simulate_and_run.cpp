@@ -119,6 +119,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp --collective broadcast "
       "-r 3 --place in\n"
       "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp\n"
+      "  tutti perf scenarios/algorithms/four_nodes.textproto --algorithms ring,swing,mine.json\n"
       "  tutti perf --cluster hgx-h100 --nodes 2 -b 8 -e 8G\n"
       "  tutti perf --cluster dgx-a100 --nccl-version 2.18.3 --set NCCL_ALGO=Ring --explain -b 1M "
       "-e 1M");
@@ -153,6 +154,11 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "Print all candidate algorithms with NCCL's estimates, and why NCCL chooses the best one");
   c->add_option("--against", o.nccl.against,
                 "nccl-tests log (text or JSON) to compare with the prediction");
+  c->add_option(
+       "--algorithms", o.algorithms,
+       "Algorithms to put beside each other, with the lower bound and the sizes where they "
+       "cross: built-in names, nccl, files, shipped algorithms (--format csv too)")
+      ->delimiter(',');
   c->add_option("--backend", o.backend,
                 "Backend: sim (predict), or a real one as in tutti run: tcp, cuda or nccl")
       ->capture_default_str();

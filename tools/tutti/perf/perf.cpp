@@ -21,6 +21,7 @@
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
 #include "tools/tutti/join.h"
+#include "tools/tutti/perf/perf_algorithms.h"
 #include "tools/tutti/perf/perf_table.h"
 
 namespace tutti::tools {
@@ -420,6 +421,32 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
   return perf_nccl(asked, environment);
 }
 
+/// Several algorithms beside each other.
+int perf_of_algorithms(const PerfOptions& options, const Request& request,
+                       const Environment& environment) {
+  const auto wrong = [](const char* option, const std::string& text) {
+    return report(Error::request({ProblemCode::kConflict, option}, text));
+  };
+  if (request.real)
+    return wrong("--backend",
+                 "--algorithms compares simulated times; leave out --backend, or run one algorithm "
+                 "at a time (--set strategy.custom.file=…)");
+  if (!options.nccl.cluster.empty())
+    return wrong("--cluster", "--algorithms needs a scenario; name nccl among the algorithms");
+  if (options.scenario.file.empty())
+    return refuse({ProblemCode::kMissing, "--algorithms"},
+                  "perf --algorithms: name a scenario, whose cluster is used");
+  PerfAlgorithmsRequest compared;
+  compared.scenario = options.scenario;
+  compared.algorithms = options.algorithms;
+  compared.what = request.what;
+  compared.what.out_of_place = options.place == "out" || !request.in_place ||
+                               !core::can_be_in_place(request.what.collective);
+  compared.sizes = request.sizes;
+  compared.format = options.format;
+  return perf_algorithms(compared, environment);
+}
+
 /// The scenario's, if the command names none; what keeps it from being read is reported later.
 std::string collective_of(const PerfOptions& options, const Environment& environment) {
   if (options.scenario.file.empty()) return "all_reduce";
@@ -430,8 +457,11 @@ std::string collective_of(const PerfOptions& options, const Environment& environ
 int perf(const PerfOptions& given_options, const Environment& environment) {
   PerfOptions options = given_options;
   if (options.collective.empty()) options.collective = collective_of(options, environment);
-  auto request = read_request(options);
+  PerfOptions read = options;
+  if (!options.algorithms.empty() && options.format == "csv") read.format = "text";
+  auto request = read_request(read);
   if (!request) return report(request.error());
+  if (!options.algorithms.empty()) return perf_of_algorithms(options, *request, environment);
   if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
   if (const char* const given = options.nccl.first_given())
     return refuse({ProblemCode::kUnused, given},

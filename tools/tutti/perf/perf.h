@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/tutti/command.h"
 #include "tools/tutti/perf/perf_nccl.h"
@@ -25,8 +26,9 @@ struct PerfOptions {
   RealOptions real;                  ///< of a real run, as the next two
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
-  std::string format = "text";
-  NcclPerfOptions nccl;  ///< for a cluster instead of a scenario
+  std::vector<std::string> algorithms;  ///< to put beside each other; empty: the scenario's alone
+  std::string format = "text";          ///< text, json; of algorithms also csv
+  NcclPerfOptions nccl;                 ///< for a cluster instead of a scenario
 };
 
 /// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster, with its

@@ -1,0 +1,540 @@
+// A schedule as an execution plan. A message is a put into memory of the receiver and a signal; the
+// receiver waits for the signal. The put goes to where the message is wanted if nothing else uses
+// that memory before; otherwise to a part of the scratch buffer that no other message has, and the
+// receiver copies or adds it. Ranks of one node have memory channels, others port channels.
+//
+// The plan begins with a signal to everyone that a rank receives from: so that a launch cannot
+// write into memory of a rank that is still in the one before.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/custom/mscclpp.h"
+#include "core/schedule/print.h"
+
+namespace tutti::core::custom {
+namespace {
+
+constexpr std::int64_t kMaxExportedOps = 1'000'000;
+/// The executor adds up so many places at once (MAX_LOCAL_BUFFER_PER_OPERATION +
+/// MAX_CHANNEL_PER_OPERATION of src/core/include/execution_common.hpp).
+constexpr std::int32_t kMaxInputs = 10;
+
+/// One end of a connection.
+struct End {
+  Rank rank = 0;
+  Lane lane = 0;
+  auto operator<=>(const End&) const = default;
+};
+
+/// Where the messages of a connection are put, one after the other.
+struct Landing {
+  Range range;
+  bool in_scratch = false;  ///< of its own; from where it is copied or added
+};
+
+/// Numbers in a thread block's own lists.
+class LocalList {
+ public:
+  int number(int of) {
+    const auto found = std::find(numbers_.begin(), numbers_.end(), of);
+    if (found != numbers_.end()) return static_cast<int>(found - numbers_.begin());
+    numbers_.push_back(of);
+    return static_cast<int>(numbers_.size()) - 1;
+  }
+  [[nodiscard]] bool empty() const { return numbers_.empty(); }
+  [[nodiscard]] std::string text() const { return fmt::format("[{}]", fmt::join(numbers_, ", ")); }
+
+ private:
+  std::vector<int> numbers_;
+};
+
+class PlanWriter {
+ public:
+  PlanWriter(const Schedule& schedule, const Contract& contract, std::string name,
+             std::int32_t per_node)
+      : schedule_(schedule), contract_(contract), name_(std::move(name)), per_node_(per_node) {}
+
+  Expected<std::string> write() {
+    const char* coll = name_of(contract_.kind);
+    if (coll == nullptr)
+      return refuse(
+          fmt::format("MSCCL++ has plans of allreduce, allgather, reducescatter and "
+                      "alltoall, and of no {}",
+                      to_string(contract_.kind)));
+    std::int64_t steps = 0;
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      for (Lane lane = 0; lane < schedule_.lanes(rank); ++lane)
+        steps += schedule_.steps(rank, lane);
+    }
+    if (steps > kMaxExportedOps)
+      return refuse(fmt::format(
+          "{} steps over {} ranks are more than the {} that are written; take fewer workers", steps,
+          ranks(), kMaxExportedOps));
+    find_uses();
+    find_landings();
+    find_channels();
+    find_waits();
+    std::string text = fmt::format(
+        "{{\n\"name\": \"{}\",\n\"collective\": \"{}\",\n\"protocol\": \"Simple\",\n\"inplace\": "
+        "{},\n\"reuse_resources\": false,\n\"tutti\": {{\"begins_with_handshake\": "
+        "true}},\n\"gpus\": [",
+        escaped(name_), coll, in_place());
+    for (rank_ = 0; rank_ < ranks() && why_not_.empty(); ++rank_) {
+      text += rank_ == 0 ? "\n" : ",\n";
+      write_gpu(text);
+    }
+    if (!why_not_.empty()) return refuse(why_not_);
+    text +=
+        "\n],\n\"num_threads_per_block\": 1024,\n\"use_double_scratch_buffer\": "
+        "false,\n\"buffer_alignment\": 16,\n\"min_message_size\": 0,\n\"max_message_size\": "
+        "18446744073709551615\n}\n";
+    return text;
+  }
+
+ private:
+  static tl::unexpected<Error> refuse(const std::string& why) {
+    return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "--to"}, why));
+  }
+  void fail(Rank rank, Lane lane, std::int64_t index, const std::string& why) {
+    if (why_not_.empty())
+      why_not_ = fmt::format("rank {} lane {} step {}: {}", rank, lane, index, why);
+  }
+
+  static const char* name_of(CollectiveKind kind) {
+    switch (kind) {
+      case CollectiveKind::kAllReduce: return "allreduce";
+      case CollectiveKind::kAllGather: return "allgather";
+      case CollectiveKind::kReduceScatter: return "reducescatter";
+      case CollectiveKind::kAllToAll: return "alltoall";
+      default: return nullptr;
+    }
+  }
+
+  static std::string escaped(const std::string& text) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') safe += '\\';
+      if (static_cast<unsigned char>(c) < 0x20) {
+        safe += fmt::format("\\u{:04x}", static_cast<int>(c));
+      } else {
+        safe += c;
+      }
+    }
+    return safe;
+  }
+
+  [[nodiscard]] Rank ranks() const { return schedule_.ranks(); }
+  [[nodiscard]] bool in_place() const { return contract_.input_shift == 0; }
+  [[nodiscard]] bool port(Rank a, Rank b) const { return a / per_node_ != b / per_node_; }
+  static std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+  template <class Visit>
+  void for_each_step(Visit visit) {
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      for (Lane lane = 0; lane < schedule_.lanes(rank); ++lane) {
+        const std::int64_t count = schedule_.steps(rank, lane);
+        for (std::int64_t i = 0; i < count; ++i)
+          visit(rank, lane, i, schedule_.step(rank, lane, i));
+      }
+    }
+  }
+
+  // --- where messages land ---
+
+  struct Use {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    Lane lane = 0;
+    std::int64_t index = 0;
+  };
+
+  void find_uses() {
+    for (auto& uses : uses_) uses.resize(at(ranks()));
+    for_each_step([this](Rank rank, Lane lane, std::int64_t i, const Step& step) {
+      const auto use = [&](Range range) {
+        if (range.count > 0)
+          uses_[range.buffer == Buffer::kScratch][at(rank)].push_back(
+              {range.offset, range.end(), lane, i});
+      };
+      if (step.kind == StepKind::kNop) return;
+      use(step.target);
+      if (step.kind != StepKind::kReduce) return use(step.source);
+      for (std::int32_t k = 0; k < step.inputs; ++k)
+        use({step.source.buffer, step.source.offset + k * step.stride, step.target.count});
+    });
+    for (auto& of : uses_) {
+      for (auto& uses : of)
+        std::sort(uses.begin(), uses.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+    }
+  }
+
+  /// True if the first use of the range is that step, and all later ones are of its lane.
+  bool first_use(Rank rank, Lane lane, std::int64_t index, const Range& range) {
+    for (const Use& use : uses_[range.buffer == Buffer::kScratch][at(rank)]) {
+      if (use.begin >= range.end()) break;
+      if (use.end > range.offset && (use.lane != lane || use.index < index)) return false;
+    }
+    return true;
+  }
+
+  void find_landings() {
+    scratch_.resize(at(ranks()));
+    for (Rank rank = 0; rank < ranks(); ++rank) scratch_[at(rank)] = schedule_.scratch(rank);
+    for_each_step([this](Rank rank, Lane lane, std::int64_t i, const Step& step) {
+      if (sends(step.kind) && step.kind != StepKind::kMulticast)
+        connect({rank, lane}, {step.to.rank(rank, ranks()), step.to.lane});
+      if (!receives(step.kind)) return;
+      if (step.kind == StepKind::kReceiveAny) return;  // refused below
+      const End from{step.from.rank(rank, ranks()), step.from.lane};
+      connect(from, {rank, lane});
+      Landing landing;
+      const bool reduces = reduces_received(step.kind);
+      landing.range = step.target;
+      if (reduces || !first_use(rank, lane, i, step.target)) {
+        landing.in_scratch = true;
+        landing.range = {Buffer::kScratch, scratch_[at(rank)],
+                         reduces ? step.source.count : step.target.count};
+        scratch_[at(rank)] += landing.range.count;
+      }
+      landings_[{from, {rank, lane}}].push_back(landing);
+    });
+  }
+
+  void connect(const End& a, const End& b) {
+    connections_.insert({std::min(a, b), std::max(a, b)});
+    receivers_.insert({a, b});
+  }
+
+  /// The k-th channel of a rank to another is one with the k-th of that one back.
+  void find_channels() {
+    std::vector<int> memory(at(ranks())), ports(at(ranks()));
+    for (const auto& [a, b] : connections_) {
+      auto& next = port(a.rank, b.rank) ? ports : memory;
+      channels_[{a, b}] = next[at(a.rank)]++;
+      channels_[{b, a}] = next[at(b.rank)]++;
+    }
+  }
+
+  // --- waits inside a rank ---
+
+  /// A thread block releases a semaphore behind the step that another one waits for.
+  void find_waits() {
+    std::map<std::pair<End, Lane>, std::int64_t> waited;  // steps of a lane that one waits for
+    std::vector<int> next(at(ranks()));
+    for_each_step([&](Rank rank, Lane lane, std::int64_t i, const Step& step) {
+      if (step.wait.lane < 0 || step.wait.count == 0) return;
+      const End by{rank, lane};
+      std::int64_t& known = waited[{by, step.wait.lane}];
+      if (known >= step.wait.count) return;
+      known = step.wait.count;
+      const auto [semaphore, is_new] = semaphores_.try_emplace({by, step.wait.lane}, 0);
+      if (is_new) semaphore->second = next[at(rank)]++;
+      acquires_[{by, i}] = semaphore->second;
+      releases_[{{rank, step.wait.lane}, step.wait.count - 1}].push_back(semaphore->second);
+    });
+    semaphore_counts_ = std::move(next);
+  }
+
+  // --- one GPU ---
+
+  void write_gpu(std::string& text) {
+    const std::int64_t block = contract_.block();
+    const bool gathers = contract_.kind == CollectiveKind::kAllGather;
+    const bool scatters = contract_.kind == CollectiveKind::kReduceScatter;
+    buffers_ = {};
+    std::string blocks;
+    for (Lane lane = 0; lane < schedule_.lanes(rank_); ++lane) {
+      blocks += lane == 0 ? "\n" : ",\n";
+      write_block(blocks, lane);
+    }
+    text += fmt::format(
+        "{{\"id\": {}, \"input_chunks\": {}, \"output_chunks\": {}, \"scratch_chunks\": {}, "
+        "\"threadblocks\": [{}],\n\"channels\": [{}],\n\"remote_buffers\": [{}],\n\"semaphores\": "
+        "[{}]}}",
+        rank_, gathers ? block : contract_.elements, scatters ? block : contract_.elements,
+        scratch_[at(rank_)], blocks, channel_lists(), fmt::join(buffer_texts(), ", "),
+        fmt::join(std::vector<std::string>(at(semaphore_counts_[at(rank_)]), "{\"init_value\": 0}"),
+                  ", "));
+  }
+
+  std::string channel_lists() {
+    std::string text;
+    for (const bool ports : {false, true}) {
+      std::map<int, Rank> peers;
+      for (const auto& [ends, number] : channels_) {
+        if (ends.first.rank == rank_ && port(rank_, ends.second.rank) == ports)
+          peers[number] = ends.second.rank;
+      }
+      if (peers.empty()) continue;
+      std::vector<Rank> list;
+      for (const auto& [number, peer] : peers) list.push_back(peer);
+      text +=
+          fmt::format("{}{{\"channel_type\": \"{}\", \"connected_to\": [{}]}}",
+                      text.empty() ? "" : ", ", ports ? "port" : "memory", fmt::join(list, ", "));
+    }
+    return text;
+  }
+
+  int remote_buffer(Rank rank, char memory) {
+    const std::pair<Rank, char> wanted{rank, memory};
+    const auto found = std::find(buffers_.begin(), buffers_.end(), wanted);
+    if (found != buffers_.end()) return static_cast<int>(found - buffers_.begin());
+    buffers_.push_back(wanted);
+    return static_cast<int>(buffers_.size()) - 1;
+  }
+
+  std::vector<std::string> buffer_texts() {
+    std::vector<std::string> texts;
+    for (const auto& [rank, memory] : buffers_)
+      texts.push_back(
+          fmt::format("{{\"rank\": {}, \"type\": \"{}\", \"access_channel_types\": [\"{}\"]}}",
+                      rank, memory, port(rank_, rank) ? "port" : "memory"));
+    return texts;
+  }
+
+  // --- one thread block ---
+
+  void op(const std::string& text) { ops_.push_back("{" + text + "}"); }
+  /// Threads of a block wait for each other: an operation of other threads follows.
+  void nop() {
+    if (!ops_.empty() && ops_.back() != kNop) ops_.push_back(kNop);
+  }
+
+  int channel(const End& own, const End& peer) {
+    auto& list = port(own.rank, peer.rank) ? port_list_ : memory_list_;
+    return list.number(channels_.at({own, peer}));
+  }
+
+  void signal(const char* name, const End& own, const End& peer) {
+    op(fmt::format("\"name\": \"{}\", \"channel_ids\": [{}], \"channel_type\": \"{}\"", name,
+                   channel(own, peer), port(own.rank, peer.rank) ? "port" : "memory"));
+  }
+
+  /// A place of a rank: "i", "o" or "s", and the chunk.
+  std::pair<char, std::int64_t> place(Rank rank, const Range& range, Lane lane,
+                                      std::int64_t index) {
+    if (range.buffer == Buffer::kScratch) return {'s', range.offset};
+    const std::int64_t own = rank * contract_.block();
+    std::int64_t offset = range.offset;
+    const bool input = !in_place() && offset >= contract_.elements;
+    if (input) offset -= contract_.elements;
+    const char buffer =
+        input || (in_place() && contract_.kind != CollectiveKind::kAllGather) ? 'i' : 'o';
+    if ((contract_.kind == CollectiveKind::kAllGather && buffer == 'i') ||
+        (contract_.kind == CollectiveKind::kReduceScatter && buffer == 'o')) {
+      if (offset < own || offset + range.count > own + contract_.block())
+        fail(rank, lane, index,
+             "it uses chunks of the output that are not the rank's own, which MSCCL++ has no "
+             "memory for out of place");
+      offset -= own;
+    }
+    return {buffer, offset};
+  }
+
+  std::string local(const Range& range, Lane lane, std::int64_t index) {
+    const auto [buffer, offset] = place(rank_, range, lane, index);
+    return fmt::format("{{\"type\": \"{}\", \"index\": {}, \"size\": {}}}", buffer, offset,
+                       range.count);
+  }
+
+  void write_block(std::string& text, Lane lane) {
+    ops_.clear();
+    memory_list_ = port_list_ = memory_buffers_ = port_buffers_ = {};
+    landed_.clear();
+    sent_.clear();
+    const End own{rank_, lane};
+    for (const auto& [from, to] : receivers_) {
+      if (to == own) signal("rlxsignal", own, from);
+    }
+    for (const auto& [from, to] : receivers_) {
+      if (from == own) signal("rlxwait", own, to);
+    }
+    const std::int64_t count = schedule_.steps(rank_, lane);
+    for (std::int64_t i = 0; i < count && why_not_.empty(); ++i) write_step(own, i);
+    std::string lists;
+    const auto add = [&](const char* type, const LocalList& list) {
+      if (!list.empty())
+        lists += fmt::format("{}{{\"channel_type\": \"{}\", \"channel_ids\": {}}}",
+                             lists.empty() ? "" : ", ", type, list.text());
+    };
+    add("memory", memory_list_);
+    add("port", port_list_);
+    std::string refs;
+    const auto add_buffers = [&](const char* type, const LocalList& list) {
+      if (!list.empty())
+        refs += fmt::format("{}{{\"access_channel_type\": \"{}\", \"remote_buffer_ids\": {}}}",
+                            refs.empty() ? "" : ", ", type, list.text());
+    };
+    add_buffers("memory", memory_buffers_);
+    add_buffers("port", port_buffers_);
+    text += fmt::format(
+        "{{\"id\": {}, \"ops\": [\n{}],\n\"channels\": [{}], \"remote_buffer_refs\": [{}]}}", lane,
+        fmt::join(ops_, ",\n"), lists, refs);
+  }
+
+  void write_step(const End& own, std::int64_t index) {
+    const Step step = schedule_.step(own.rank, own.lane, index);
+    const auto acquire = acquires_.find({own, index});
+    if (acquire != acquires_.end()) {
+      op(fmt::format("\"name\": \"sem_acquire\", \"semaphore_ids\": [{}]", acquire->second));
+      nop();
+    }
+    write_action(own, index, step);
+    const auto release = releases_.find({own, index});
+    if (release == releases_.end()) return;
+    nop();
+    op(fmt::format("\"name\": \"sem_release\", \"semaphore_ids\": [{}]",
+                   fmt::join(release->second, ", ")));
+  }
+
+  void write_action(const End& own, std::int64_t index, const Step& step) {
+    const auto here = [&](const Range& range) { return local(range, own.lane, index); };
+    switch (step.kind) {
+      case StepKind::kNop: return;
+      case StepKind::kSend: return send(own, index, step, step.source, false);
+      case StepKind::kReceive: return receive(own, index, step);
+      case StepKind::kReceiveSend:
+        receive(own, index, step);
+        return send(own, index, step, step.target, true);
+      case StepKind::kReceiveReduce: return receive_sum(own, index, step, step.target);
+      case StepKind::kReceiveReduceCopySend: return receive_sum(own, index, step, step.target);
+      case StepKind::kReceiveReduceSend: return receive_sum(own, index, step, {});
+      case StepKind::kCopy:
+        nop();
+        return op(fmt::format("\"name\": \"copy\", \"src_buff\": [{}], \"dst_buff\": [{}]",
+                              here(step.source), here(step.target)));
+      case StepKind::kReduce: return reduce(own, index, step);
+      case StepKind::kReceiveAny:
+      case StepKind::kScale:
+      case StepKind::kUpdate:
+      case StepKind::kMulticast:
+      case StepKind::kSwitchReduce: break;
+    }
+    fail(own.rank, own.lane, index,
+         fmt::format("{} is not exported to MSCCL++", to_string(step.kind)));
+  }
+
+  void reduce(const End& own, std::int64_t index, const Step& step) {
+    std::vector<std::string> sources;
+    const auto here = [&](const Range& range) { return local(range, own.lane, index); };
+    if (step.accumulate) sources.push_back(here(step.target));
+    for (std::int32_t i = 0; i < step.inputs; ++i)
+      sources.push_back(
+          here({step.source.buffer, step.source.offset + i * step.stride, step.target.count}));
+    if (static_cast<std::int32_t>(sources.size()) > kMaxInputs)
+      return fail(own.rank, own.lane, index,
+                  fmt::format("MSCCL++ adds up {} places at once, and these are {}", kMaxInputs,
+                              sources.size()));
+    nop();
+    op(
+        fmt::format("\"name\": \"re\", \"src_buff\": [{}], \"dst_buff\": [{}], \"reduce_op\": "
+                    "\"sum\"",
+                    fmt::join(sources, ", "), here(step.target)));
+  }
+
+  /// Waits for the next message of a connection; where it has landed.
+  Landing take(const End& own, const Step& step) {
+    const End from{step.from.rank(rank_, ranks()), step.from.lane};
+    signal("wait", own, from);
+    return landings_.at({from, own})[landed_[from]++];
+  }
+
+  void receive(const End& own, std::int64_t index, const Step& step) {
+    const Landing landing = take(own, step);
+    if (!landing.in_scratch) return;
+    nop();
+    op(fmt::format("\"name\": \"copy\", \"src_buff\": [{}], \"dst_buff\": [{}]",
+                   local(landing.range, own.lane, index), local(step.target, own.lane, index)));
+  }
+
+  /// `target` without elements: the sum is only sent on.
+  void receive_sum(const End& own, std::int64_t index, const Step& step, Range target) {
+    const Landing landing = take(own, step);
+    if (step.kind == StepKind::kReceiveReduceSend) target = landing.range;
+    const std::string sources = fmt::format("{}, {}", local(step.source, own.lane, index),
+                                            local(landing.range, own.lane, index));
+    nop();
+    if (!sends(step.kind) || port(own.rank, step.to.rank(rank_, ranks()))) {
+      op(
+          fmt::format("\"name\": \"re\", \"src_buff\": [{}], \"dst_buff\": [{}], \"reduce_op\": "
+                      "\"sum\"",
+                      sources, local(target, own.lane, index)));
+      if (sends(step.kind)) send(own, index, step, target, true);
+      return;
+    }
+    const End to{step.to.rank(rank_, ranks()), step.to.lane};
+    op(fmt::format(
+        "\"name\": \"res\", \"src_buff\": [{}], \"dst_buff\": [{}, {}], \"channel_type\": "
+        "\"memory\", \"reduce_op\": \"sum\"",
+        sources, local(target, own.lane, index), remote(own, to, index)));
+    nop();
+    signal("signal", own, to);
+  }
+
+  /// The place where the next message to a lane is put.
+  std::string remote(const End& own, const End& to, std::int64_t index) {
+    const auto found = landings_.find({own, to});
+    const std::size_t number = sent_[to]++;
+    if (found == landings_.end() || number >= found->second.size()) {
+      fail(own.rank, own.lane, index, "nobody receives the message");
+      return "";
+    }
+    const Range& range = found->second[number].range;
+    const auto [buffer, offset] = place(to.rank, range, to.lane, -1);
+    auto& list = port(own.rank, to.rank) ? port_buffers_ : memory_buffers_;
+    return fmt::format("{{\"buffer_id\": {}, \"index\": {}, \"size\": {}}}",
+                       list.number(remote_buffer(to.rank, buffer)), offset, range.count);
+  }
+
+  void send(const End& own, std::int64_t index, const Step& step, const Range& source, bool fused) {
+    const End to{step.to.rank(rank_, ranks()), step.to.lane};
+    nop();
+    const bool by_port = port(own.rank, to.rank);
+    op(fmt::format(
+        "\"name\": \"{}\", \"src_buff\": [{}], \"dst_buff\": [{}], \"channel_ids\": [{}], "
+        "\"channel_type\": \"{}\"{}",
+        by_port ? "pwsf" : "put", local(source, own.lane, index), remote(own, to, index),
+        channel(own, to), by_port ? "port" : "memory", fused ? ", \"tutti_fused\": true" : ""));
+    if (by_port) return;
+    nop();
+    signal("signal", own, to);
+  }
+
+  static constexpr const char* kNop = "{\"name\": \"nop\"}";
+
+  const Schedule& schedule_;
+  const Contract& contract_;
+  std::string name_;
+  std::int32_t per_node_;
+  std::string why_not_;
+  std::vector<std::vector<Use>> uses_[2];  ///< of data and scratch, by rank
+  std::vector<std::int64_t> scratch_;
+  std::set<std::pair<End, End>> connections_;  ///< the smaller end first
+  std::set<std::pair<End, End>> receivers_;    ///< from, to
+  std::map<std::pair<End, End>, int> channels_;
+  std::map<std::pair<End, End>, std::vector<Landing>> landings_;
+  std::map<std::pair<End, Lane>, int> semaphores_;
+  std::map<std::pair<End, std::int64_t>, int> acquires_;
+  std::map<std::pair<End, std::int64_t>, std::vector<int>> releases_;
+  std::vector<int> semaphore_counts_;
+  Rank rank_ = 0;
+  std::vector<std::pair<Rank, char>> buffers_;  ///< of other ranks that the GPU uses
+  std::vector<std::string> ops_;
+  LocalList memory_list_, port_list_, memory_buffers_, port_buffers_;
+  std::map<End, std::size_t> landed_, sent_;
+};
+
+}  // namespace
+
+Expected<std::string> to_mscclpp(const Schedule& schedule, const Contract& contract,
+                                 const std::string& name, std::int32_t per_node) {
+  return PlanWriter(schedule, contract, name, per_node).write();
+}
+
+}  // namespace tutti::core::custom

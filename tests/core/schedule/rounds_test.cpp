@@ -1,0 +1,40 @@
+#include "core/schedule/rounds.h"
+
+#include <gtest/gtest.h>
+
+#include "core/algorithm/in_switch.h"
+#include "core/algorithm/recursive_doubling.h"
+#include "core/algorithm/ring.h"
+
+namespace tutti::core {
+namespace {
+
+TEST(Rounds, OfARingAreTwoForEachOtherRank) {
+  for (const std::int32_t n : {2, 3, 8, 33}) {
+    const Rounds rounds = rounds_of(*ring_all_reduce(n, 5 * n));
+    EXPECT_EQ(rounds.chain, 2 * (n - 1)) << n;
+    EXPECT_EQ(rounds.messages, 2 * (n - 1) * n) << n;
+    EXPECT_EQ(rounds.most_sent, 2 * (n - 1) * 5) << n;
+    EXPECT_EQ(rounds.all_sent, 2 * (n - 1) * 5 * n) << n;
+  }
+}
+
+TEST(Rounds, OfRecursiveDoublingAreTheLogarithm) {
+  for (const int log : {1, 2, 3, 5}) {
+    const std::int32_t n = 1 << log;
+    const Rounds rounds = rounds_of(*recursive_doubling_all_reduce(n, 7, Engine::kKernel));
+    EXPECT_EQ(rounds.chain, log) << n;
+    EXPECT_EQ(rounds.most_sent, 7 * log) << n;
+  }
+}
+
+TEST(Rounds, AMulticastIsAMessageToEachAndCountsOnce) {
+  // A signal to everyone, and then the sums to everyone.
+  const Rounds rounds = rounds_of(*in_switch_all_reduce(4, 8));
+  EXPECT_EQ(rounds.chain, 2);
+  EXPECT_EQ(rounds.messages, 2 * 4 * 3);
+  EXPECT_EQ(rounds.all_sent, 8);
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,133 @@
+// tutti perf --algorithms, tutti explain --algorithm and tutti export --to mscclpp: algorithms of
+// users and built-in ones, by the commands that are about algorithms.
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+constexpr const char* kFour = R"(
+cluster { workers { machine: "dgx-a100" count: 2 } network { kind: RAILS latency_us: 2 } }
+workload { variable { name: "buffer" shape: 65536 } update_ms: 0 }
+strategy { algorithm: "ring" staging: DIRECT }
+run { steps: 1 }
+)";
+
+double time_alone(const std::string& file, const std::vector<std::string>& set,
+                  const std::string& bytes) {
+  const Outcome o = run_tutti(test::with(
+      {"perf", file, "-b", bytes, "-e", bytes, "--place", "in", "--format", "json"}, set));
+  EXPECT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  return Data(document)["rows"].items().front()["in_place"]["time_us"].real();
+}
+
+TEST(PerfAlgorithms, TimesAreThoseOfEachAlone) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const Outcome o =
+      run_tutti({"perf", file, "--algorithms", "ring,recursive_doubling,swing", "-b", "1K", "-e",
+                 "64M", "-f", "256", "--place", "in", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const std::vector<Data> rows = Data(document)["rows"].items();
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Data& row : rows) {
+    const std::string bytes = std::to_string(row["bytes"].number());
+    EXPECT_EQ(row["time_us"]["ring"].real(), time_alone(file, {}, bytes));
+    EXPECT_EQ(
+        row["time_us"]["swing"].real(),
+        time_alone(file, {"--set", "strategy.algorithm=", "--set", "strategy.custom.file=swing"},
+                   bytes));
+    for (const char* name : {"ring", "recursive_doubling", "swing"})
+      EXPECT_LE(row["lower_bound_us"].real(), row["time_us"][name].real());
+  }
+  EXPECT_NE(rows.front()["fastest"].text(), "ring") << "many latencies";
+  const std::vector<Data> crossings = Data(document)["crossings"].items();
+  ASSERT_FALSE(crossings.empty());
+  for (const Data& one : crossings) {
+    EXPECT_LE(one["above_bytes"].number(), one["about_bytes"].number());
+    EXPECT_LE(one["about_bytes"].number(), one["at_most_bytes"].number());
+  }
+}
+
+TEST(PerfAlgorithms, TextAndTable) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const std::vector<std::string> words{"perf", file,  "--algorithms", "ring,torus_2d",
+                                       "-b",   "64K", "-e",           "64K"};
+  const Outcome text = run_tutti(words);
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("lower bound"), HasSubstr("torus_2d"),
+                              HasSubstr("is the fastest of all sizes")));
+  const Outcome csv = run_tutti(test::with(words, {"--format", "csv"}));
+  ASSERT_EQ(csv.status, 0) << csv.err;
+  EXPECT_THAT(csv.out, StartsWith("bytes,lower_bound_us,\"ring_us\",\"torus_2d_us\",fastest\n"));
+}
+
+TEST(PerfAlgorithms, WhatCannotBeComparedIsRefused) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const auto refused = [&](const std::vector<std::string>& more, core::ProblemCode code,
+                           const std::string& option) {
+    expect_refused(test::with({"perf", file}, more), folder, {.code = code, .field = option});
+  };
+  refused({"--algorithms", "ring,ring"}, ProblemCode::kDuplicate, "--algorithms");
+  refused({"--algorithms", "ring,bruck"}, ProblemCode::kConflict, "--algorithms");
+  refused({"--algorithms", "ring", "--backend", "tcp"}, ProblemCode::kConflict, "--backend");
+}
+
+TEST(ExplainAlgorithm, HasRoundsLinksAndBounds) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const Outcome o = run_tutti({"explain", "--algorithm", file, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data json(document);
+  EXPECT_EQ(json["rounds"].number(), 30) << "a ring of 16";
+  EXPECT_EQ(json["min_rounds"].number(), 4);
+  EXPECT_EQ(json["messages"].number(), 30 * 16);
+  EXPECT_LE(json["lower_bound_us"].real(), json["time_us"].real());
+  EXPECT_LE(json["small_lower_bound_us"].real(), json["small_time_us"].real());
+  double busiest = 1e300;
+  for (const Data& link : json["links"].items()) {
+    EXPECT_LE(link["busy_us"].real(), busiest);
+    EXPECT_LE(link["busy_us"].real(), json["time_us"].real());
+    busiest = link["busy_us"].real();
+  }
+  double sum = 0;
+  for (const Data& loss : json["losses"].items()) sum += loss["time_us"].real();
+  EXPECT_NEAR(sum, json["time_us"].real(), 1e-5) << "the parts are the whole";
+  const Outcome text = run_tutti({"explain", "--algorithm", file});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("30 messages in the longest chain"),
+                              HasSubstr("where the time goes")));
+}
+
+TEST(ExplainAlgorithm, OfAWrongAlgorithmSaysSo) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const Outcome o = run_tutti({"explain", "--algorithm", file, "--set",
+                               "strategy.algorithm=", "--set", "strategy.custom.file=wrong_ring"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("the algorithm is wrong for 16 ranks"));
+}
+
+TEST(ExportMscclPp, IsReadAgainAndTakesTheSameTime) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const std::string plan = folder.file("ring.json");
+  const Outcome o = run_tutti({"export", file, "--to", "mscclpp", "-o", plan});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const std::vector<std::string> set{"--set", "strategy.algorithm=", "--set",
+                                     "strategy.custom.file=" + plan};
+  const Outcome check = run_tutti(test::with({"plan", "--check", file}, set));
+  EXPECT_EQ(check.status, 0) << check.out << check.err;
+  EXPECT_EQ(time_alone(file, set, "256K"), time_alone(file, {}, "256K"));
+}
+
+}  // namespace
+}  // namespace tutti
