@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 seconds=${1:-60}
 targets=("${@:2}")
-[ ${#targets[@]} -gt 0 ] || targets=(scenario algorithm timeline nccl_tests nccl_topology join wire)
+[ ${#targets[@]} -gt 0 ] || targets=(scenario algorithm timeline nccl_tests nccl_topology join wire execution_trace)
 
 tools/install_packages.sh build test dev
 cmake --preset fuzz

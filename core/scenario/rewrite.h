@@ -25,6 +25,12 @@ struct OneBuffer {
 /// scenario without problems; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
+/// The text of a scenario on the same cluster, by the algorithm of `strategy`, that executes a
+/// trace. Paths of files that the cluster names become absolute. REQUIRES: as with_one_buffer();
+/// `strategy` is the scenario's.
+std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
+                       const std::string& trace, const std::string& groups);
+
 /// What is wrong with such a text as a user can be told of it: its lines are of no file.
 Error without_lines(const Error& error);
 

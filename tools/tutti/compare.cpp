@@ -5,6 +5,7 @@
 #include "core/base/format.h"
 #include "core/timeline/compare.h"
 #include "core/timeline/step_parts.h"
+#include "tools/tutti/import_trace.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -119,14 +120,32 @@ Report report_of(const Comparison& c) {
 
 }  // namespace
 
-int compare(const CompareOptions& options, const Environment&) {
+namespace {
+
+/// A timeline, or the trace of a run as one.
+core::Expected<core::TimelineReader> open(const std::string& path, const core::RunInfo* like,
+                                          const Environment& environment) {
+  if (!is_trace(path)) return core::TimelineReader::open(path);
+  ImportTraceOptions from;
+  from.files = {path};
+  const auto traces = read_traces(from, environment);
+  if (!traces) return tl::make_unexpected(traces.error());
+  for (const std::string& note : traces->notes) tell(fmt::format("note: {}: {}\n", path, note));
+  auto bytes = timeline_of_traces(*traces, like);
+  if (!bytes) return tl::make_unexpected(bytes.error());
+  return core::TimelineReader::from_bytes(std::move(*bytes), path);
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (options.rows < 0)
     return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
-  const auto a = core::TimelineReader::open(options.a);
+  const auto a = open(options.a, nullptr, environment);
   if (!a) return report(a.error());
-  const auto b = core::TimelineReader::open(options.b);
+  const auto b = open(options.b, &a->run(), environment);
   if (!b) return report(b.error());
   for (const auto& [path, timeline] : {std::pair(&options.a, &*a), std::pair(&options.b, &*b)}) {
     if (!timeline->complete())

@@ -8,7 +8,7 @@ namespace tutti::tools {
 
 struct ExportOptions {
   std::string timeline;
-  std::string to;  ///< perfetto, csv, svg; msccl, of a scenario
+  std::string to;  ///< perfetto, csv, svg; of a scenario: msccl, chakra, goal, goal-binary
   std::string table = "spans";
   std::string output;           ///< "-": standard output
   std::string format = "text";  ///< the format of messages about the export

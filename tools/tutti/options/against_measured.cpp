@@ -9,14 +9,21 @@ namespace tutti::tools {
 
 void add_compare(CLI::App& app, CompareOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "compare", "Compare two timelines: a prediction with its run, or two strategies");
+      "compare",
+      "Compare two timelines: a prediction with its run or with a trace of it, or two strategies");
   c->footer(
       "Examples:\n"
       "  tutti simulate mine.textproto --timeline predicted.tutti && tutti run mine.textproto "
       "--timeline real.tutti\n"
-      "  tutti compare predicted.tutti real.tutti");
-  c->add_option("first", o.a, "First timeline file, such as a prediction")->required();
-  c->add_option("second", o.b, "Second timeline file, such as the run of that prediction")
+      "  tutti compare predicted.tutti real.tutti\n"
+      "  tutti compare predicted.tutti rank0.json.gz");
+  c->add_option("first", o.a,
+                "First timeline file, such as a prediction, or a trace that tutti import reads")
+      ->required();
+  c->add_option(
+       "second", o.b,
+       "Second timeline file, such as the run of that prediction, or a trace of it, whose packs "
+       "are joined in the order of their collectives")
       ->required();
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
