@@ -48,6 +48,10 @@ std::int64_t lanes_of(const Scenario& scenario) {
     const core::CollectiveParts* const parts = core::timed_parts(*collective);
     most = std::max(most, parts ? lanes_of_parts(*parts) : lanes_in(*collective->schedule));
   }
+  if (scenario.plan.graph) {
+    for (const core::PlannedCollective& planned : scenario.plan.collectives)
+      if (!planned.first.nccl) most = std::max(most, lanes_in(*planned.first.schedule));
+  }
   for (const core::PlannedExchange& e : scenario.plan.exchanges) {
     const core::Collective& collective = scenario.plan.collective(e);
     if (!collective.nccl) most = std::max(most, lanes_in(*collective.schedule));

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 seconds=${1:-60}
 targets=("${@:2}")
-[ ${#targets[@]} -gt 0 ] || targets=(control join wire scenario algorithm timeline calibration import nccl_tests nccl_topology)
+[ ${#targets[@]} -gt 0 ] || targets=(control join wire scenario algorithm timeline calibration import nccl_tests nccl_topology execution_trace)
 
 tools/install_packages.sh build test dev
 cmake --preset fuzz

@@ -70,6 +70,12 @@ PlanKey plan_key(const Plan& plan) {
       plan.packs.empty() ? 0 : plan.planned(plan.packs.front().collective).launch_overhead.count());
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
   mixer.add(plan.checkpoint_every);
+  if (plan.graph) {
+    // The content of its files is not part of the key: sweeps do not outlive them.
+    for (const char c : plan.graph->file) mixer.add(c);
+    mixer.add(plan.graph->tasks());
+    mixer.add(plan.graph_pace_ppm);
+  }
   if (plan.gate) {
     for (const char c : plan.gate->name()) mixer.add(c);
     for (const std::int64_t number : plan.gate->settings()) mixer.add(number);

@@ -78,10 +78,13 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   if (tried) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {
-    if (s.merge_scope_asked)
+    if (scenario.plan.graph) {
+      // A trace has its collectives; only how they are executed can be chosen.
+    } else if (s.merge_scope_asked) {
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
-    else
+    } else {
       add(one_field("strategy.bytes_per_pack", tried_bytes(scenario.workload)));
+    }
     add(algorithms_of(scenario, ScenarioText(scenario.text, Schema::scenario())));
   }
   if (!problems.empty()) return problems.take();

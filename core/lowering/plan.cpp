@@ -20,6 +20,16 @@
 
 namespace tutti::core {
 
+MemberList::MemberList(std::vector<std::int64_t> replicas) : replicas_(std::move(replicas)) {
+  for (std::int64_t r = 0; r < std::ssize(replicas_); ++r) ranks_.emplace_back(replica(r), r);
+  std::sort(ranks_.begin(), ranks_.end());
+}
+
+std::int64_t MemberList::rank(std::int64_t replica) const {
+  return std::lower_bound(ranks_.begin(), ranks_.end(), std::pair(replica, std::int64_t{0}))
+      ->second;
+}
+
 Collective PlannedCollective::in(std::int64_t group) const {
   Collective other = first;
   if (group > 0) other.group = first.group.in(group);

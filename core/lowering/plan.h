@@ -2,11 +2,13 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/notes.h"
 #include "core/lowering/bucket.h"
 #include "core/plan/gate/gate_rule.h"
+#include "core/replay/execution_graph.h"
 #include "core/strategy/collective.h"
 #include "core/strategy/collective_times.h"
 #include "core/strategy/communicator.h"
@@ -40,6 +42,24 @@ struct Payload {
   std::int64_t instance_key = 0;
   /// PackPhase::kCheckpoint: the variable (Workload::on_read); it has no members.
   int on_read = -1;
+  /// The name of a collective of an execution trace, which has no members; else empty.
+  std::string name = {};
+};
+
+/// Some replicas of a cluster, in the order of their ranks.
+class MemberList {
+ public:
+  explicit MemberList(std::vector<std::int64_t> replicas);
+  [[nodiscard]] const std::vector<std::int64_t>& replicas() const { return replicas_; }
+  [[nodiscard]] std::int64_t replica(std::int64_t rank) const {
+    return replicas_[static_cast<std::size_t>(rank)];
+  }
+  /// REQUIRES: it is one of them.
+  [[nodiscard]] std::int64_t rank(std::int64_t replica) const;
+
+ private:
+  std::vector<std::int64_t> replicas_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranks_;  ///< replica and rank, ascending
 };
 
 /// A collective of a plan, in all groups of replicas that execute it at the same time.
@@ -50,6 +70,8 @@ struct PlannedCollective {
   Time launch_overhead = {};  ///< unless the model of its times includes one
   std::optional<VaryingSizes> sizes =
       std::nullopt;  ///< nullopt: each execution has the sizes of `first`
+  /// The replicas that execute it, by rank, if they are neither all nor a group of a partition.
+  std::shared_ptr<const MemberList> members = nullptr;
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
   /// True if all executions are identical except for the group.
@@ -61,10 +83,12 @@ struct PlannedCollective {
   [[nodiscard]] Collective in(std::int64_t group, const Occurrence& occurrence) const;
   /// Returns the group and the rank of a replica.
   [[nodiscard]] Partition::Place place(std::int64_t replica) const {
+    if (members) return {0, members->rank(replica)};
     return groups ? groups->place(replica) : Partition::Place{0, replica};
   }
   /// Returns the replica with this group and rank. REQUIRES: the rank is not a helper's.
   [[nodiscard]] std::int64_t replica(Partition::Place place) const {
+    if (members) return members->replica(place.rank);
     return groups ? groups->replica(place) : place.rank;
   }
 };
@@ -124,6 +148,11 @@ struct Plan {
   /// by their schedules.
   std::shared_ptr<const CollectiveTimes> collective_times;
   std::int32_t checkpoint_every = 0;  ///< steps; 0: no packs of checkpoints
+  /// The tasks of an execution trace, which replace those of a training step: pack i is its
+  /// collective i. Null: there is none.
+  std::shared_ptr<const ExecutionGraph> graph;
+  /// The durations of the trace's computation relative to what the trace has, in millionths.
+  std::int64_t graph_pace_ppm = 1'000'000;
   /// Differences from the request, or from TensorFlow, that a reader should know.
   Notes notes;
 

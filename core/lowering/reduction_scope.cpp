@@ -22,7 +22,7 @@ bool network_adds(const Plan& plan) {
 }
 
 bool has_bounds(const Workload& workload, const Strategy& strategy, const Plan& plan) {
-  return reduction_scope(strategy, plan) == ReductionScope::kAllReplicas &&
+  return !plan.graph && reduction_scope(strategy, plan) == ReductionScope::kAllReplicas &&
          strategy.collective == CollectiveKind::kAllReduce && !has_slices(workload);
 }
 

@@ -61,6 +61,8 @@ class CommunicationTasks {
 class StepPrograms {
  public:
   StepPrograms(const Workload& workload, const Plan& plan);
+  /// No programs: those of an execution trace are used (Plan::graph).
+  StepPrograms() = default;
 
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
   [[nodiscard]] const StepProgram& program(std::size_t group) const {

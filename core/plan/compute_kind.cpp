@@ -11,6 +11,7 @@ std::string_view to_string(ComputeKind kind) {
     case ComputeKind::kUpdate: return "update";
     case ComputeKind::kConvert: return "convert to send";
     case ComputeKind::kConvertBack: return "convert back";
+    case ComputeKind::kOperation: return "operation";
   }
   return "";
 }

@@ -13,7 +13,8 @@ enum class ComputeKind : std::uint8_t {
   kCopyOut,
   kUpdate,
   kConvert,
-  kConvertBack
+  kConvertBack,
+  kOperation,  ///< of an execution trace (core/replay)
 };
 /// Returns the name that reports and timelines use: "forward", "copy into pack", …
 std::string_view to_string(ComputeKind kind);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/lowering/graph_plan.h"
 #include "core/nccl/calibration/calibration_file.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/collnet.h"
@@ -70,6 +72,7 @@ class Nccl {
     int gpus = 1;  ///< of each node
     int nodes = 1;
     const Partition* partition = nullptr;  ///< into groups that do it, if not all replicas together
+    const MemberList* members = nullptr;   ///< those who do it, if they are no group of a partition
     bool of_pack = false;
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
@@ -81,15 +84,20 @@ class Nccl {
       PlannedCollective& planned = scenario_.plan.collectives[static_cast<std::size_t>(id)];
       Collective& c = planned.first;
       const Partition* const groups = planned.groups ? &*planned.groups : nullptr;
+      const MemberList* const members = planned.members.get();
       const bool whole = traits(strategy.algorithm).nccl == NcclPart::kAll && c.contributors > 1;
-      const std::int64_t gpus = groups ? groups->per_worker(per_worker) : per_worker;
+      const std::int64_t gpus = members  ? core::per_worker(members->replicas(), per_worker)
+                                : groups ? groups->per_worker(per_worker)
+                                         : per_worker;
       if (whole)
         all.push_back({&c, &strategy, static_cast<int>(gpus),
-                       static_cast<int>(c.contributors / gpus), groups, of_pack});
+                       static_cast<int>(c.contributors / gpus), groups, members, of_pack});
       if (!whole && c.parts)
-        all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, nullptr, of_pack});
+        all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, nullptr, nullptr, of_pack});
     };
+    std::set<CollectiveId> of_trace;  // packs of a trace share collectives
     for (Pack& pack : scenario_.plan.packs) {
+      if (scenario_.plan.graph && !of_trace.insert(pack.collective).second) continue;
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
       if (fresh) known->second = strategy_of(scenario_.strategy, pack);
       add(pack.collective, known->second, true);
@@ -220,9 +228,10 @@ class Nccl {
                                           one.gpus, one.nodes > 1);
       // Groups tell workers apart in any case; without them the schedule's own channels are other
       // ones at most.
-      const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty();
+      const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty() ||
+                         one.partition || one.members;
       if (!apart || by_ways.channels != one.strategy->channels)
-        one.collective->nccl_ways = even_ways(*one.collective, by_ways, one.partition);
+        one.collective->nccl_ways = even_ways(one, by_ways);
     } else {
       one.collective->parts = std::move(known->parts);
     }
@@ -264,12 +273,24 @@ class Nccl {
     return bounds;
   }
 
-  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c,
-                                                          const Strategy& strategy,
-                                                          const Partition* groups) const {
+  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Taken& one,
+                                                          const Strategy& strategy) const {
+    const Collective& c = *one.collective;
+    const Partition* const groups = one.partition;
     Strategy sum = strategy;  // dividing goes nowhere
     sum.reduction = Reduction::kSum;
+    if (scenario_.plan.graph) {  // the kind and root are the collective's own
+      sum.collective = c.kind;
+      sum.root = c.root;
+      sum.out_of_place = c.out_of_place;
+    }
     const Cluster& cluster = *scenario_.cluster;
+    if (one.members) {
+      std::vector<PartId> devices;
+      for (const std::int64_t r : one.members->replicas()) devices.push_back(cluster.replica(r));
+      return make_collective(cluster, sum, c.type, c.elements, 0, std::move(devices), one.gpus)
+          .schedule;
+    }
     const std::int64_t elements = cut_evenly(cluster, sum, c.type, c.elements, groups);
     return (groups ? make_collective(cluster, sum, c.type, elements, 0, *groups)
                    : make_collective(cluster, sum, c.type, elements, 0))

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "core/lowering/framework.h"
+#include "core/lowering/graph_plan.h"
 #include "core/scenario/communicators.h"
 #include "core/scenario/custom.h"
 #include "core/scenario/host_library.h"
@@ -30,11 +31,15 @@ class ScenarioLowering {
     for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
       complain_about(problem);
     lower_communicators();
+    if (written_.graph) check_trace();
     if (!problems_.empty()) return;
-    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster,
-                          scenario_.communicators);
+    auto plan = written_.graph
+                    ? plan_of_graph(written_.graph, scenario_.strategy, *scenario_.cluster)
+                    : make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster,
+                                scenario_.communicators);
     if (!plan) return complain_about(plan.error());
     scenario_.plan = std::move(*plan);
+    scenario_.plan.graph_pace_ppm = written_.graph_pace_ppm;
     note_custom(scenario_);
     check_links(written_);
   }
@@ -113,6 +118,25 @@ class ScenarioLowering {
           "strategy: all_reduce_spec reduces over all replicas, but they hold different parts of "
           "the model (splits_model); set algorithm: \"ring\" or \"nccl\" instead");
     }
+  }
+
+  /// A trace says what is communicated and when; only the algorithm is the strategy's.
+  void check_trace() {
+    const auto refuse = [this](bool is_there, const std::string& place, const std::string& what) {
+      if (!is_there) return;
+      complaints_.complain_at(place, ProblemCode::kConflict,
+                              "{}: execution_trace says what is communicated and when, so the "
+                              "strategy has an algorithm for it and no {}; leave it out",
+                              place, what);
+    };
+    const Strategy& s = scenario_.strategy;
+    refuse(s.framework != nullptr, "strategy", "framework");
+    refuse(s.servers && !s.framework, "strategy", "servers");
+    refuse(s.spec.has_value() && !s.framework, "strategy", "all_reduce_spec");
+    refuse(s.custom.has_value(), "strategy.custom", "algorithm from a file");
+    refuse(s.compression.has_value(), "strategy.compression", "compression");
+    refuse(s.timeout.has_value() && !s.framework, "strategy", "timeout");
+    refuse(!scenario_.communicators.empty(), "communicator", "communicators of its own");
   }
 
   /// Returns where a field of the strategy is written: "strategy.shards".

@@ -91,6 +91,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   if (scenario.plan.gate) {
     for (const std::int64_t number : scenario.plan.gate->settings()) digest.number(number);
   }
+  if (scenario.plan.graph) digest.number(scenario.plan.graph->tasks());
   std::int64_t steps = 0;
   for (const Pack& pack : scenario.plan.packs)
     steps += steps_of(*scenario.plan.collective(pack).schedule);

@@ -1,5 +1,7 @@
 #include "core/scenario/rewrite.h"
 
+#include <filesystem>
+
 #include <google/protobuf/text_format.h>
 
 #include "core/base/check.h"
@@ -105,6 +107,59 @@ std::string with_one_buffer(const std::string& text, const std::string& path,
   scenario.mutable_run()->clear_compute_jitter_percent();
   scenario.clear_conditions();
   scenario.clear_communicator();
+
+  std::string written;
+  google::protobuf::TextFormat::PrintToString(scenario, &written);
+  return written;
+}
+
+std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
+                       const std::string& trace, const std::string& groups) {
+  Problems problems;
+  SourceMap sources(path);
+  proto::Scenario scenario;
+  GuestMessages guests = framework_messages();  // left out, as all packing is
+  bind(parse_scenario(text, path, problems).root, scenario, sources, problems, &guests);
+  TUTTI_CHECK(problems.empty(), "{} has problems", path);
+
+  proto::ExecutionTrace from = scenario.workload().execution_trace();
+  scenario.mutable_workload()->Clear();
+  proto::ExecutionTrace& to = *scenario.mutable_workload()->mutable_execution_trace();
+  to.set_path(trace);
+  if (!groups.empty()) to.set_groups(groups);
+  if (from.has_compute_scale()) to.set_compute_scale(from.compute_scale());
+
+  const proto::Strategy before = scenario.strategy();
+  proto::Strategy& after = *scenario.mutable_strategy();
+  after.Clear();
+  after.set_algorithm(std::string(to_string(strategy.algorithm)));
+  if (strategy.shards > 1) after.set_shards(strategy.shards);
+  if (strategy.channels) after.set_channels(*strategy.channels);
+  after.set_reduction(proto_of(strategy.reduction));
+  after.set_staging(strategy.staging == Staging::kDirect    ? proto::Strategy::DIRECT
+                    : strategy.staging == Staging::kViaHost ? proto::Strategy::VIA_HOST
+                                                            : proto::Strategy::VIA_HOST_ON_REQUEST);
+  after.set_launch_us(to_us(strategy.launch_overhead));
+  if (before.has_nccl()) *after.mutable_nccl() = before.nccl();
+  if (before.has_tf_ring()) *after.mutable_tf_ring() = before.tf_ring();
+  scenario.clear_communicator();
+  scenario.mutable_run()->clear_checkpoint_every();
+
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  const auto absolute = [&](const std::string& name) {
+    const bool is_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
+    return is_path && !std::filesystem::path(name).is_absolute()
+               ? (folder / name).lexically_normal().string()
+               : name;
+  };
+  proto::Cluster& cluster = *scenario.mutable_cluster();
+  for (proto::Workers& workers : *cluster.mutable_workers())
+    workers.set_machine(absolute(workers.machine()));
+  if (cluster.has_file()) cluster.set_file(absolute(cluster.file()));
+  if (cluster.has_nccl_calibration())
+    cluster.set_nccl_calibration(absolute(cluster.nccl_calibration()));
+  if (cluster.has_network() && !cluster.network().link().empty())
+    cluster.mutable_network()->set_link(absolute(cluster.network().link()));
 
   std::string written;
   google::protobuf::TextFormat::PrintToString(scenario, &written);

@@ -25,6 +25,12 @@ struct OneBuffer {
 /// scenario; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
+/// Returns the text of a scenario on the same cluster, with the algorithm of `strategy`, that
+/// executes a trace. Paths of files that the cluster names become absolute. REQUIRES: as
+/// with_one_buffer(); `strategy` is the scenario's.
+std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
+                       const std::string& trace, const std::string& groups);
+
 /// Returns the errors of such a text in a form for users, without its line numbers, because it is
 /// not in a file.
 Error without_lines(const Error& error);

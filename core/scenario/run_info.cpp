@@ -133,6 +133,7 @@ std::string describe(const Strategy& strategy) {
 std::vector<std::string> names_of(const Workload& workload, const Pack& pack) {
   if (pack.payload.on_read >= 0)
     return {workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name};
+  if (!pack.payload.name.empty()) return {pack.payload.name};
   std::vector<std::string> names;
   for (const Member& member : pack.payload.members) {
     const Variable& gradient = workload.gradients[static_cast<std::size_t>(member.variable)];

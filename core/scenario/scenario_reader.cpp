@@ -1,9 +1,11 @@
 #include "core/scenario/scenario_reader.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "core/proto/scenario.pb.h"
+#include "core/replay/graph_reader.h"
 #include "core/scenario/conditions_reader.h"
 #include "core/scenario/custom.h"
 #include "core/scenario/nccl_reader.h"
@@ -104,6 +106,7 @@ class ScenarioReader {
       return fields_.complain_at(message_, "workload", ProblemCode::kMissing,
                                  "workload is missing; the minimum is workload {{ model: … }}");
     const proto::Workload& w = message_.workload();
+    if (w.has_execution_trace()) return read_trace(w);
     WorkloadOptions options;
     const bool have_model = read_model(w, options.model);
     if (have_model && scenario_.cluster)
@@ -175,6 +178,50 @@ class ScenarioReader {
     scenario_.workload = std::move(*workload);
     scenario_.workload.on_read = std::move(on_read);
     scenario_.workload.checkpoint_every = static_cast<std::int32_t>(checkpoint.value_or(0));
+  }
+
+  /// A trace replaces everything else that a workload says.
+  void read_trace(const proto::Workload& w) {
+    std::vector<const google::protobuf::FieldDescriptor*> set;
+    w.GetReflection()->ListFields(w, &set);
+    for (const google::protobuf::FieldDescriptor* const field : set) {
+      if (field->name() == "execution_trace") continue;
+      fields_.complain_at(w, field->name(), ProblemCode::kUnused,
+                          "workload: {} does nothing: execution_trace has all computation and "
+                          "communication; leave it out",
+                          field->name());
+    }
+    const proto::ExecutionTrace& trace = w.execution_trace();
+    const auto scale = fields_.number(trace, "compute_scale", "execution_trace", {0, 1000, false});
+    written_.graph_pace_ppm =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(scale.value_or(1) * 1e6 + 0.5));
+    if (trace.path().empty())
+      return fields_.complain_at(trace, "path", ProblemCode::kMissing,
+                                 "execution_trace: path is missing; hint: name a GOAL file, or "
+                                 "Chakra's files without \".<rank>.et\"");
+    if (!problems_.empty()) return;
+    if (library_.folder().empty())
+      return fields_.complain_at(trace, "path", ProblemCode::kUnsupported,
+                                 "execution_trace: traces are simulated only, and not sent to "
+                                 "workers");
+    const auto absolute = [this](const std::string& name) {
+      const std::filesystem::path path(name);
+      const auto folder = std::filesystem::path(path_).parent_path();
+      return name.empty() || path.is_absolute() ? name : (folder / path).string();
+    };
+    auto graph = read_graph({absolute(trace.path()), absolute(trace.groups())});
+    if (!graph) return problems_.add(graph.error());
+    if (scenario_.cluster && scenario_.cluster->replicas() != std::ssize((*graph)->ranks))
+      return fields_.complain_at(
+          trace, "path", ProblemCode::kConflict,
+          "execution_trace: the trace has {} ranks, and the cluster {} replicas; hint: change "
+          "cluster {{ workers {{ count: … replicas: … }} }}",
+          (*graph)->ranks.size(), scenario_.cluster->replicas());
+    written_.graph = std::move(*graph);
+    scenario_.workload.name = std::filesystem::path(trace.path()).filename().string();
+    scenario_.workload.timing = fmt::format("durations of the trace ({}){}", written_.graph->source,
+                                            scale ? fmt::format(" times {:g}", *scale) : "");
+    if (scenario_.cluster) scenario_.workload.times.resize(scenario_.cluster->groups().size());
   }
 
   bool read_model(const proto::Workload& w, Model& model) {

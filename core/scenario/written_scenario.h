@@ -40,6 +40,8 @@ struct WrittenScenario {
   Location cluster_place;                    ///< where what describes the cluster begins
   bool strategy_known = false;  ///< Scenario::strategy was read; else nothing can be lowered
   std::vector<WrittenCommunicator> communicators;
+  std::shared_ptr<const ExecutionGraph> graph;  ///< of workload.execution_trace; else null
+  std::int64_t graph_pace_ppm = 1'000'000;
 
   Scenario scenario;
 

@@ -20,19 +20,23 @@ class CollectiveMaker {
  public:
   CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type,
                   std::int64_t elements, int index,
-                  const std::optional<Partition>& partition = std::nullopt)
+                  const std::optional<Partition>& partition = std::nullopt,
+                  std::vector<PartId> devices = {}, std::int64_t per_worker = 1)
       : traits_(traits(strategy.algorithm)),
         partition_(partition),
-        request_{
-            cluster,
-            strategy,
-            type,
-            elements,
-            index,
-            static_cast<std::int32_t>(partition ? partition->group_size() : cluster.replicas()),
-            static_cast<std::int32_t>(partition
-                                          ? partition->per_worker(cluster.replicas_per_worker())
-                                          : cluster.replicas_per_worker())} {
+        devices_(std::move(devices)),
+        request_{cluster,
+                 strategy,
+                 type,
+                 elements,
+                 index,
+                 static_cast<std::int32_t>(!devices_.empty() ? std::ssize(devices_)
+                                           : partition       ? partition->group_size()
+                                                             : cluster.replicas()),
+                 static_cast<std::int32_t>(
+                     !devices_.empty() ? per_worker
+                     : partition       ? partition->per_worker(cluster.replicas_per_worker())
+                                       : cluster.replicas_per_worker())} {
     TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(),
                 "{} replicas", cluster.replicas());
     // The hosts are ranks of their own, unless they are replicas themselves.
@@ -60,8 +64,9 @@ class CollectiveMaker {
   Collective make() {
     const Strategy& strategy = request_.strategy;
     const std::int32_t replicas = request_.replicas;
-    Collective made{partition_ ? Group::of_partition(request_.cluster, *partition_, 0)
-                               : Group::of_cluster(request_.cluster, request_.hosts),
+    Collective made{!devices_.empty() ? Group::of_devices(request_.cluster, devices_)
+                    : partition_      ? Group::of_partition(request_.cluster, *partition_, 0)
+                                      : Group::of_cluster(request_.cluster, request_.hosts),
                     nullptr,
                     request_.type,
                     request_.elements,
@@ -117,6 +122,7 @@ class CollectiveMaker {
 
   const AlgorithmTraits& traits_;
   std::optional<Partition> partition_;
+  std::vector<PartId> devices_;  ///< of a group that is no part of a partition; else empty
   ScheduleRequest request_;
 };
 
@@ -172,6 +178,16 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
   TUTTI_CHECK(traits(strategy.algorithm).works_in_groups, "{} among a group",
               to_string(strategy.algorithm));
   return CollectiveMaker(cluster, strategy, type, elements, index, partition).make();
+}
+
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index, std::vector<PartId> devices,
+                           std::int64_t per_worker) {
+  TUTTI_CHECK(traits(strategy.algorithm).works_in_groups, "{} among a group",
+              to_string(strategy.algorithm));
+  return CollectiveMaker(cluster, strategy, type, elements, index, std::nullopt, std::move(devices),
+                         per_worker)
+      .make();
 }
 
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy,

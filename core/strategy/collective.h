@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/data_type.h"
 #include "core/cluster/group.h"
@@ -70,6 +71,13 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
 /// (AlgorithmTraits::works_in_groups).
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index, const Partition& partition);
+
+/// Makes the collective among any replicas, in the order of their ranks; `per_worker`: consecutive
+/// ranks that share a worker, a divisor of their number. REQUIRES also: the algorithm works in
+/// groups.
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index, std::vector<PartId> devices,
+                           std::int64_t per_worker);
 
 /// Makes an all-reduce, like make_collective(). REQUIRES: strategy.collective is the all-reduce.
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type,

@@ -27,6 +27,10 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   const auto wrong = [&](core::ProblemKind kind, const std::string& text) {
     return tl::make_unexpected(Error::request(std::move(kind), text, {scenario.file, 0, 0}));
   };
+  if (scenario.plan.graph) {
+    return wrong({core::ProblemCode::kUnsupported, "Workload.execution_trace"},
+                 "execution traces are simulated only; take tutti simulate");
+  }
   if (!scenario.communicators.empty()) {
     return wrong(
         {core::ProblemCode::kUnsupported, "Communicator"},

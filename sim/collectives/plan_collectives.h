@@ -61,6 +61,10 @@ class PlanCollectives {
   template <class Visit>
   void visit(Visit visit) const {
     const auto each = [this](const auto& with) {
+      if (plan_.graph) {  // its packs share collectives, of which only the groups named are used
+        for (const core::PlannedCollective& one : plan_.collectives) with(one);
+        return;
+      }
       for (const core::Pack& pack : plan_.packs) with(plan_.planned(pack.collective));
       for (const core::PlannedExchange& e : plan_.exchanges) with(plan_.planned(e.collective));
     };

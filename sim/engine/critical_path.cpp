@@ -69,10 +69,14 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
     if (from.causal_chain >= 0)
       describe(piece, causal_chains_[static_cast<std::size_t>(from.causal_chain)], cluster);
     if (from.kind == core::SpanKind::kExchange) {
-      const auto e = static_cast<std::size_t>(std::exchange(piece.pack, -1));
+      const std::int32_t e = std::exchange(piece.pack, -1);
+      // Messages of an execution trace are no exchanges of the plan.
       piece.layer =
-          scenario.communicators[static_cast<std::size_t>(scenario.plan.exchanges[e].communicator)]
-              .name;
+          e < 0 ? "messages"
+                : scenario
+                      .communicators[static_cast<std::size_t>(
+                          scenario.plan.exchanges[static_cast<std::size_t>(e)].communicator)]
+                      .name;
     }
     if (piece.start < start) cut_front(piece, start);
     if (at.segment >= 0)

@@ -23,6 +23,7 @@ std::string difference(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const core::Conditions& conditions = scenario.run.conditions;
   if (cluster.workers() == 1) return "there is one worker";
+  if (scenario.plan.graph) return "each rank executes its own tasks of a trace";
   if (scenario.strategy.servers) return "variables are on servers, which differ from other workers";
   if (const core::PlanGate gate(scenario.plan); gate.any() && gate.scope() == core::GateScope::kAll)
     return "fusion is decided in cycles, at run time";

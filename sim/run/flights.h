@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,6 +26,12 @@ struct Flight {
   std::vector<core::Time> started;  ///< per rank
   std::vector<bool> came, done;     ///< by replica's rank; only if there are timers (Timeouts)
   std::vector<bool> through;        ///< by rank; only for packs that others answer (Answers)
+  /// For messages of an execution trace; else nothing.
+  struct Message {
+    std::int64_t from = 0, to = 0;  ///< replicas
+    core::TaskId send = core::kNoTask, receive = core::kNoTask;
+  };
+  std::optional<Message> message;
   std::shared_ptr<const core::Collective>
       in_group;  ///< the group's; null: the plan's own, of the first group
   // For packs that are fused:
@@ -65,6 +72,7 @@ class Flights {
     flight.causes.clear();
     flight.fused.reset();
     flight.in_group.reset();
+    flight.message.reset();
     flight.came.clear(), flight.done.clear(), flight.through.clear();
   }
   [[nodiscard]] bool empty() const { return by_number_.empty(); }

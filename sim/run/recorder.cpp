@@ -33,8 +33,8 @@ TrackId Recorder::track(TrackKind kind, PartId device, std::int32_t slot, std::i
   return known->second;
 }
 
-void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_t step, Time start,
-                       Time end) {
+void Recorder::compute(PartId device, std::int32_t stream, const core::ComputeTask& task,
+                       std::int32_t step, Time start, Time end) {
   if (options_.level < RecordLevel::kPacks || !covers(device, start, end) || start == end) return;
   Span span;
   span.start = start;
@@ -43,7 +43,7 @@ void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_
   span.step = step;
   span.pack = task.pack;
   span.index = std::max(task.index, 0);
-  add(track(TrackKind::kCompute, device, 0, -1), span);
+  add(track(TrackKind::kCompute, device, stream, -1), span);
 }
 
 void Recorder::launched(PartId device, std::uint32_t instance) {

@@ -21,8 +21,9 @@ class Recorder {
 
   [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
 
-  void compute(core::PartId device, const core::ComputeTask& task, std::int32_t step,
-               core::Time start, core::Time end);
+  /// `stream`: the number of the replica's compute stream.
+  void compute(core::PartId device, std::int32_t stream, const core::ComputeTask& task,
+               std::int32_t step, core::Time start, core::Time end);
   /// A rank takes part in a collective: it gets the lowest free slot of its device.
   void launched(core::PartId device, std::uint32_t instance);
   /// The rank has completed it; its slot is free, but others may still refer to it.

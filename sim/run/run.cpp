@@ -28,7 +28,8 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
       record_(record),
       sink_(sink),
       cluster_(*scenario.cluster),
-      programs_(scenario.workload, scenario.plan),
+      programs_(scenario.plan.graph ? core::StepPrograms()
+                                    : core::StepPrograms(scenario.workload, scenario.plan)),
       collectives_(scenario.plan),
       recorder_(cluster_, record, sink),
       progress_(control),
@@ -53,6 +54,7 @@ core::Expected<void> Run::run() {
     if (!progress_.cancelled()) engines_.expect(c, go_on);
   };
   collectives_.visit(expect);
+  messages_.visit(expect);
   const std::vector<core::Collective> fused = gates_.largest();
   for (const core::Collective& c : fused) expect(c);
   network_.expect_no_other();
@@ -109,8 +111,9 @@ core::Expected<void> Run::finish() {
   const bool stuck = !cancelled && !timeouts_.exceeded() && ended < scenario_.run.steps;
   const std::string dead = what_is_gone(scenario_);
   const bool custom = scenario_.strategy.custom.has_value();
-  TUTTI_CHECK(!stuck || !dead.empty() || custom, "{} of {} steps ended; something waits forever",
-              ended, scenario_.run.steps);
+  const bool trace = scenario_.plan.graph != nullptr;
+  TUTTI_CHECK(!stuck || !dead.empty() || custom || trace,
+              "{} of {} steps ended; something waits forever", ended, scenario_.run.steps);
   const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
   tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(), sink_);
   if (ended > 0) {
@@ -124,6 +127,15 @@ core::Expected<void> Run::finish() {
   }
   for (const std::string& note : engines_.notes()) sink_.note(note);
   if (timeouts_.exceeded()) return sink_.end(), tl::make_unexpected(*timeouts_.exceeded());
+  if (stuck && dead.empty() && trace)
+    return sink_.end(),
+           tl::make_unexpected(core::Error::run(
+               {core::ProblemCode::kConflict, "ExecutionTrace.path"},
+               fmt::format(
+                   "step {} of the trace never ends: ranks wait for messages or collectives "
+                   "that never come, after receives from any rank or with any tag took "
+                   "others",
+                   ended)));
   if (stuck && dead.empty()) return sink_.end(), tl::make_unexpected(core::never_ends(scenario_));
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
   if (!cancelled) write_path();
@@ -208,6 +220,11 @@ core::Error Run::stuck_forever(const std::string& dead) const {
 
 double steps_of(const Scenario& scenario) {
   double steps = 0;
+  if (const auto& graph = scenario.plan.graph) {
+    for (const core::Pack& pack : scenario.plan.packs)
+      steps += work_of(scenario.plan.collective(pack), 1);
+    return (steps + 2 * static_cast<double>(graph->sends())) * scenario.run.steps;
+  }
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::PlannedCollective& planned = scenario.plan.planned(pack.collective);
     steps += work_of(planned.first, static_cast<double>(planned.number_of_groups()));

@@ -87,6 +87,7 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalChain& causal_chain) {
   Flight& flight = flights_.of(instance);
+  if (flight.message) return message_done(flight, rank, now, causal_chain);
   timeouts_.rank_done(flight, rank);
   const Work work = flight.work;
   // The last rank's flight is removed below.
@@ -131,6 +132,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   if (work.pack < 0)
     return replica.runner.done(replica.tasks.of_exchange(work.exchange), replica.world);
   if (gates_.holds(work.pack)) gates_.done({replica.index, replica.step, work.pack}, cause, now_);
+  if (replica.graph) return replica.runner.done(replica.graph->task_of(work.pack), replica.world);
   if (!fused) return replica.runner.done(replica.tasks.of_pack(work.pack), replica.world);
   for (const int pack : fused->batch->items)
     replica.runner.done(replica.tasks.of_pack(pack), replica.world);
@@ -160,7 +162,7 @@ std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
   const bool pack = flight.work.pack >= 0;
   return path_.add(
       {flight.causes[origin], pack ? core::SpanKind::kPackInFlight : core::SpanKind::kExchange,
-       static_cast<std::int32_t>(collectives_.replica(flight.work, rank)), flight.step,
+       static_cast<std::int32_t>(replica_of(flight, rank)), flight.step,
        pack ? flight.work.pack : flight.work.exchange, start, -1},
       causal_chain);
 }

@@ -24,6 +24,7 @@
 #include "sim/run/exchange_times.h"
 #include "sim/run/flights.h"
 #include "sim/run/gates.h"
+#include "sim/run/messages.h"
 #include "sim/run/pack_records.h"
 #include "sim/run/progress.h"
 #include "sim/run/recorder.h"
@@ -71,13 +72,17 @@ class Run : private CollectiveListener, private Gates::Starter {
     Cause asked_by;
   };
 
+  /// A compute stream: one task at a time, in the order in which they were asked for.
+  struct Stream {
+    explicit Stream(std::uint32_t number) : stream(number) {}
+    ComputeStream stream;
+    ShortQueue<Queued> queue;
+    Cause cause;  ///< of its current or last task
+  };
+
   struct Replica {
     Replica(core::Runner r, const core::StepProgram& p, std::int32_t i, core::PartId d)
-        : runner(std::move(r)),
-          tasks(p),
-          index(i),
-          device(d),
-          stream(static_cast<std::uint32_t>(i)) {}
+        : runner(std::move(r)), tasks(p), index(i), device(d) {}
     core::Runner runner;
     core::CommunicationTasks tasks;
     std::int32_t index;
@@ -85,11 +90,11 @@ class Run : private CollectiveListener, private Gates::Starter {
     World world;
     std::int32_t step = 0;
     core::Time step_began;
-    core::Time ready;  ///< when its last gradients so far were ready
-    ComputeStream stream;
-    ShortQueue<Queued> queue;
-    Cause stream_cause;  ///< of the stream's current or last task
-    Cause cause;         ///< of the event being handled for this replica
+    core::Time ready;             ///< when its last gradients so far were ready
+    std::vector<Stream> streams;  ///< one, unless an execution trace has several
+    /// The graph of its rank in an execution trace; else null.
+    const core::ExecutionGraph::Rank* graph = nullptr;
+    Cause cause;  ///< of the event being handled for this replica
     // The current step:
     core::Time forward, backward, other;
     core::Time slowed;  ///< how much longer they took than alone
@@ -113,8 +118,9 @@ class Run : private CollectiveListener, private Gates::Starter {
   void set_up_replicas();
   void share_devices();
   void begin_step(Replica& replica, core::Time now, Cause cause);
-  void compute(Replica& replica, const core::ComputeTask& task);
-  void begin_task(Replica& replica);
+  void add_streams(Replica& replica, std::int32_t count);
+  void compute(Replica& replica, std::int32_t stream, const core::ComputeTask& task);
+  void begin_task(Replica& replica, std::int32_t stream);
   void compute_done(const Event& event);
   void step_done(Replica& replica);
   void end_step(const core::StepRecord& record);
@@ -123,6 +129,15 @@ class Run : private CollectiveListener, private Gates::Starter {
   [[nodiscard]] std::optional<std::vector<std::int64_t>> state_of_gates();
   [[nodiscard]] std::vector<Cause*> causes();
 
+  // Messages of an execution trace: run_messages.cpp.
+  void communicate_in_graph(Replica& replica, core::TaskId id, const core::Task& task);
+  void post(Replica& replica, core::TaskId id, const core::ExecutionGraph::Message& message);
+  Flight& open_message(const Replica& from, core::TaskId task,
+                       const core::ExecutionGraph::Message& message);
+  void start_receiver(Flight& flight, Replica& to, core::TaskId task, const Cause& cause);
+  void message_done(Flight& flight, core::Rank rank, core::Time now,
+                    const CausalChain& causal_chain);
+
   // Packs and exchanges: run_packs.cpp.
   void launch(Replica& replica, const Work& work, std::int64_t number) {
     launch(replica, work, number, replica.cause);
@@ -130,12 +145,17 @@ class Run : private CollectiveListener, private Gates::Starter {
   void launch(Replica& replica, const Work& work, std::int64_t number, const Cause& cause);
   Flight& flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                     const std::shared_ptr<const FusedPacks>& fused = {});
+  [[nodiscard]] std::int64_t replica_of(const Flight& flight, core::Rank rank) const {
+    if (flight.message) return rank == 0 ? flight.message->from : flight.message->to;
+    return collectives_.replica(flight.work, rank);
+  }
   [[nodiscard]] const core::Collective& collective_of(const Flight& flight) const {
     if (flight.fused) return *flight.fused->collective;
     return flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first;
   }
   /// Returns the launch overhead of what travels: packs that were fused are launched as one.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
+    if (flight.message) return {};
     return PlanCollectives::launch_of(collective_of(flight),
                                       collectives_.planned(flight.work).launch_overhead);
   }
@@ -173,6 +193,12 @@ class Run : private CollectiveListener, private Gates::Starter {
   Ties ties_;  ///< if one worker represents several
   CollectiveEngines engines_;
   std::vector<Replica> replicas_;
+  std::vector<std::pair<std::int32_t, std::int32_t>>
+      stream_owners_;             ///< by number of a stream: replica, and which of its streams
+  core::StepProgram no_program_;  ///< of replicas that execute a trace
+  core::Durations no_durations_;  ///< likewise: its tasks have durations of their own
+  Messages messages_{scenario_};
+  std::int64_t next_message_ = 0;  ///< number of the next message in flight
   Flights flights_;
   Answers answers_{scenario_.plan, flights_};
   Gates gates_{scenario_, events_, *this};

@@ -21,10 +21,14 @@ using core::Time;
 
 void Run::World::compute(core::TaskId id, const core::Task& task, Time duration,
                          std::int64_t compute_bound_ppm) {
-  run->compute(*replica, {id, task, duration, compute_bound_ppm});
+  if (const auto* graph = replica->graph)
+    return run->compute(*replica, graph->streams[static_cast<std::size_t>(id)],
+                        {id, task, duration, graph->compute_bound_of(id)});
+  run->compute(*replica, 0, {id, task, duration, compute_bound_ppm});
 }
 
 void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64_t number) {
+  if (replica->graph) return run->communicate_in_graph(*replica, id, task);
   replica->tasks.begun(id, task);
   if (task.pack >= 0 && run->gates_.holds(task.pack))
     return run->gates_.ready({replica->index, replica->step, task.pack}, replica->cause, run->now_);
@@ -52,10 +56,21 @@ void Run::set_up_replicas() {
     for (std::int64_t i = 0; i < count; ++i) {
       const PartId device = cluster_.replica(first + i);
       const core::DeviceRates& rates = cluster_.part(device).device;
+      const auto index = static_cast<std::int32_t>(first + i);
+      if (const auto& graph = scenario_.plan.graph) {
+        const core::ExecutionGraph::Rank& rank = graph->ranks[static_cast<std::size_t>(index)];
+        replicas_.emplace_back(
+            core::Runner(rank.program, no_durations_, {rates.copy, rates.memory}), no_program_,
+            index, device);
+        replicas_.back().graph = &rank;
+        add_streams(replicas_.back(), rank.stream_count);
+        continue;
+      }
       const core::StepProgram& program = programs_.program(g);
       replicas_.emplace_back(
           core::Runner(program.program, programs_.durations(g), {rates.copy, rates.memory}),
-          program, static_cast<std::int32_t>(first + i), device);
+          program, index, device);
+      add_streams(replicas_.back(), 1);
     }
     first += count;
   }
@@ -65,10 +80,18 @@ void Run::set_up_replicas() {
   }
 }
 
+void Run::add_streams(Replica& replica, std::int32_t count) {
+  for (std::int32_t s = 0; s < count; ++s) {
+    replica.streams.emplace_back(static_cast<std::uint32_t>(stream_owners_.size()));
+    stream_owners_.emplace_back(replica.index, s);
+  }
+}
+
 /// Lets computation and communication slow each other down; notes which parameters are missing.
+/// Of several streams of a device, the first one shares it with communication.
 void Run::share_devices() {
   const core::Interference how = scenario_.run.interference;
-  if (how == core::Interference::kOff) return;
+  if (how == core::Interference::kOff || scenario_.plan.packs.empty()) return;
   const core::Schedule& first = *scenario_.plan.collective(scenario_.plan.packs.front()).schedule;
   const bool kernels = first.lanes(0) > 0 && first.engine(0, 0) == core::Engine::kKernel;
   std::set<std::string> unknown;
@@ -77,8 +100,8 @@ void Run::share_devices() {
     const bool unsaid = part.kind == core::PartKind::kGpu && part.device.multiprocessors == 0;
     if (unsaid && kernels) unknown.insert(cluster_.machine(replica.device.worker).name());
     if (how != core::Interference::kOn && part.device.multiprocessors == 0) continue;
-    replica.stream.share(part);
-    devices_.share(devices_.id(replica.device), replica.stream);
+    replica.streams.front().stream.share(part);
+    devices_.share(devices_.id(replica.device), replica.streams.front().stream);
   }
   for (const std::string& machine : unknown) {
     sink_.note(fmt::format(
@@ -94,7 +117,7 @@ void Run::begin_step(Replica& replica, Time now, Cause cause) {
   replica.step_began = replica.ready = now;
   replica.forward = replica.backward = replica.other = replica.slowed = Time();
   replica.exposed.begin_step();
-  replica.stream.begin_step();
+  for (Stream& one : replica.streams) one.stream.begin_step();
   replica.tasks.begin_step();
   replica.cause = cause;
   const core::RunOptions& run = scenario_.run;
@@ -102,53 +125,65 @@ void Run::begin_step(Replica& replica, Time now, Cause cause) {
       core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);
   const std::int64_t noise =
       core::noisy_pace(run.conditions.compute_noise, run.seed, replica.index, replica.step);
-  replica.runner.begin_step(jitter * noise / 1'000'000, replica.world);
+  std::int64_t pace = jitter * noise / 1'000'000;
+  if (replica.graph)
+    pace = static_cast<std::int64_t>(static_cast<double>(pace) *
+                                     (static_cast<double>(scenario_.plan.graph_pace_ppm) / 1e6));
+  replica.runner.begin_step(pace, replica.world);
 }
 
 // --- computing ---
 
-void Run::compute(Replica& replica, const ComputeTask& task) {
-  replica.queue.push_back({task, now_, replica.cause});
-  if (replica.queue.size() == 1) begin_task(replica);
+void Run::compute(Replica& replica, std::int32_t stream, const ComputeTask& task) {
+  Stream& one = replica.streams[static_cast<std::size_t>(stream)];
+  one.queue.push_back({task, now_, replica.cause});
+  if (one.queue.size() == 1) begin_task(replica, stream);
 }
 
-/// Starts the first task of the queue.
-void Run::begin_task(Replica& replica) {
-  const auto& [task, asked, asked_by] = replica.queue.front();
+/// Starts the first task of a stream's queue.
+void Run::begin_task(Replica& replica, std::int32_t stream) {
+  Stream& one = replica.streams[static_cast<std::size_t>(stream)];
+  const auto& [task, asked, asked_by] = one.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   // The cause of the task: the stream if it was busy, else the request.
-  const Cause before =
-      now_ > asked && replica.stream_cause.node >= 0 ? replica.stream_cause : asked_by;
+  const Cause before = now_ > asked && one.cause.node >= 0 ? one.cause : asked_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                        path_.node(before.node).kind == kind &&
                        path_.node(before.node).replica == replica.index &&
                        path_.node(before.node).step == replica.step && before.until == now_;
   // Until it ends.
-  replica.stream_cause = {
-      goes_on ? before.node
-              : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
-      core::kNever, task.kind == ComputeKind::kBackward ? task.index : -1};
-  replica.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_),
-                       task.compute_bound_ppm, events_);
+  one.cause = {goes_on
+                   ? before.node
+                   : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
+               core::kNever, task.kind == ComputeKind::kBackward ? task.index : -1};
+  one.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_),
+                   task.compute_bound_ppm, events_);
+  if (!replica.graph) return;
+  // Tasks that wait for its start.
+  if (const core::TaskId announced = replica.graph->announcement_of(task.id);
+      announced != core::kNoTask)
+    replica.runner.done(announced, replica.world);
 }
 
 void Run::compute_done(const Event& event) {
-  Replica& replica = replicas_[event.a];
+  const auto [index, slot] = stream_owners_[event.a];
+  Replica& replica = replicas_[static_cast<std::size_t>(index)];
+  Stream& stream = replica.streams[static_cast<std::size_t>(slot)];
   if (devices_.slowness().gone(replica.device.worker, now_)) return;  // it never ends
-  if (!replica.stream.end(event, events_)) return;
-  const ComputeTask task = replica.queue.front().task;
-  replica.queue.pop_front();
-  const Time start = replica.stream.start();
-  recorder_.compute(replica.device, task, replica.step, start, now_);
+  if (!stream.stream.end(event, events_)) return;
+  const ComputeTask task = stream.queue.front().task;
+  stream.queue.pop_front();
+  const Time start = stream.stream.start();
+  recorder_.compute(replica.device, slot, task, replica.step, start, now_);
   Time& total = task.kind == ComputeKind::kForward
                     ? replica.forward
                     : (task.kind == ComputeKind::kBackward ? replica.backward : replica.other);
   total += now_ - start;
   replica.exposed.computed(start, now_);
-  replica.slowed += replica.stream.slowed();
-  replica.stream_cause.until = now_;
-  replica.cause = replica.stream_cause;
-  if (!replica.queue.empty()) begin_task(replica);
+  replica.slowed += stream.stream.slowed();
+  stream.cause.until = now_;
+  replica.cause = stream.cause;
+  if (!stream.queue.empty()) begin_task(replica, slot);
   replica.runner.done(task.id, replica.world);
 }
 
@@ -186,9 +221,9 @@ void Run::end_step(const core::StepRecord& record) {
 /// The last replica has begun `step`. If it repeats the step before, it and all remaining steps are
 /// recorded now.
 void Run::repeat_if_it_does(std::int32_t step) {
-  const bool together =
-      flights_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
-                                      [&](const Replica& r) { return r.step == step; });
+  const bool together = flights_.empty() && messages_.empty() &&
+                        std::all_of(replicas_.begin(), replicas_.end(),
+                                    [&](const Replica& r) { return r.step == step; });
   if (!together) return repetition_->cannot_tell();
   Repetition::Step begun;
   for (const Replica& replica : replicas_) begun.began.push_back(now_ - replica.step_began);
@@ -244,8 +279,10 @@ std::vector<Cause*> Run::causes() {
   step_ends_.add_causes(all);
   for (Replica& replica : replicas_) {
     all.push_back(&replica.cause);
-    all.push_back(&replica.stream_cause);
-    for (Queued& queued : replica.queue) all.push_back(&queued.asked_by);
+    for (Stream& one : replica.streams) {
+      all.push_back(&one.cause);
+      for (Queued& queued : one.queue) all.push_back(&queued.asked_by);
+    }
   }
   flights_.visit([&](Flight& flight) {
     for (Cause& cause : flight.causes) all.push_back(&cause);

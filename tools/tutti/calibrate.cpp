@@ -235,6 +235,11 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
   if (!text) return report(text.error());
   warn_of_old_form(*text, options.scenario);
   const auto scenario = core::read_scenario(*text, options.scenario, environment.library);
+  if (scenario && scenario->plan.graph)
+    return refuse({core::ProblemCode::kUnsupported, "Workload.execution_trace"},
+                  "{}: execution traces are not calibrated with; name a scenario of the same "
+                  "cluster with a model",
+                  options.scenario);
   if (!scenario) return report(scenario.error());
   std::optional<OutputFile> file;
   if (!options.output.empty()) {

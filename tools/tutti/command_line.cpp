@@ -111,8 +111,8 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
     // A caller within this process has no standard error that could be quiet.
     if (capture() == nullptr)
       set_verbosity(commands_->quiet     ? Verbosity::kNone
-                   : commands_->verbose ? Verbosity::kVerbose
-                                        : Verbosity::kUsual);
+                    : commands_->verbose ? Verbosity::kVerbose
+                                         : Verbosity::kUsual);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     // Help and version are no mistakes; everything else is a wrong request.

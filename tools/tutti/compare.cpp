@@ -6,6 +6,7 @@
 #include "core/timeline/compare.h"
 #include "core/timeline/step_parts.h"
 #include "tools/tutti/compare_promise.h"
+#include "tools/tutti/import_trace.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -120,7 +121,27 @@ Report comparison_report(const Comparison& c) {
   return report.add("in_words", c.in_words());
 }
 
-int compare(const CompareOptions& options, const Environment&) {
+}  // namespace
+
+namespace {
+
+/// A timeline, or the trace of a run as one.
+core::Expected<core::TimelineReader> open(const std::string& path, const core::RunInfo* like,
+                                          const Environment& environment) {
+  if (!is_trace(path)) return core::TimelineReader::open(path);
+  ImportTraceOptions from;
+  from.files = {path};
+  const auto traces = read_traces(from, environment);
+  if (!traces) return tl::make_unexpected(traces.error());
+  for (const std::string& note : traces->notes) tell(fmt::format("note: {}: {}\n", path, note));
+  auto bytes = timeline_of_traces(*traces, like);
+  if (!bytes) return tl::make_unexpected(bytes.error());
+  return core::TimelineReader::from_bytes(std::move(*bytes), path);
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (options.rows < 0)
@@ -128,11 +149,11 @@ int compare(const CompareOptions& options, const Environment&) {
   if (!options.promise.empty()) return compare_promise(options);
   if (options.files.size() != 2)
     return refuse({core::ProblemCode::kMissing, "files"},
-                  "compare needs two timelines, or --promise with what was measured");
+                  "compare needs two timelines, or --promise with measurements");
   const std::string &first = options.files[0], &second = options.files[1];
-  const auto a = core::TimelineReader::open(first);
+  const auto a = open(first, nullptr, environment);
   if (!a) return report(a.error());
-  const auto b = core::TimelineReader::open(second);
+  const auto b = open(second, &a->run(), environment);
   if (!b) return report(b.error());
   for (const auto& [path, timeline] : {std::pair(&first, &*a), std::pair(&second, &*b)}) {
     if (!timeline->complete())

@@ -119,16 +119,16 @@ Finding data(const core::Library& library) {
 }
 
 std::vector<Finding> findings(const core::Library& library) {
-  return {
-      cores(),
-      memory(),
-      shared_memory(),
-      loopback(),
-      data(library),
-      gpus(),
-      loadable("CUDA module", "tutti_cuda", "build with the CUDA toolkit (docs/running-on-gpus.md)"),
-      loadable("NCCL module", "tutti_nccl", "build with the CUDA toolkit and NCCL"),
-      window()};
+  return {cores(),
+          memory(),
+          shared_memory(),
+          loopback(),
+          data(library),
+          gpus(),
+          loadable("CUDA module", "tutti_cuda",
+                   "build with the CUDA toolkit (docs/running-on-gpus.md)"),
+          loadable("NCCL module", "tutti_nccl", "build with the CUDA toolkit and NCCL"),
+          window()};
 }
 
 }  // namespace

@@ -21,7 +21,9 @@
 #include "sim/simulator.h"
 #include "sim/sweep/pool.h"
 #include "tools/tutti/explain_algorithm.h"
+#include "tools/tutti/explain_trace.h"
 #include "tools/tutti/explore/explore.h"
+#include "tools/tutti/import_trace.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
 #include "tools/tutti/report/report.h"
@@ -95,9 +97,11 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
     // Packs that are gathered, or are not gradients, are not reduced by the strategy's reduction.
-    const bool reduced = !pack.payload.reduction &&
+    // Those of a trace may be among some ranks, which have neither bounds nor closed forms here.
+    const bool of_trace = scenario.plan.graph != nullptr;
+    const bool reduced = !of_trace && !pack.payload.reduction &&
                          scenario.plan.collective(pack).kind == scenario.strategy.collective;
-    if (who == core::ReductionScope::kAllReplicas &&
+    if (!of_trace && who == core::ReductionScope::kAllReplicas &&
         (reduced || scenario.plan.collective(pack).kind == core::CollectiveKind::kAllReduce))
       costs.least =
           core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model,
@@ -114,7 +118,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     if (reduced) costs.form = core::closed_form(scenario, pack);
     auto [found, fresh] = known.try_emplace(
         {scenario.plan.collective(pack).elements, pack.entry, scenario.plan.collective(pack).kind,
-         scenario.plan.collective(pack).type, on_servers ? record.pack : 0});
+         scenario.plan.collective(pack).type, on_servers || of_trace ? record.pack : 0});
     if (fresh && steps_in(*scenario.plan.collective(pack).schedule) <= kMaxSteps) {
       const Time launch = sim::PlanCollectives::launch_of(scenario.plan.collective(pack), Time());
       found->second.first =
@@ -305,6 +309,8 @@ Report report_of(const Explanation& e) {
 
 int explain(const ExplainOptions& options, const Environment& environment) {
   if (options.algorithm) return explain_algorithm(options, environment);
+  if (!options.traces.empty() || is_trace(options.scenario.file))
+    return explain_trace(options, environment);
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (options.rows < 0)

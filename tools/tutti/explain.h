@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/tutti/command.h"
 #include "tools/tutti/scenario_options.h"
@@ -8,14 +11,21 @@
 namespace tutti::tools {
 
 struct ExplainOptions {
-  ScenarioOptions scenario;
+  ScenarioOptions scenario;         ///< or the first trace
+  std::vector<std::string> traces;  ///< further files of the run
+  // What a trace does not say (ImportTraceOptions).
+  std::string machine;
+  std::optional<std::int64_t> nodes;
+  std::string link;
+  std::string model;
   std::string format = "text";
   int rows = 12;           ///< number of packs and of what-ifs in the text
   int threads = 0;         ///< 0: the number of cores
   bool algorithm = false;  ///< explain the collective's algorithm in place of the step
 };
 
-/// `tutti explain`: shows why a step takes as long as it does, and what would make it faster.
+/// `tutti explain`: shows why a step takes as long as it does, and what would make it faster; for
+/// traces, why it takes another time than predicted (explain_trace.h).
 int explain(const ExplainOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

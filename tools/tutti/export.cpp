@@ -11,6 +11,7 @@
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
 #include "tools/tutti/export_algorithm.h"
+#include "tools/tutti/export_trace.h"
 #include "tools/tutti/io/file_buffer.h"
 #include "tools/tutti/io/output_file.h"
 
@@ -44,9 +45,13 @@ Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& 
 int export_timeline(const ExportOptions& options, const Environment& environment) {
   if (options.to == "msccl" || options.to == "mscclpp")
     return export_algorithm(options, environment);
+  if (options.to == "chakra" || options.to == "goal" || options.to == "goal-binary")
+    return export_trace(options, environment);
   if (options.to != "perfetto" && options.to != "csv" && options.to != "svg") {
-    return refuse({ProblemCode::kUnknownName, "--to"},
-                  "--to {}: expected one of perfetto, csv, svg, msccl, mscclpp", options.to);
+    return refuse(
+        {ProblemCode::kUnknownName, "--to"},
+        "--to {}: expected one of perfetto, csv, svg, msccl, mscclpp, chakra, goal, goal-binary",
+        options.to);
   }
   if (!core::parse_csv_content(options.table)) {
     return refuse({ProblemCode::kUnknownName, "--table"},

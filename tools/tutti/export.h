@@ -8,7 +8,8 @@ namespace tutti::tools {
 
 struct ExportOptions {
   std::string timeline;
-  std::string to;  ///< perfetto, csv, svg; msccl or mscclpp, of a scenario
+  std::string to;  ///< perfetto, csv, svg; of a scenario: msccl, mscclpp, chakra, goal,
+                   ///< goal-binary
   std::string table = "spans";
   std::string output;           ///< "-": standard output
   std::string format = "text";  ///< the format of messages about the export

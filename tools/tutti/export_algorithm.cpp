@@ -101,10 +101,11 @@ Expected<std::string> algorithm_text(const core::Scenario& scenario, const std::
                                       scenario.cluster->replicas_per_worker());
     return core::custom::to_msccl(*small.schedule, small.contract(), name);
   }
-  return wrong(ProblemCode::kUnsupported,
-               fmt::format("the algorithm's steps depend on the number of bytes, but {} has the same "
-                           "steps for all sizes",
-                           format));
+  return wrong(
+      ProblemCode::kUnsupported,
+      fmt::format("the algorithm's steps depend on the number of bytes, but {} has the same "
+                  "steps for all sizes",
+                  format));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "tools/tutti/import_trace.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -268,19 +270,22 @@ Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions&
   return models;
 }
 
-Expected<void> write_scenario(const MeasuredRun& run, const StepModel& model,
-                              const std::string& name, const std::string& path,
-                              const core::ScenarioFacts& facts, const ImportTraceOptions& options,
-                              const Environment& environment, std::vector<std::string>& notes) {
-  auto made = core::scenario_of_run(run, model, name, facts);
+/// What is made must run; whatever is wrong with the names that were given shows here.
+Expected<core::Scenario> read_made(const core::ScenarioOfRun& made, const std::string& path,
+                                   const Environment& environment) {
+  auto scenario = core::read_scenario(made.text, path, environment.library);
+  if (scenario) return scenario;
+  std::vector<core::Problem> problems = scenario.error().problems();
+  for (core::Problem& problem : problems) problem.where = core::Location();
+  return tl::make_unexpected(Error(core::ErrorKind::kRequest, std::move(problems)));
+}
+
+Expected<void> write_scenario(const ReadTraces& traces, const std::string& path,
+                              const ImportTraceOptions& options, const Environment& environment,
+                              std::vector<std::string>& notes) {
+  auto made = core::scenario_of_run(traces.run, traces.model, traces.name, traces.facts);
   if (!made) return failed(made);
-  // What is written must run; whatever is wrong with the names that were given shows here.
-  const auto scenario = core::read_scenario(made->text, path, environment.library);
-  if (!scenario) {
-    std::vector<core::Problem> problems = scenario.error().problems();
-    for (core::Problem& problem : problems) problem.where = core::Location();
-    return tl::make_unexpected(Error(core::ErrorKind::kRequest, std::move(problems)));
-  }
+  if (const auto scenario = read_made(*made, path, environment); !scenario) return failed(scenario);
   notes.insert(notes.end(), made->notes.begin(), made->notes.end());
   return write_file(path, options.files, made->text);
 }
@@ -304,6 +309,103 @@ Expected<void> write_measurements(const MeasuredRun& run, const std::string& pat
 
 }  // namespace
 
+bool is_trace(const std::string& path) {
+  const auto begin = core::first_bytes(path, core::kBytesToRecognise);
+  return begin && core::recognise(*begin);
+}
+
+Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
+                                 const Environment& environment) {
+  const auto format = format_of_files(options);
+  if (!format) return failed(format);
+  Progress progress("reading");
+  std::size_t file = 0;
+  const auto share = [&](double of_file) {
+    progress.update((static_cast<double>(file) + of_file) /
+                    static_cast<double>(options.files.size()));
+  };
+  ReadTraces traces;
+  for (; file < options.files.size(); ++file) {
+    if (auto read = core::import_file(*format, options.files[file], traces.run, share); !read) {
+      progress.clear();
+      return tl::make_unexpected(read.error());
+    }
+  }
+  progress.clear();
+  core::finish_import(traces.run);
+  traces.model = core::step_model(traces.run);
+  traces.name = options.name.empty() ? default_name(options.files.front()) : options.name;
+  traces.notes = traces.run.notes;
+  traces.facts = {options.machine, options.nodes, options.link, {}, !options.model.empty()};
+  auto models = candidates(options, environment.library,
+                           options.output.empty() ? "" : options.output.front());
+  if (!models) return failed(models);
+  traces.facts.models = std::move(*models);
+  const auto fitted = core::fit_gradients(traces.model, traces.facts);
+  if (fitted)
+    traces.notes.insert(traces.notes.end(), fitted->begin(), fitted->end());
+  else
+    traces.no_sizes = fitted.error();
+  return traces;
+}
+
+Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
+                                            const Environment& environment,
+                                            std::vector<std::string>& notes) {
+  if (traces.no_sizes) return tl::make_unexpected(*traces.no_sizes);
+  const auto made = core::scenario_of_run(traces.run, traces.model, traces.name, traces.facts);
+  if (!made) return failed(made);
+  notes.insert(notes.end(), made->notes.begin(), made->notes.end());
+  return read_made(*made, traces.name + ".textproto", environment);
+}
+
+namespace {
+
+/// A timeline whose packs are called as those of another one.
+class NamedLike : public core::TimelineTee {
+ public:
+  NamedLike(core::TimelineSink& sink, core::TimelineSink& nobody, const core::RunInfo* like,
+            std::size_t packs_of_gradients)
+      : TimelineTee(sink, nobody), sink_(sink), like_(like), packs_(packs_of_gradients) {}
+
+  void begin(const core::RunInfo& run) override {
+    core::RunInfo named = run;
+    if (like_ && is_like(run)) {
+      for (std::size_t p = 0; p < packs_; ++p) named.packs[p].gradients = like_->packs[p].gradients;
+    }
+    sink_.begin(named);
+  }
+
+ private:
+  /// Sizes may differ by padding.
+  [[nodiscard]] bool is_like(const core::RunInfo& run) const {
+    constexpr double kMostPadding = 0.02;
+    if (packs_ == 0 || packs_ > run.packs.size() || packs_ != like_->packs.size()) return false;
+    for (std::size_t p = 0; p < packs_; ++p) {
+      const auto a = static_cast<double>(run.packs[p].bytes.count());
+      const auto b = static_cast<double>(like_->packs[p].bytes.count());
+      if (std::abs(a - b) > kMostPadding * std::max(a, b)) return false;
+    }
+    return true;
+  }
+
+  core::TimelineSink& sink_;
+  const core::RunInfo* like_;
+  std::size_t packs_;
+};
+
+}  // namespace
+
+Expected<std::string> timeline_of_traces(const ReadTraces& traces, const core::RunInfo* like) {
+  std::ostringstream bytes;
+  core::TimelineWriter writer(bytes);
+  core::DeafSink nobody;
+  NamedLike named(writer, nobody, like, traces.model.packs.size());
+  if (const auto done = core::write_timeline(traces.run, traces.model, traces.name, named); !done)
+    return failed(done);
+  return bytes.str();
+}
+
 int import_trace(const ImportTraceOptions& options, const Environment& environment) {
   const auto output_format = format_of(options.format);
   if (!output_format) return report(output_format.error());
@@ -317,47 +419,20 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
       return report(Error::request({ProblemCode::kConflict, "-o"},
                                    "this file exists; --force overwrites it", {path, 0, 0}));
   }
-  const auto format = format_of_files(options);
-  if (!format) return report(format.error());
-
-  Progress progress("reading");
-  std::size_t file = 0;
-  const auto share = [&](double of_file) {
-    progress.update((static_cast<double>(file) + of_file) /
-                    static_cast<double>(options.files.size()));
-  };
-  MeasuredRun run;
-  for (; file < options.files.size(); ++file) {
-    if (auto read = core::import_file(*format, options.files[file], run, share); !read) {
-      progress.clear();
-      return report(read.error());
-    }
-  }
-  progress.clear();
-  core::finish_import(run);
-  StepModel model = core::step_model(run);
-
-  const std::string name =
-      options.name.empty() ? default_name(options.files.front()) : options.name;
-  std::vector<std::string> notes = run.notes;
-  core::ScenarioFacts facts{
-      options.machine, options.nodes, options.link, {}, !options.model.empty()};
-  auto models = candidates(options, environment.library,
-                           options.output.empty() ? "" : options.output.front());
-  if (!models) return report(models.error());
-  facts.models = std::move(*models);
-  const auto fitted = core::fit_gradients(model, facts);
-  if (fitted) notes.insert(notes.end(), fitted->begin(), fitted->end());
+  auto read = read_traces(options, environment);
+  if (!read) return report(read.error());
+  const MeasuredRun& run = read->run;
+  const StepModel& model = read->model;
+  std::vector<std::string> notes = read->notes;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string& path = options.output[i];
     // A timeline needs no sizes of gradients.
-    if (!fitted && (wanted[i] == Wanted::kScenario || facts.model_asked))
-      return report(fitted.error());
+    if (read->no_sizes && (wanted[i] == Wanted::kScenario || read->facts.model_asked))
+      return report(*read->no_sizes);
     const auto written =
-        wanted[i] == Wanted::kTimeline ? write_timeline(run, model, name, path, options)
-        : wanted[i] == Wanted::kScenario
-            ? write_scenario(run, model, name, path, facts, options, environment, notes)
-            : write_measurements(run, path, options);
+        wanted[i] == Wanted::kTimeline   ? write_timeline(run, model, read->name, path, options)
+        : wanted[i] == Wanted::kScenario ? write_scenario(*read, path, options, environment, notes)
+                                         : write_measurements(run, path, options);
     if (!written) return report(written.error());
   }
   if (*output_format == Format::kJson)

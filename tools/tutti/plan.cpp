@@ -52,6 +52,7 @@ bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) 
 }
 
 std::string start_rule(const Scenario& scenario, const Pack& pack) {
+  if (scenario.plan.graph) return "as the trace has it";
   const char* of_entry = scenario.strategy.spec ? " of its entry" : "";
   if (pack.phase == core::PackPhase::kRead)
     return "when the step begins" +
@@ -234,6 +235,16 @@ std::string packs_with_all_names(const Scenario& scenario) {
 std::string plan_text(const Scenario& scenario, bool every_name) {
   const std::size_t packs = scenario.plan.packs.size();
   const std::size_t gradients = scenario.workload.gradients.size();
+  if (const auto& graph = scenario.plan.graph) {
+    std::string trace = fmt::format(
+        "{}: {} tasks, {} messages and {} collectives of a trace ({}), over {}\n", scenario.name,
+        graph->tasks(), graph->sends(), packs, graph->source, core::describe(*scenario.cluster));
+    if (packs > 0)
+      trace += fmt::format("strategy: {}\n", core::describe(scenario.strategy)) +
+               (every_name ? packs_with_all_names(scenario) : packs_table(scenario));
+    for (const std::string& note : notes_of(scenario)) trace += "\nnote: " + note + "\n";
+    return trace;
+  }
   std::string text =
       fmt::format("{}: {} pack{} of {} gradient{}, {}, over {}\n", scenario.name, packs,
                   packs == 1 ? "" : "s", gradients, gradients == 1 ? "" : "s",

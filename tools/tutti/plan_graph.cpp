@@ -71,6 +71,10 @@ Expected<void> check_graph(const std::string& path) {
 
 Expected<std::string> write_graph(const Scenario& scenario, core::Executor* executor,
                                   const std::string& path) {
+  if (scenario.plan.graph)
+    return refused({ProblemCode::kUnsupported, "--graph"},
+                   "--graph draws the training step of a model; an execution trace has a graph for "
+                   "each rank, and is not drawn");
   const core::StepPrograms programs(scenario.workload, scenario.plan);
   const core::StepGraphWords words = words_of(scenario);
   std::optional<core::TaskTimes> times;

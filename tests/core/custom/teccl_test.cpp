@@ -49,9 +49,9 @@ TEST(Teccl, WhatIsNoAllGatherOfWholeChunksIsRefused) {
   EXPECT_EQ(wrong("{\"7-Flows\": 3}"), "1:1 missing 7-Flows");
   EXPECT_EQ(wrong("{\"7-Flows\": []}"), "1:13 missing 7-Flows");
   EXPECT_EQ(wrong(line_of_three(",\n\"Chunk 0 from 1 is here\"")), "8:1 syntax 7-Flows");
-  EXPECT_EQ(wrong(line_of_three(
-                ",\n\"Chunk 0 from 1 traveled over 1->2 with volume 0.5 in epoch 0\"")),
-            "8:1 unsupported 7-Flows");
+  EXPECT_EQ(
+      wrong(line_of_three(",\n\"Chunk 0 from 1 traveled over 1->2 with volume 0.5 in epoch 0\"")),
+      "8:1 unsupported 7-Flows");
   EXPECT_EQ(wrong(line_of_three(",\n\"Chunk 1 from 1 traveled over 2->5 in epoch 0\"")),
             "8:1 conflict 7-Flows");
   EXPECT_EQ(wrong(line_of_three(",\n\"Chunk 0 from 1 traveled over 1->5 in epoch 7\"")),

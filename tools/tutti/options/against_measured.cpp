@@ -10,18 +10,21 @@ namespace tutti::tools {
 void add_compare(CLI::App& app, CompareOptions& o) {
   CLI::App* c = app.add_subcommand(
       "compare",
-      "Compare two timelines: a prediction with its run, or two strategies; or what tutti tune "
-      "promised with what was measured");
+      "Compare two timelines: a prediction with its run or with a trace of it, or two "
+      "strategies; or what tutti tune promised with what was measured");
   c->footer(
       "Examples:\n"
       "  tutti simulate mine.textproto --timeline predicted.tutti && tutti run mine.textproto "
       "--timeline real.tutti\n"
       "  tutti compare predicted.tutti real.tutti\n"
+      "  tutti compare predicted.tutti rank0.json.gz\n"
       "  tutti tune mine.textproto --format json > tune.json && tutti compare --promise tune.json "
       "nccl-inspector/");
-  c->add_option("files", o.files,
-                "Two timeline files, such as a prediction and its run; with --promise, dumps of "
-                "NCCL's Inspector or other traces, their folder, or logs of nccl-tests")
+  c->add_option(
+       "files", o.files,
+       "Two files: a timeline or a trace that tutti import reads, such as a prediction and "
+       "its run; with --promise, dumps of NCCL's Inspector or other traces, their folder, "
+       "or logs of nccl-tests")
       ->required();
   c->add_option("--promise", o.promise,
                 "Report of tutti tune --format json whose predictions of NCCL's collectives are "

@@ -80,8 +80,8 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
 void add_export(CLI::App& app, ExportOptions& o) {
   CLI::App* c = app.add_subcommand(
       "export",
-      "Convert a timeline to Perfetto, CSV or SVG, or a scenario's algorithm to MSCCL's XML "
-      "or a plan of MSCCL++");
+      "Convert a timeline to Perfetto, CSV or SVG; a scenario's algorithm to MSCCL's XML or a plan "
+      "of MSCCL++; or its training step to a Chakra or GOAL trace for other simulators");
   c->footer(
       "Examples:\n"
       "  tutti export mine.tutti --to perfetto        then open mine.perfetto-trace in "
@@ -90,14 +90,18 @@ void add_export(CLI::App& app, ExportOptions& o) {
       "  tutti export mine.tutti --to svg\n"
       "  tutti export mine.textproto --to msccl       the steps of every GPU, for MSCCL's "
       "runtimes\n"
-      "  tutti export mine.textproto --to mscclpp     … and of MSCCL++");
+      "  tutti export mine.textproto --to mscclpp     … and of MSCCL++\n"
+      "  tutti export mine.textproto --to chakra      mine.chakra.<rank>.et, for ASTRA-sim\n"
+      "  tutti export mine.textproto --to goal        mine.goal, for LogGOPSim and ATLAHS");
   c->add_option("timeline", o.timeline,
-                "Timeline file written by tutti simulate or tutti run; for msccl and mscclpp, a "
-                "scenario")
+                "Timeline file written by tutti simulate or tutti run; for all formats but the "
+                "first three, a scenario")
       ->required();
-  c->add_option("--to", o.to,
-                "Output format: perfetto, csv, svg (a picture of the last training step), msccl or "
-                "mscclpp")
+  c->add_option(
+       "--to", o.to,
+       "Output format: perfetto, csv, svg (a picture of the last training step), msccl, "
+       "mscclpp, chakra (execution traces with collectives as nodes), goal or goal-binary (sends, "
+       "receives and computations of every rank)")
       ->required();
   c->add_option("--format", o.format, "Format of the summary on standard output: text or json")
       ->capture_default_str();
@@ -105,7 +109,8 @@ void add_export(CLI::App& app, ExportOptions& o) {
                 "With --to csv: the table to write: spans, packs, steps, links or path")
       ->capture_default_str();
   c->add_option("-o,--output", o.output,
-                "Output file, - for standard output (default: next to the input file)");
+                "Output file, - for standard output (default: next to the input file). With --to "
+                "chakra: the path of the trace, to which .<rank>.et is added");
 }
 
 void add_init(CLI::App& app, InitOptions& o) {

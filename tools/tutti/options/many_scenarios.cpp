@@ -42,18 +42,30 @@ void add_plan(CLI::App& app, PlanOptions& o) {
 void add_explain(CLI::App& app, ExplainOptions& o) {
   CLI::App* c = app.add_subcommand("explain",
                                    "Explain the step time: lower bounds, closed forms, critical "
-                                   "path, and which changes would help");
+                                   "path, and which changes would help; or, of the traces of a "
+                                   "run, what differs from its prediction");
   c->footer(
       "Examples:\n"
       "  tutti explain scenarios/04_resnet50_ring.textproto\n"
-      "  tutti explain mine.textproto --set cluster.network.bandwidth_gb_per_s=25");
-  add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
+      "  tutti explain mine.textproto --set cluster.network.bandwidth_gb_per_s=25\n"
+      "  tutti explain rank*.json.gz --machine hgx-h100");
+  add_scenario(c, o.scenario,
+               "Scenario file (text format or JSON), or a trace that tutti import reads");
+  c->add_option("traces", o.traces, "Further traces of the same run, one for each rank");
+  c->add_option("--machine", o.machine,
+                "Machine on which a trace was recorded: a shipped one or a file (default: by the "
+                "GPU's name)");
+  c->add_option("--nodes", o.nodes, "Number of machines of a trace's run");
+  c->add_option("--link", o.link, "Kind of network link between the machines of a trace's run");
+  c->add_option("--model", o.model,
+                "Model whose gradients a trace's packs hold, if the trace has no sizes of them");
   add_format(c, o.format);
   c->add_flag("--algorithm", o.algorithm,
               "Explain the algorithm of the largest pack instead of the step: rounds, bytes per "
               "link, distance from the lower bounds, and where it loses");
   c->add_option("--rows", o.rows,
-                "Maximum number of packs and of suggested changes to list in the text output")
+                "Maximum number of packs, suggested changes and differences to list in the text "
+                "output")
       ->capture_default_str();
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");

@@ -1,0 +1,190 @@
+#include "core/export/step_nodes.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/lowering/sparse_plan.h"
+
+namespace tutti::core {
+namespace {
+
+class Unroller {
+ public:
+  Unroller(const Program& program, const Durations& durations, const ComputeRates& rates)
+      : program_(program), durations_(durations), rates_(rates) {
+    offsets_.assign(program.tasks.size(), 0);
+    for (TaskId t = 0; t < program.size(); ++t) {
+      offsets_[nth(t)] = count_;
+      const std::int32_t block = program.block_of(t);
+      const std::int32_t times = block < 0 ? 1 : program.blocks[nth(block)].repeat;
+      count_ += times;
+    }
+    successors_.resize(nth(count_));
+    missing_.assign(nth(count_), 0);
+    of_.resize(nth(count_));
+    for (TaskId t = 0; t < program.size(); ++t) {
+      for (std::int32_t i = 0; i < repeats(t); ++i) of_[nth(at(t, i))] = {t, i};
+    }
+    add_edges();
+  }
+
+  StepNodes unroll() {
+    numbers_.assign(nth(count_), -1);
+    for (const TaskId root : program_.roots) visit(at(root, 0));
+    TUTTI_CHECK(std::ssize(made_.nodes) == count_, "{} of {} nodes are reached", made_.nodes.size(),
+                count_);
+    for (StepNodes::Node& node : made_.nodes) std::sort(node.after.begin(), node.after.end());
+    return std::move(made_);
+  }
+
+ private:
+  struct Place {
+    TaskId task = kNoTask;
+    std::int32_t iteration = 0;
+  };
+  static std::size_t nth(std::int64_t i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] std::int32_t repeats(TaskId t) const {
+    const std::int32_t block = program_.block_of(t);
+    return block < 0 ? 1 : program_.blocks[nth(block)].repeat;
+  }
+  [[nodiscard]] std::int32_t at(TaskId t, std::int32_t iteration) const {
+    return offsets_[nth(t)] + iteration;
+  }
+
+  void edge(std::int32_t from, std::int32_t to) {
+    successors_[nth(from)].push_back(to);
+    ++missing_[nth(to)];
+  }
+
+  void add_edges() {
+    // Held tasks start before the other successors of the task that opens their hold.
+    std::map<std::int32_t, TaskId> openers;
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      if (program_.tasks[nth(t)].opens >= 0) openers[program_.tasks[nth(t)].opens] = t;
+    }
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      const std::int32_t hold = program_.tasks[nth(t)].hold;
+      if (hold >= 0) edge(at(openers.at(hold), 0), at(t, 0));
+    }
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      const std::int32_t block = program_.block_of(t);
+      for (std::int32_t e = program_.first_edge[nth(t)]; e < program_.first_edge[nth(t) + 1]; ++e) {
+        const TaskId to = program_.successors[nth(e)];
+        if (block >= 0 && program_.block_of(to) == block) {
+          for (std::int32_t i = 0; i < repeats(t); ++i) edge(at(t, i), at(to, i));
+        } else {
+          edge(at(t, repeats(t) - 1), at(to, 0));
+        }
+      }
+    }
+    for (const Block& block : program_.blocks) {
+      for (std::int32_t i = 0; i + 1 < block.repeat; ++i)
+        edge(at(block.exit, i), at(block.entry, i + 1));
+    }
+  }
+
+  /// Depth first, as the runner follows successors.
+  void visit(std::int32_t root) {
+    emit(root);
+    std::vector<std::pair<std::int32_t, std::size_t>> open{{root, 0}};
+    while (!open.empty()) {
+      auto& [node, next] = open.back();
+      if (next == successors_[nth(node)].size()) {
+        open.pop_back();
+        continue;
+      }
+      const std::int32_t to = successors_[nth(node)][next++];
+      made_after_[to].push_back(numbers_[nth(node)]);
+      if (--missing_[nth(to)] > 0) continue;
+      emit(to);
+      open.emplace_back(to, 0);
+    }
+  }
+
+  void emit(std::int32_t place) {
+    numbers_[nth(place)] = static_cast<std::int32_t>(made_.nodes.size());
+    const auto [id, iteration] = of_[nth(place)];
+    StepNodes::Node node;
+    node.task = &program_.tasks[nth(id)];
+    node.id = id;
+    if (node.task->kind == Task::Kind::kCompute) {
+      node.duration = duration_of(node.task->cost, 1'000'000, durations_, rates_, program_.shares,
+                                  program_.share_whole);
+      node.compute_bound_ppm = compute_bound_of(node.task->cost, durations_);
+    }
+    if (node.task->kind == Task::Kind::kCommunicate && node.task->pack < 0)
+      node.occurrence = occurrences_[node.task->index]++;
+    if (const auto known = made_after_.find(place); known != made_after_.end()) {
+      node.after = std::move(known->second);
+      made_after_.erase(known);
+    }
+    made_.nodes.push_back(std::move(node));
+  }
+
+  const Program& program_;
+  const Durations& durations_;
+  const ComputeRates rates_;
+  std::int32_t count_ = 0;
+  std::vector<std::int32_t> offsets_;  ///< by task: the place of its first iteration
+  std::vector<Place> of_;              ///< by place
+  std::vector<std::vector<std::int32_t>> successors_;
+  std::vector<std::int32_t> missing_;
+  std::vector<std::int32_t> numbers_;  ///< by place: its node
+  std::map<std::int32_t, std::vector<std::int32_t>> made_after_;
+  std::map<std::int32_t, std::int64_t> occurrences_;
+  StepNodes made_;
+};
+
+}  // namespace
+
+StepNodes unroll(const Program& program, const Durations& durations, const ComputeRates& rates) {
+  return Unroller(program, durations, rates).unroll();
+}
+
+std::string why_no_graph(const Scenario& scenario) {
+  const Strategy& strategy = scenario.strategy;
+  const Plan& plan = scenario.plan;
+  if (strategy.servers) return "servers are no ranks of a trace";
+  if (strategy.spec) return "its packs have different algorithms";
+  if (strategy.custom) return "its algorithm is in a file that a trace does not name";
+  if (strategy.independent) return "replicas reduce nothing, and stop for each other nowhere";
+  if (plan.gate)
+    return fmt::format("packs pass a gate ({}) that decides while the step runs when they start",
+                       plan.gate->name());
+  if (plan.checkpoint_every > 0) return "some steps save a checkpoint, and others do not";
+  if (has_slices(scenario.workload)) return "sparse gradients have algorithms of their own";
+  for (const Pack& pack : plan.packs) {
+    if (plan.collective(pack).kind == CollectiveKind::kSendReceive)
+      return "the formats have no collective in which every rank sends to the next one";
+  }
+  for (const PlannedCollective& one : plan.collectives) {
+    if (!one.is_fixed()) return "the sizes of some collectives differ from step to step";
+    if (one.first.schedule && one.first.schedule->ranks() > one.first.contributors)
+      return "CPUs take part in collectives, which are no ranks of a trace";
+  }
+  return "";
+}
+
+std::string name_of(const Scenario& scenario, const StepNodes::Node& node) {
+  const Task& task = *node.task;
+  if (task.kind == Task::Kind::kMark)
+    return task.reported ? fmt::format("pack {} is ready", task.pack) : "join";
+  if (task.kind == Task::Kind::kCommunicate) {
+    if (task.pack >= 0) return fmt::format("pack {}", task.pack);
+    const auto& exchange = scenario.plan.exchanges[static_cast<std::size_t>(task.index)];
+    return fmt::format("{} {}.{}",
+                       scenario.communicators[static_cast<std::size_t>(exchange.communicator)].name,
+                       task.index, node.occurrence);
+  }
+  std::string name(to_string(task.compute));
+  const auto& segments = scenario.workload.segments;
+  if (task.compute == ComputeKind::kBackward && task.index >= 0 &&
+      task.index < std::ssize(segments))
+    return name + " " + segments[static_cast<std::size_t>(task.index)].layer;
+  return task.pack >= 0 ? fmt::format("{} {}", name, task.pack) : name;
+}
+
+}  // namespace tutti::core

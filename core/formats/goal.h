@@ -1,0 +1,94 @@
+#pragma once
+
+// GOAL schedules: for each rank of a parallel program, its sends, receives and computations, and
+// which of them wait for which. LogGOPSim and ATLAHS read and write them, as text and in a binary
+// form.
+// SOURCE: spcl/LogGOPSim txt2bin.re and Goal.hpp; spcl/atlahs
+// sim/htsim-backend/sim/lgs/Goal.hpp.
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/formats/byte_input.h"
+
+namespace tutti::core {
+
+struct GoalOperation {
+  enum class Kind : std::uint8_t { kSend = 1, kReceive = 2, kCompute = 3 };
+  static constexpr std::int64_t kAny = -1;
+
+  Kind kind = Kind::kCompute;
+  std::uint8_t cpu = 0;   ///< operations of one CPU run one at a time
+  std::uint8_t nic = 0;   ///< the network port of a message
+  std::int64_t peer = 0;  ///< of a message; kAny: a receive from any rank
+  std::int64_t tag = 0;   ///< of a message; kAny: a receive with any tag
+  std::int64_t size = 0;  ///< bytes of a message; nanoseconds of a computation
+  std::int32_t line = 0;  ///< where it is written; 0 in the binary form
+
+  bool operator==(const GoalOperation&) const = default;
+};
+
+/// A dependency between operations of a rank, which are named by index.
+struct GoalDependency {
+  std::int32_t operation = 0;  ///< starts after
+  std::int32_t on = 0;         ///< this one
+  bool at_start = false;       ///< has started (irequires); false: has ended (requires)
+
+  bool operator==(const GoalDependency&) const = default;
+};
+
+struct GoalRank {
+  std::int64_t rank = 0;
+  std::vector<GoalOperation> operations;
+  std::vector<GoalDependency> dependencies;
+
+  bool operator==(const GoalRank&) const = default;
+};
+
+/// True if a file that begins so is a GOAL schedule.
+bool is_goal_binary(std::string_view first_bytes);
+bool is_goal_text(std::string_view first_bytes);
+
+/// Reads a schedule in either form. `begin` is called once with the number of ranks, then `take`
+/// for each rank, in the order of the file. One rank is in memory at a time.
+/// ERRORS: unreadable input; syntax and unknown labels, with line and column (binary: with the
+/// offset); ranks that are listed twice, or not at all; peers that do not exist.
+Expected<void> read_goal(ByteInput& input, const std::string& name,
+                         const std::function<void(std::int64_t ranks)>& begin,
+                         const std::function<Expected<void>(GoalRank&&)>& take);
+
+/// Writes a schedule as text, rank by rank.
+class GoalTextWriter {
+ public:
+  /// REQUIRES: `out` outlives the writer.
+  GoalTextWriter(std::ostream& out, std::int64_t ranks, const std::string& comment);
+  void add(const GoalRank& rank);
+
+ private:
+  std::ostream& out_;
+};
+
+/// The binary form of a schedule is its header followed by its ranks, which are made one by one:
+/// the header needs their sizes.
+///
+///     GoalBinaryHeader header;
+///     for each rank: header.add(rank, goal_binary(rank).size());
+///     write header.bytes(), and then goal_binary() of each rank
+class GoalBinaryHeader {
+ public:
+  /// REQUIRES: ranks are added in ascending order, from 0.
+  void add(const GoalRank& rank, std::size_t bytes);
+  [[nodiscard]] std::string bytes() const;
+
+ private:
+  std::vector<std::uint64_t> sizes_;
+  std::uint8_t max_cpu_ = 0, max_nic_ = 0;
+};
+std::string goal_binary(const GoalRank& rank);
+
+}  // namespace tutti::core

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tutti::core {
+
+/// Reads the fields of a Protocol Buffers message in its binary form, without its schema.
+///
+///     for (WireFields fields(message); auto field = fields.next();)
+///       if (field->number == 2) name = field->bytes;
+class WireFields {
+ public:
+  struct Field {
+    std::uint32_t number = 0;
+    std::uint8_t type = 0;    ///< 0 a varint, 1 eight bytes, 2 bytes with a length, 5 four bytes
+    std::uint64_t value = 0;  ///< of types 0, 1 and 5
+    std::string_view bytes;   ///< of type 2
+
+    /// The value of a field of type double or float.
+    [[nodiscard]] double real() const;
+  };
+
+  /// REQUIRES: the message outlives the fields.
+  explicit WireFields(std::string_view message) : rest_(message) {}
+
+  /// Returns the next field; nothing at the end and when the message is damaged.
+  std::optional<Field> next();
+  [[nodiscard]] bool damaged() const { return damaged_; }
+
+  /// Removes a varint from the beginning of `bytes`. Returns nothing if there is none.
+  static std::optional<std::uint64_t> take_varint(std::string_view& bytes);
+
+ private:
+  std::string_view rest_;
+  bool damaged_ = false;
+};
+
+/// Builds a message in the binary form.
+class WireMessage {
+ public:
+  WireMessage& number(std::uint32_t field, std::uint64_t value);
+  WireMessage& text(std::uint32_t field, std::string_view bytes);
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+  static void put_varint(std::string& to, std::uint64_t value);
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace tutti::core

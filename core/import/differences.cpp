@@ -1,0 +1,310 @@
+#include "core/import/differences.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/import/intervals.h"
+
+namespace tutti::core {
+namespace {
+
+/// Less than this share of a step is not worth a sentence.
+constexpr double kWorthTelling = 0.01;
+/// Without a known band of a prediction.
+constexpr double kUsualBand = 0.2;
+
+std::int64_t median_of(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string shown(std::int64_t ns) { return show(nanoseconds(std::max<std::int64_t>(0, ns))); }
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+class Differences {
+ public:
+  Differences(const MeasuredRun& run, const StepModel& model, const Summary& predicted)
+      : run_(run), model_(model), predicted_(predicted) {}
+
+  std::vector<Difference> find() {
+    collect_packs();
+    look_at_packs();
+    look_at_ranks();
+    look_at_gaps();
+    look_at_overlap();
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Difference& a, const Difference& b) { return a.effect > b.effect; });
+    return std::move(found_);
+  }
+
+ private:
+  static std::size_t nth(std::int64_t i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] bool matters(std::int64_t ns) const {
+    return static_cast<double>(ns) >= kWorthTelling * static_cast<double>(model_.step_ns);
+  }
+  void add(Difference::Kind kind, std::string what, std::string evidence, std::int64_t ns) {
+    found_.push_back(
+        {kind, std::move(what), std::move(evidence), nanoseconds(std::max<std::int64_t>(0, ns))});
+  }
+
+  /// One pack in one step, on all ranks of the files.
+  struct Execution {
+    std::vector<std::int64_t> ranks, starts, durations;
+  };
+
+  void collect_packs() {
+    for (const MeasuredRank& rank : run_.ranks) {
+      for (const MeasuredCollective& c : rank.collectives) {
+        if (c.pack < 0 || c.step < 0 || c.duration_ns < 0) continue;
+        Execution& one = packs_[{c.pack, rank.steps[nth(c.step)].number}];
+        one.ranks.push_back(rank.rank);
+        one.starts.push_back(c.start_ns);
+        one.durations.push_back(c.duration_ns);
+      }
+    }
+  }
+
+  // --- packs ---
+
+  void look_at_packs() {
+    const std::vector<PackRecord> last = predicted_.last_packs();
+    const auto& infos = predicted_.info().packs;
+    if (infos.size() != model_.packs.size()) {
+      add(Difference::Kind::kPacks,
+          fmt::format("the run has {} packs in a step, and the prediction {}", model_.packs.size(),
+                      infos.size()),
+          "packs are compared one by one only if there are equally many", 0);
+      return;
+    }
+    for (std::size_t p = 0; p < infos.size(); ++p) {
+      const auto record = std::find_if(last.begin(), last.end(), [&](const PackRecord& r) {
+        return r.pack == static_cast<std::int32_t>(p);
+      });
+      if (record != last.end()) look_at_pack(p, infos[p], record->end - record->last_start);
+    }
+  }
+
+  void look_at_pack(std::size_t p, const RunInfo::PackInfo& info, Time predicted) {
+    std::vector<std::int64_t> least, all;
+    for (const auto& [key, one] : packs_) {
+      if (key.first != static_cast<std::int32_t>(p)) continue;
+      least.push_back(*std::min_element(one.durations.begin(), one.durations.end()));
+      all.insert(all.end(), one.durations.begin(), one.durations.end());
+    }
+    if (least.empty()) return;
+    const std::int64_t measured = median_of(least);
+    const auto expected = static_cast<double>(predicted.count()) / 1e3;
+    const double low = info.band_low > 0 ? info.band_low : 1 - kUsualBand;
+    const double high = info.band_high > 0 ? info.band_high : 1 + kUsualBand;
+    const bool outside = static_cast<double>(measured) > expected * high ||
+                         static_cast<double>(measured) < expected * low;
+    const std::int64_t by = measured - static_cast<std::int64_t>(expected);
+    if (outside && matters(std::abs(by))) {
+      const bool longer = by > 0;
+      add(Difference::Kind::kCollective,
+          fmt::format("pack {} ({}) takes {}, {} {} than predicted{}", p, show(info.bytes),
+                      shown(measured), shown(std::abs(by)), longer ? "longer" : "less",
+                      longer && run_.ranks.size() < 2
+                          ? "; with one rank's trace, waiting for a late rank cannot be told from "
+                            "transfer"
+                          : ""),
+          fmt::format("predicted {} ({} to {} in 8 of 10 cases); {} of {} executions, median over "
+                      "ranks {}",
+                      show(predicted), shown(static_cast<std::int64_t>(expected * low)),
+                      shown(static_cast<std::int64_t>(expected * high)),
+                      run_.ranks.size() < 2 ? "median" : "median of the least over the ranks",
+                      least.size(), shown(median_of(all))),
+          std::abs(by));
+    }
+    look_at_choice(p, info, std::abs(by));
+  }
+
+  /// "Ring LL128, 24 channels × 640 threads" against what the kernel's name says.
+  void look_at_choice(std::size_t p, const RunInfo::PackInfo& info, std::int64_t by) {
+    const StepModel::Pack& pack = model_.packs[p];
+    if (info.nccl.empty() || pack.algorithm.empty()) return;
+    const std::string predicted = lower(info.nccl.substr(0, info.nccl.find(',')));
+    const std::string measured =
+        pack.algorithm + (pack.protocol.empty() ? "" : " " + pack.protocol);
+    const bool same =
+        pack.protocol.empty() ? predicted.starts_with(measured + " ") : predicted == measured;
+    if (same) return;
+    add(Difference::Kind::kChoice,
+        fmt::format("NCCL executed pack {} by {}, and {} was predicted", p, measured, predicted),
+        fmt::format("from the name of the kernel{}; predicted: {}",
+                    pack.channels > 0 ? fmt::format(", {} channels", pack.channels) : "",
+                    info.nccl),
+        by);
+  }
+
+  // --- ranks ---
+
+  void look_at_ranks() {
+    if (run_.ranks.size() < 2) return;
+    std::map<std::int64_t, std::int64_t> last_of;       // by rank: how often it was last
+    std::map<std::int64_t, std::int64_t> skew_of_step;  // the largest of its packs
+    std::int64_t executions = 0;
+    for (const auto& [key, one] : packs_) {
+      if (one.starts.size() < 2 ||
+          std::any_of(one.starts.begin(), one.starts.end(), [](auto t) { return t < 0; }))
+        continue;
+      const auto last = std::max_element(one.starts.begin(), one.starts.end());
+      ++last_of[one.ranks[nth(last - one.starts.begin())]];
+      ++executions;
+      std::int64_t& skew = skew_of_step[key.second];
+      skew = std::max(skew, *last - *std::min_element(one.starts.begin(), one.starts.end()));
+    }
+    if (executions == 0) return;
+    std::vector<std::int64_t> skews;
+    for (const auto& [step, skew] : skew_of_step) skews.push_back(skew);
+    const std::int64_t skew = median_of(skews);
+    if (!matters(skew)) return;
+    const auto most =
+        std::max_element(last_of.begin(), last_of.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const bool one_rank = 2 * most->second > executions;
+    add(Difference::Kind::kLateRank,
+        one_rank ? fmt::format("the other ranks wait up to {} of a step for rank {}", shown(skew),
+                               most->first)
+                 : fmt::format("ranks wait up to {} of a step for each other, not for one of them",
+                               shown(skew)),
+        fmt::format("rank {} begins a collective last in {} of {} cases; the range of starts is "
+                    "the largest of a step's packs, its median over {} steps",
+                    most->first, most->second, executions, skews.size()),
+        skew);
+  }
+
+  // --- devices ---
+
+  struct Idle {
+    std::int64_t all = 0, forward = 0, gaps = 0;
+  };
+  static Idle idle_of(const std::vector<Interval>& busy, const MeasuredStep& step) {
+    Idle idle;
+    idle.all = step.end_ns - step.start_ns - covered(busy, nullptr, step.start_ns, step.end_ns);
+    if (step.backward_ns >= step.start_ns && step.backward_ns <= step.end_ns)
+      idle.forward = step.backward_ns - step.start_ns -
+                     covered(busy, nullptr, step.start_ns, step.backward_ns);
+    auto next = std::lower_bound(busy.begin(), busy.end(), step.start_ns,
+                                 [](const Interval& b, std::int64_t t) { return b.end <= t; });
+    std::int64_t at = step.start_ns;
+    for (; next != busy.end() && next->start < step.end_ns; ++next) {
+      if (next->start > at) ++idle.gaps;
+      at = next->end;
+    }
+    if (at < step.end_ns) ++idle.gaps;
+    return idle;
+  }
+
+  void look_at_gaps() {
+    std::vector<std::int64_t> all, forward, gaps;
+    for (const MeasuredRank& rank : run_.ranks) {
+      std::vector<Interval> busy;
+      for (const MeasuredCompute& c : rank.compute) busy.push_back({c.start_ns, c.end_ns});
+      if (busy.empty()) continue;
+      for (const MeasuredCollective& c : rank.collectives)
+        if (c.start_ns >= 0 && c.end_ns >= 0) busy.push_back({c.start_ns, c.end_ns});
+      busy = united(std::move(busy));
+      for (const MeasuredStep& step : rank.steps) {
+        const Idle idle = idle_of(busy, step);
+        all.push_back(idle.all);
+        forward.push_back(idle.forward);
+        gaps.push_back(idle.gaps);
+      }
+    }
+    const std::int64_t idle = median_of(all);
+    if (all.empty() || !matters(idle)) return;
+    const std::int64_t count = median_of(gaps);
+    add(Difference::Kind::kHostGap,
+        fmt::format("the GPU is idle for {} of a step of {}, with nothing in flight: the host "
+                    "launches work more slowly than the GPU does it",
+                    shown(idle), shown(model_.step_ns)),
+        fmt::format("{} gaps of {} on average, {} of them in the forward pass; medians over {} "
+                    "steps of all ranks",
+                    show_count(count), shown(idle / std::max<std::int64_t>(1, count)),
+                    shown(median_of(forward)), all.size()),
+        idle);
+  }
+
+  /// The same layer in steps in which collectives were in flight meanwhile, and in others.
+  void look_at_overlap() {
+    struct Layer {
+      std::vector<std::int64_t> alone, beside;
+    };
+    std::map<std::int32_t, Layer> layers;
+    for (const MeasuredRank& rank : run_.ranks) {
+      std::vector<Interval> flights;
+      for (const MeasuredCollective& c : rank.collectives)
+        if (c.start_ns >= 0 && c.end_ns >= 0) flights.push_back({c.start_ns, c.end_ns});
+      flights = united(std::move(flights));
+      struct Sum {
+        std::int64_t time = 0, beside = 0;
+      };
+      std::map<std::pair<std::int32_t, std::int32_t>, Sum> sums;  // by step and layer
+      for (const MeasuredCompute& c : rank.compute) {
+        if (c.layer < 0 || c.step < 0) continue;
+        Sum& sum = sums[{c.step, c.layer}];
+        sum.time += c.end_ns - c.start_ns;
+        sum.beside += covered(flights, nullptr, c.start_ns, c.end_ns);
+      }
+      for (const auto& [key, sum] : sums) {
+        if (sum.time <= 0) continue;
+        const double share = static_cast<double>(sum.beside) / static_cast<double>(sum.time);
+        if (share < 0.1) layers[key.second].alone.push_back(sum.time);
+        if (share > 0.5) layers[key.second].beside.push_back(sum.time);
+      }
+    }
+    std::int64_t alone = 0, beside = 0, compared = 0;
+    for (const auto& [layer, times] : layers) {
+      if (times.alone.empty() || times.beside.empty()) continue;
+      alone += median_of(times.alone);
+      beside += median_of(times.beside);
+      ++compared;
+    }
+    if (compared == 0 || !matters(beside - alone)) return;
+    add(Difference::Kind::kOverlap,
+        fmt::format("computation is {:.1f} % slower while collectives are in flight",
+                    100 * (static_cast<double>(beside) / static_cast<double>(alone) - 1)),
+        fmt::format("{} layers of the backward pass take {} together beside collectives, and {} in "
+                    "steps and ranks where nothing was in flight",
+                    compared, shown(beside), shown(alone)),
+        beside - alone);
+  }
+
+  const MeasuredRun& run_;
+  const StepModel& model_;
+  const Summary& predicted_;
+  std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;  ///< by pack and step's number
+  std::vector<Difference> found_;
+};
+
+}  // namespace
+
+std::string_view to_string(Difference::Kind kind) {
+  switch (kind) {
+    case Difference::Kind::kCollective: return "collective";
+    case Difference::Kind::kLateRank: return "late-rank";
+    case Difference::Kind::kHostGap: return "host-gap";
+    case Difference::Kind::kOverlap: return "overlap";
+    case Difference::Kind::kChoice: return "nccl-choice";
+    case Difference::Kind::kPacks: return "packs";
+  }
+  return "";
+}
+
+std::vector<Difference> differences(const MeasuredRun& run, const StepModel& model,
+                                    const Summary& predicted) {
+  return Differences(run, model, predicted).find();
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,388 @@
+// Nodes name each other by id, in any order, so the nodes of a rank are kept until its file is
+// read. Communicators are not in the trace: nodes name them (pg_name), and a file beside the trace
+// lists their ranks. The k-th collective of a rank on a communicator is the k-th of every other
+// rank.
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "core/formats/chakra.h"
+#include "core/formats/json_stream.h"
+#include "core/plan/check_program.h"
+#include "core/replay/graph_reader.h"
+#include "core/replay/rank_builder.h"
+
+namespace tutti::core {
+namespace {
+
+using Type = ChakraNode::Type;
+
+std::optional<CollectiveKind> kind_of(std::int64_t comm_type) {
+  switch (static_cast<ChakraNode::Collective>(comm_type)) {
+    case ChakraNode::Collective::kAllReduce:
+    case ChakraNode::Collective::kBarrier: return CollectiveKind::kAllReduce;
+    case ChakraNode::Collective::kReduce: return CollectiveKind::kReduce;
+    case ChakraNode::Collective::kAllGather: return CollectiveKind::kAllGather;
+    case ChakraNode::Collective::kGather: return CollectiveKind::kGather;
+    case ChakraNode::Collective::kScatter: return CollectiveKind::kScatter;
+    case ChakraNode::Collective::kBroadcast: return CollectiveKind::kBroadcast;
+    case ChakraNode::Collective::kAllToAll: return CollectiveKind::kAllToAll;
+    case ChakraNode::Collective::kReduceScatter:
+    case ChakraNode::Collective::kReduceScatterBlock: return CollectiveKind::kReduceScatter;
+  }
+  return std::nullopt;
+}
+
+class ChakraGraph {
+ public:
+  explicit ChakraGraph(const ChakraFiles& files) : files_(files), ranks_(files.ranks) {}
+
+  Expected<ExecutionGraph> read() {
+    graph_.file = files_.path;
+    std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
+    for (std::int64_t r = 0; r < ranks_; ++r) all[static_cast<std::size_t>(r)] = r;
+    graph_.communicators.push_back({"", std::move(all)});
+    if (!files_.groups.empty()) {
+      if (auto read = read_groups(); !read) return tl::make_unexpected(read.error());
+    }
+    for (std::int64_t r = 0; r < ranks_; ++r) {
+      if (auto read = read_rank(r); !read) return tl::make_unexpected(read.error());
+    }
+    round_blocks();
+    write_notes();
+    return std::move(graph_);
+  }
+
+ private:
+  template <class... Args>
+  static tl::unexpected<Error> fail(ProblemCode code, const std::string& file,
+                                    fmt::format_string<Args...> format, Args&&... args) {
+    return tl::make_unexpected(Error::request({code, "ExecutionTrace.path"},
+                                              fmt::format(format, std::forward<Args>(args)...),
+                                              {file, 0, 0}));
+  }
+
+  // --- communicators ---
+
+  Expected<void> read_groups() {
+    auto input = files_.open(files_.groups);
+    if (!input) return tl::make_unexpected(input.error());
+    JsonStream in(**input, files_.groups);
+    const auto wrong = [&](ProblemCode code, const std::string& text) {
+      in.fail({code, "ExecutionTrace.groups"}, text);
+    };
+    if (in.enter_object()) {
+      while (const auto key = in.next_key()) {
+        const std::string name(key->substr(0, 256));
+        ExecutionGraph::Communicator one{name, {}};
+        std::vector<bool> seen(static_cast<std::size_t>(ranks_), false);
+        if (!in.enter_array()) {
+          wrong(ProblemCode::kWrongType, fmt::format("\"{}\" must be a list of ranks", name));
+          break;
+        }
+        while (in.next_item()) {
+          const std::string_view text = in.scalar();
+          std::int64_t rank = -1;
+          const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+          if (error != std::errc() || stop != text.data() + text.size() || rank < 0 ||
+              rank >= ranks_ || seen[static_cast<std::size_t>(rank)]) {
+            wrong(ProblemCode::kInvalid,
+                  fmt::format("\"{}\": expected distinct ranks, 0 to {}", name, ranks_ - 1));
+            break;
+          }
+          seen[static_cast<std::size_t>(rank)] = true;
+          one.ranks.push_back(rank);
+        }
+        if (in.failed()) break;
+        if (one.ranks.empty()) wrong(ProblemCode::kMissing, fmt::format("\"{}\" is empty", name));
+        if (!communicator_of_.try_emplace(name, std::ssize(graph_.communicators)).second)
+          wrong(ProblemCode::kDuplicate, fmt::format("\"{}\" is listed twice", name));
+        graph_.communicators.push_back(std::move(one));
+      }
+    } else if (!in.failed()) {
+      wrong(ProblemCode::kWrongType, "expected an object, {\"<name>\": [ranks…], …}");
+    }
+    if (in.failed()) return tl::make_unexpected(in.error());
+    return {};
+  }
+
+  Expected<std::int32_t> communicator(const ChakraNode& node) {
+    if (node.group.empty()) return 0;
+    const auto known = communicator_of_.find(node.group);
+    if (known != communicator_of_.end()) return static_cast<std::int32_t>(known->second);
+    // PyTorch's default group has all ranks.
+    if (node.group == "0" || node.group == "default_pg") return 0;
+    if (files_.groups.empty())
+      return fail(ProblemCode::kMissing, file_,
+                  "node {} \"{}\" is on the communicator \"{}\"; hint: say which ranks that has, "
+                  "execution_trace {{ groups: \"…\" }}",
+                  node.id, node.name, node.group);
+    return fail(ProblemCode::kUnknownName, file_,
+                "node {} \"{}\" is on the communicator \"{}\", which {} does not list", node.id,
+                node.name, node.group, files_.groups);
+  }
+
+  // --- ranks ---
+
+  struct Node {
+    std::uint64_t id = 0;
+    TaskId task = kNoTask;
+    std::vector<std::uint64_t> after;
+  };
+
+  Expected<void> read_rank(std::int64_t rank) {
+    rank_ = rank;
+    file_ = files_.file(rank);
+    builder_ = {};
+    nodes_.clear();
+    index_.clear();
+    streams_.clear();
+    sequence_.clear();
+    used_.clear();
+    call_stack_.clear();
+    auto input = files_.open(file_);
+    if (!input) return tl::make_unexpected(input.error());
+    const auto take = [this](const ChakraNode& node) { return add(node); };
+    // Streams are numbered when all are known: those of devices come first.
+    const auto metadata = read_chakra(**input, file_, take, counts_);
+    if (!metadata) return tl::make_unexpected(metadata.error());
+    if (rank == 0)
+      graph_.source = "Chakra" + (metadata->version.empty() ? "" : " " + metadata->version);
+    // PyTorch's traces have calls as control dependencies: an operator and those that it calls.
+    is_tuttis_ = metadata->attributes.contains("tutti_version");
+    const bool calls = metadata->attributes.contains("pid");
+    if (!calls) {
+      for (auto& [node, after] : call_stack_)
+        nodes_[node].after.insert(nodes_[node].after.end(), after.begin(), after.end());
+    } else if (!call_stack_.empty()) {
+      has_calls_ = true;
+    }
+    for (const Node& node : nodes_) {
+      for (const std::uint64_t id : node.after) {
+        const auto before = index_.find(id);
+        if (before == index_.end()) {
+          ++lost_dependencies_;
+        } else {
+          builder_.edge(nodes_[before->second].task, node.task);
+        }
+      }
+    }
+    ExecutionGraph::Rank built = std::move(builder_).build();
+    number_streams(built);
+    if (const auto problems = problems_of(built.program); !problems.empty())
+      return wrong_graph(problems.front());
+    graph_.ranks.push_back(std::move(built));
+    return {};
+  }
+
+  tl::unexpected<Error> wrong_graph(const PlanProblem& problem) const {
+    std::uint64_t id = 0;
+    for (const Node& node : nodes_) {
+      if (node.task == problem.task) id = node.id;
+    }
+    return fail(ProblemCode::kConflict, file_,
+                "nodes depend on each other in a cycle, one of which is node {}", id);
+  }
+
+  Expected<void> add(const ChakraNode& node) {
+    if (++tasks_ > kMaxGraphTasks)
+      return fail(ProblemCode::kTooLarge, file_,
+                  "more than {} nodes on all ranks; a trace is held in memory", kMaxGraphTasks);
+    if (!index_.try_emplace(node.id, nodes_.size()).second)
+      return fail(ProblemCode::kDuplicate, file_, "two nodes have the id {}", node.id);
+    const auto task = task_of(node);
+    if (!task) return tl::make_unexpected(task.error());
+    if (!node.control_dependencies.empty())
+      call_stack_.emplace_back(nodes_.size(), node.control_dependencies);
+    nodes_.push_back({node.id, *task, node.data_dependencies});
+    return {};
+  }
+
+  Expected<TaskId> task_of(const ChakraNode& node) {
+    switch (node.type) {
+      case Type::kCollective:
+        if (node.bytes >= 0 || node.collective == 9) return collective(node);
+        // The host's side of a collective has no size; the GPU's node has.
+        ++host_sides_;
+        return compute(node);
+      case Type::kSend:
+      case Type::kReceive: return message(node);
+      case Type::kCompute:
+      case Type::kMemoryLoad:
+      case Type::kMemoryStore: return compute(node);
+      case Type::kInvalid:
+      case Type::kMetadata: break;
+    }
+    return builder_.mark();
+  }
+
+  Expected<TaskId> compute(const ChakraNode& node) {
+    const Time duration =
+        node.duration_ps >= 0 ? Time(node.duration_ps) : Time(node.duration_us * 1'000'000);
+    if (duration == Time() && node.duration_ps < 0) {
+      ++without_duration_;
+      return builder_.mark();
+    }
+    const auto [known, fresh] =
+        streams_.try_emplace({node.on_cpu, node.stream}, static_cast<int>(streams_.size()));
+    if (known->second > 255)
+      return fail(ProblemCode::kTooLarge, file_, "rank {} has more than 256 streams", rank_);
+    const bool bound = node.compute_bound_ppm >= 0 && node.compute_bound_ppm <= 1'000'000;
+    return builder_.compute(duration, static_cast<std::uint8_t>(known->second),
+                            bound ? static_cast<std::int32_t>(node.compute_bound_ppm) : 1'000'000);
+  }
+
+  /// Streams in the order of (host, number), so that those of devices come first.
+  void number_streams(ExecutionGraph::Rank& rank) const {
+    std::vector<std::uint8_t> number(256, 0);
+    std::uint8_t next = 0;
+    for (const auto& [key, first] : streams_) number[static_cast<std::size_t>(first)] = next++;
+    for (std::size_t t = 0; t < rank.program.tasks.size(); ++t) {
+      if (rank.program.tasks[t].kind == Task::Kind::kCompute)
+        rank.streams[t] = number[rank.streams[t]];
+    }
+  }
+
+  Expected<TaskId> message(const ChakraNode& node) {
+    const bool sends = node.type == Type::kSend;
+    const std::int64_t peer = sends ? node.destination : node.source;
+    if (peer < 0 || peer >= ranks_ || peer == rank_)
+      return fail(ProblemCode::kInvalid, file_,
+                  "node {} \"{}\" of rank {} has {} {}: expected another rank, 0 to {}", node.id,
+                  node.name, rank_, sends ? "comm_dst" : "comm_src", peer, ranks_ - 1);
+    if (node.bytes < 0 || node.bytes > (std::int64_t{1} << 46))
+      return fail(ProblemCode::kInvalid, file_, "node {} \"{}\" has comm_size {}", node.id,
+                  node.name, node.bytes);
+    return builder_.message(
+        {sends, peer, node.tag, node.bytes, static_cast<std::int64_t>(node.id)});
+  }
+
+  Expected<TaskId> collective(const ChakraNode& node) {
+    const auto kind = kind_of(node.collective);
+    if (!kind || node.bytes > (std::int64_t{1} << 46))
+      return fail(ProblemCode::kInvalid, file_, "node {} \"{}\" has comm_type {} and comm_size {}",
+                  node.id, node.name, node.collective, node.bytes);
+    if (node.has_dimensions)
+      return fail(ProblemCode::kUnsupported, file_,
+                  "node {} \"{}\" is among some dimensions of ASTRA-sim's network only "
+                  "(involved_dim); hint: give it a pg_name, and list its ranks in groups",
+                  node.id, node.name);
+    const auto which = communicator(node);
+    if (!which) return tl::make_unexpected(which.error());
+    const auto& ranks = graph_.communicators[static_cast<std::size_t>(*which)].ranks;
+    if (std::find(ranks.begin(), ranks.end(), rank_) == ranks.end())
+      return fail(ProblemCode::kConflict, file_,
+                  "node {} \"{}\": rank {} is not one of the communicator \"{}\"", node.id,
+                  node.name, rank_, node.group);
+    if (ranks.size() == 1) return builder_.mark();  // nothing moves
+    if (node.root < 0 || node.root >= std::ssize(ranks))
+      return fail(ProblemCode::kInvalid, file_, "node {} \"{}\" has root {} of {} ranks", node.id,
+                  node.name, node.root, ranks.size());
+    return numbered(node, *which, *kind, std::ssize(ranks));
+  }
+
+  Expected<TaskId> numbered(const ChakraNode& node, std::int32_t which, CollectiveKind kind,
+                            std::int64_t ranks) {
+    ExecutionGraph::Collective one;
+    one.communicator = which;
+    one.kind = kind;
+    one.root = static_cast<std::int32_t>(has_root(kind) ? node.root : 0);
+    one.name = node.name;
+    if (const auto type = parse_data_type(node.type_name)) one.type = *type;
+    // comm_size is what a rank gives; for gathers, all blocks together are larger.
+    const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kGather;
+    const std::int64_t bytes = std::max<std::int64_t>(node.bytes, 1) * (gathers ? ranks : 1);
+    const std::int64_t item = size_of(one.type).count();
+    one.elements = node.elements > 0 ? node.elements : (bytes + item - 1) / item;
+    const std::int64_t turn = node.key >= 0 ? node.key : sequence_[which]++;
+    const auto [place, fresh] =
+        numbers_.try_emplace({which, turn}, static_cast<std::int32_t>(graph_.collectives.size()));
+    if (fresh) graph_.collectives.push_back(one);
+    const std::int32_t number = place->second;
+    if (!used_.insert(number).second)
+      return fail(ProblemCode::kDuplicate, file_,
+                  "node {} \"{}\" is the second one of collective {} on communicator \"{}\"",
+                  node.id, node.name, turn, node.group);
+    ExecutionGraph::Collective& known = graph_.collectives[static_cast<std::size_t>(number)];
+    if (known.kind != one.kind || known.root != one.root)
+      return fail(ProblemCode::kConflict, file_,
+                  "node {} \"{}\" of rank {} is collective {} on communicator \"{}\": {} of root "
+                  "{}, where rank {} has \"{}\", {} of root {}",
+                  node.id, node.name, rank_, turn, node.group, to_string(one.kind), one.root,
+                  graph_.communicators[static_cast<std::size_t>(which)].ranks.front(), known.name,
+                  to_string(known.kind), known.root);
+    if (known.elements != one.elements) ++uneven_;
+    known.elements = std::max(known.elements, one.elements);
+    return builder_.collective(number);
+  }
+
+  // --- the whole ---
+
+  /// Blocks are equal; a trace may round them otherwise.
+  void round_blocks() {
+    for (ExecutionGraph::Collective& one : graph_.collectives) {
+      const std::int64_t ranks =
+          std::ssize(graph_.communicators[static_cast<std::size_t>(one.communicator)].ranks);
+      if (has_blocks(one.kind)) one.elements = (one.elements + ranks - 1) / ranks * ranks;
+    }
+  }
+
+  void write_notes() {
+    const auto note = [this](std::int64_t count, const std::string& text) {
+      if (count > 0) graph_.notes.push_back(fmt::format(fmt::runtime(text), count));
+    };
+    note(is_tuttis_ ? 0 : without_duration_,
+         "{} nodes of the trace have no duration and take no time: Tutti does not derive times "
+         "from operations and tensor sizes");
+    note(host_sides_,
+         "{} collectives of the trace have no comm_size, as on the host's side; they take their "
+         "duration and send nothing");
+    note(lost_dependencies_,
+         "{} dependencies name nodes that the trace does not have, and are ignored");
+    note(uneven_,
+         "{} nodes of collectives have another size than the same collective of other ranks; the "
+         "largest counts");
+    if (has_calls_)
+      graph_.notes.emplace_back(
+          "control dependencies are calls of operators in a trace of PyTorch, and order nothing");
+    const auto invalid = counts_.unknown().find("INVALID_NODE");
+    if (invalid != counts_.unknown().end())
+      note(invalid->second, "{} nodes of the trace are invalid, and take no time");
+  }
+
+  const ChakraFiles& files_;
+  std::int64_t ranks_;
+  std::map<std::string, std::int64_t, std::less<>> communicator_of_;
+  /// The numbers of collectives, by communicator and place in its order.
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
+  RecordCounts counts_;
+  std::int64_t tasks_ = 0, without_duration_ = 0, host_sides_ = 0, lost_dependencies_ = 0,
+               uneven_ = 0;
+  bool has_calls_ = false;
+  bool is_tuttis_ = false;  ///< exported by Tutti, where a node without duration is a join
+  ExecutionGraph graph_;
+
+  // The rank that is being read.
+  std::int64_t rank_ = 0;
+  std::string file_;
+  RankBuilder builder_;
+  std::vector<Node> nodes_;
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::map<std::pair<bool, std::int64_t>, int> streams_;
+  std::map<std::int32_t, std::int64_t> sequence_;  ///< collectives so far, by communicator
+  std::unordered_set<std::int32_t> used_;          ///< collectives that it takes part in
+  std::vector<std::pair<std::size_t, std::vector<std::uint64_t>>> call_stack_;
+};
+
+}  // namespace
+
+Expected<ExecutionGraph> read_chakra_graph(const ChakraFiles& files) {
+  return ChakraGraph(files).read();
+}
+
+}  // namespace tutti::core

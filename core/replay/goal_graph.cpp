@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include "core/formats/goal.h"
+#include "core/plan/check_program.h"
+#include "core/replay/graph_reader.h"
+#include "core/replay/rank_builder.h"
+
+namespace tutti::core {
+namespace {
+
+class GoalGraph {
+ public:
+  explicit GoalGraph(const std::string& path) : path_(path) {
+    graph_.source = "GOAL";
+    graph_.file = path;
+  }
+
+  Expected<ExecutionGraph> read(ByteInput& input) {
+    const auto begin = [this](std::int64_t ranks) {
+      graph_.ranks.resize(static_cast<std::size_t>(ranks));
+    };
+    const auto take = [this](GoalRank&& rank) { return add(rank); };
+    if (auto done = read_goal(input, path_, begin, take); !done)
+      return tl::make_unexpected(done.error());
+    return std::move(graph_);
+  }
+
+ private:
+  Expected<void> add(const GoalRank& rank) {
+    tasks_ += std::ssize(rank.operations);
+    if (tasks_ > kMaxGraphTasks)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge, "ExecutionTrace.path"},
+          fmt::format("more than {} operations; a trace is held in memory", kMaxGraphTasks),
+          {path_, 0, 0}));
+    RankBuilder builder;
+    std::vector<bool> has_start(rank.operations.size(), false);
+    for (const GoalDependency& one : rank.dependencies) {
+      if (one.at_start) has_start[static_cast<std::size_t>(one.on)] = true;
+    }
+    // By operation: its task, and the task that is complete when it starts.
+    std::vector<TaskId> tasks, starts(rank.operations.size(), kNoTask);
+    for (std::size_t i = 0; i < rank.operations.size(); ++i) {
+      const GoalOperation& one = rank.operations[i];
+      const bool computes = one.kind == GoalOperation::Kind::kCompute;
+      // A message starts when it is posted.
+      if (has_start[i]) starts[i] = computes ? builder.announce() : builder.mark();
+      const Time duration(one.size * 1000);
+      if (computes) {
+        tasks.push_back(builder.compute(duration, one.cpu));
+      } else {
+        tasks.push_back(builder.message(
+            {one.kind == GoalOperation::Kind::kSend, one.peer, one.tag, one.size, one.line}));
+      }
+    }
+    for (const GoalDependency& one : rank.dependencies) {
+      const auto on = static_cast<std::size_t>(one.on);
+      const auto operation = static_cast<std::size_t>(one.operation);
+      const TaskId before = one.at_start ? starts[on] : tasks[on];
+      if (starts[operation] != kNoTask) builder.edge(before, starts[operation]);
+      builder.edge(before, tasks[operation]);
+    }
+    ExecutionGraph::Rank built = std::move(builder).build();
+    if (const auto problems = problems_of(built.program); !problems.empty())
+      return tl::make_unexpected(damaged(rank, tasks, problems.front()));
+    graph_.ranks[static_cast<std::size_t>(rank.rank)] = std::move(built);
+    return {};
+  }
+
+  [[nodiscard]] Error damaged(const GoalRank& rank, const std::vector<TaskId>& tasks,
+                              const PlanProblem& problem) const {
+    int line = 0;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (tasks[i] >= problem.task && line == 0) line = rank.operations[i].line;
+    }
+    const bool cycle = problem.code == PlanProblemCode::kCycle ||
+                       problem.code == PlanProblemCode::kNotAwaited ||
+                       problem.code == PlanProblemCode::kNoEnd;
+    return Error::request(
+        {ProblemCode::kConflict, "ExecutionTrace.path"},
+        fmt::format("rank {}: {}", rank.rank,
+                    cycle ? "operations require each other in a cycle" : problem.text),
+        {path_, line, 0});
+  }
+
+  const std::string& path_;
+  std::int64_t tasks_ = 0;
+  ExecutionGraph graph_;
+};
+
+}  // namespace
+
+Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name) {
+  return GoalGraph(name).read(input);
+}
+
+}  // namespace tutti::core

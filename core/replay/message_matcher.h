@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace tutti::core {
+
+/// Matches the messages that arrive at one rank with its receives, as MPI does: a receive takes the
+/// first message with its source and tag, and a message is taken by the first receive that it fits.
+/// Receives may be for any source and any tag.
+class MessageMatcher {
+ public:
+  static constexpr std::int64_t kAny = -1;
+
+  /// A message was sent. Returns the receive that takes it; nothing: it is kept until one does.
+  std::optional<std::int64_t> sent(std::int64_t source, std::int64_t tag, std::int64_t message) {
+    auto best = receives_.end();
+    // Receives with and without wildcards are in different queues; the first one posted wins.
+    for (const Key& key : {Key{source, tag}, Key{source, kAny}, Key{kAny, tag}, Key{kAny, kAny}}) {
+      const auto known = receives_.find(key);
+      if (known == receives_.end()) continue;
+      if (best == receives_.end() || known->second.front().order < best->second.front().order)
+        best = known;
+    }
+    if (best == receives_.end()) {
+      messages_[{source, tag}].push_back({next_++, message});
+      return std::nullopt;
+    }
+    const Item taken = best->second.front();
+    best->second.pop_front();
+    if (best->second.empty()) receives_.erase(best);
+    return taken.id;
+  }
+  /// A receive was posted. Returns the message that it takes; nothing: it is kept until one comes.
+  std::optional<std::int64_t> posted(std::int64_t source, std::int64_t tag, std::int64_t receive) {
+    auto best = messages_.end();
+    if (source != kAny && tag != kAny) {
+      best = messages_.find({source, tag});
+    } else {
+      for (auto one = messages_.begin(); one != messages_.end(); ++one) {
+        const auto& [from, with] = one->first;
+        if ((source != kAny && source != from) || (tag != kAny && tag != with)) continue;
+        if (best == messages_.end() || one->second.front().order < best->second.front().order)
+          best = one;
+      }
+    }
+    if (best == messages_.end()) {
+      receives_[{source, tag}].push_back({next_++, receive});
+      return std::nullopt;
+    }
+    const Item taken = best->second.front();
+    best->second.pop_front();
+    if (best->second.empty()) messages_.erase(best);
+    return taken.id;
+  }
+
+  [[nodiscard]] bool empty() const { return messages_.empty() && receives_.empty(); }
+  /// Returns a message that nothing has received; nothing if there is none.
+  [[nodiscard]] std::optional<std::int64_t> unreceived() const {
+    return messages_.empty() ? std::nullopt : std::optional(messages_.begin()->second.front().id);
+  }
+  /// Returns a receive for which nothing was sent; nothing if there is none.
+  [[nodiscard]] std::optional<std::int64_t> unmatched_receive() const {
+    return receives_.empty() ? std::nullopt : std::optional(receives_.begin()->second.front().id);
+  }
+
+ private:
+  struct Item {
+    std::int64_t order = 0;
+    std::int64_t id = 0;
+  };
+  using Key = std::pair<std::int64_t, std::int64_t>;  ///< source and tag
+  using Queue = std::deque<Item>;
+
+  std::int64_t next_ = 0;
+  std::map<Key, Queue> messages_, receives_;  ///< queues are never empty
+};
+
+}  // namespace tutti::core
