@@ -19,6 +19,11 @@ std::optional<How> auto_on_off(const std::string& name) {
   return std::nullopt;
 }
 
+/// Keeps no links, of which there may be millions.
+struct StepTimes : core::Summary {
+  void link(const core::LinkRecord&) override {}
+};
+
 /// Twice more, with NCCL's times as short and as long as they were in eight of ten measurements.
 std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario& scenario,
                                 const core::RunControl& control) {
@@ -29,7 +34,7 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
     record.level = core::RecordLevel::kNone;
     core::RunControl quiet;
     quiet.cancel = control.cancel;
-    core::Summary summary;
+    StepTimes summary;
     const auto ran = simulator.run(other, record, quiet, summary);
     const bool whole = ran && std::ssize(summary.steps()) >= scenario.run.steps;
     return whole ? std::optional(summary.step_time()) : std::nullopt;
