@@ -227,8 +227,8 @@ class Synthesizing {
     for (std::size_t i = 0; i < ranked_.size(); ++i) {
       // The best one is proved even after a stop: it is about to be written.
       if (i > 0 && stopped()) break;
-      // Pieces are copies of each other: two show how they follow each other, and hundreds would take
-      // minutes.
+      // Pieces are copies of each other: two show how they follow each other, and hundreds would
+      // take minutes.
       RankedSchedule few = ranked_[i];
       few.pieces = std::min<std::int64_t>(few.pieces, 2);
       const auto algorithm = subject_.compiled(text_of_schedule(few));
