@@ -229,7 +229,7 @@ TEST_F(ExecutionTraceRuns, ProblemsHaveTheirPlaces) {
   EXPECT_EQ(kinds("execution_trace { path: \"t.goal\" }",
                   "strategy { algorithm: \"nccl\" pytorch_ddp { } }")
                 .front(),
-            "conflict Strategy");
+            "conflict Scenario.strategy");
   std::ofstream(folder_ / "three.goal") << ranks(3, "calc 5\n", "calc 5\n");
   EXPECT_EQ(kinds("execution_trace { path: \"three.goal\" }"),
             Kinds{"conflict ExecutionTrace.path"});
