@@ -84,14 +84,14 @@ std::string plural(std::size_t count, const char* what) {
 }
 
 /// Of the packs one after the other: moving their bytes, and the latency that each has to wait.
-struct Parts {
+struct BoundParts {
   Time bytes;
   Time latency;
 };
 
-Parts parts_of(const core::Scenario& scenario) {
+BoundParts parts_of(const core::Scenario& scenario) {
   std::map<Bytes, core::Bound> known;
-  Parts parts;
+  BoundParts parts;
   for (const core::Pack& pack : scenario.plan.packs) {
     if (pack.phase == core::PackPhase::kCheckpoint) continue;
     const Bytes bytes = scenario.plan.collective(pack).bytes();
@@ -154,7 +154,7 @@ Card card_of(const core::Scenario& scenario) {
       *scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);
   fact("lower bound of the step time", show(step.time) + ": " + step.reason);
   fact("… of communication", show(all.time) + ": " + all.reason);
-  const Parts parts = parts_of(scenario);
+  const BoundParts parts = parts_of(scenario);
   if (parts.bytes + parts.latency == Time()) {
     fact("what binds that", "none: no bytes have to be sent");
     return card;

@@ -121,8 +121,6 @@ Report comparison_report(const Comparison& c) {
   return report.add("in_words", c.in_words());
 }
 
-}  // namespace
-
 namespace {
 
 /// A timeline, or the trace of a run as one.
