@@ -54,7 +54,9 @@ TEST(SymmetricKernels, AreChosenAsNcclsCodeDoes) {
                                           std::stoll(cells[5]), type_of(std::stoi(cells[4]))});
     ASSERT_EQ(kernel ? std::string(kernel->name) : "none", cells[6]) << line;
     ASSERT_EQ(kernel ? kernel->blocks : 0, std::stoi(cells[7])) << line;
-    if (kernel) ASSERT_FLOAT_EQ(kernel->estimate_us, std::stof(cells[8])) << line;
+    if (kernel) {
+      ASSERT_FLOAT_EQ(kernel->estimate_us, std::stof(cells[8])) << line;
+    }
     ++rows;
   }
   EXPECT_GT(rows, 2000);
