@@ -253,7 +253,7 @@ TEST(SectionsDeath, AMessageAlongAWayThatWasNotExpectedIsOurOwnMistake) {
   network.expect_no_other();
   EventQueue events;
   EXPECT_DEATH(network.send(other, core::Bytes(8), Time(), 0, Address{}, nullptr, events),
-               "not expected");
+               "not announced");
 }
 
 }  // namespace

@@ -432,8 +432,8 @@ TEST(MscclPp, AHundredMalformedFilesAreRefusedWithAPlace) {
     if (!algorithm) {
       ++refused;
       ASSERT_FALSE(problems.empty()) << seed;
-      for (const Problem& problem : problems.take().value().problems())
-        EXPECT_FALSE(problem.text.empty());
+      const tl::unexpected<Error> error = problems.take();
+      for (const Problem& problem : error.value().problems()) EXPECT_FALSE(problem.text.empty());
       continue;
     }
     // Still a plan, of something else: it is checked, and the checker ends.
