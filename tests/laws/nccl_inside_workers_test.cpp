@@ -306,7 +306,7 @@ TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
   EXPECT_EQ(choice->algorithm, nccl::Algorithm::kRing);
   EXPECT_EQ(choice->protocol, nccl::Protocol::kSimple);
   EXPECT_THAT(core::nccl_notes(tree),
-              testing::Contains(testing::HasSubstr("NCCL 2.21.5 would take inside workers")));
+              testing::Contains(testing::HasSubstr("NCCL 2.21.5 would choose inside workers")));
   const core::Summary summary = summary_of(settings(""));
   EXPECT_THAT(summary.info().packs.front().nccl,
               testing::StartsWith("inside workers all_reduce by"));

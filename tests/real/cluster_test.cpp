@@ -387,7 +387,9 @@ TEST(WorkerSet, WhoNeverStopsTalkingDoesNotKeepTheUserFromStopping) {
   talker.join();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind.code, ProblemCode::kStopped);
-  if (!aligned) EXPECT_EQ(kind_of(aligned.error()).code, ProblemCode::kStopped);
+  if (!aligned) {
+    EXPECT_EQ(kind_of(aligned.error()).code, ProblemCode::kStopped);
+  }
 }
 
 TEST(WorkerSet, WhoSendsMoreThanIsDueHasFailed) {

@@ -145,9 +145,9 @@ INSTANTIATE_TEST_SUITE_P(Machines, RecommendedTable,
                                          Where{"hgx-h100", 1}, Where{"hgx-h100", 8, "ndr"},
                                          Where{"ec2-p5-48xlarge", 4, "efa-v2"},
                                          Where{"pcie4-a100", 2, "ethernet-25"}),
-                         [](const auto& info) {
+                         [](const auto& tested) {
                            std::string name =
-                               fmt::format("{}x{}", info.param.nodes, info.param.machine);
+                               fmt::format("{}x{}", tested.param.nodes, tested.param.machine);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
