@@ -12,8 +12,11 @@ import tutti
 
 scenario = tutti.parse(
     """
-cluster { workers { machine: "cpu-host" count: 4 } network { kind: ONE_SWITCH bandwidth_gb_per_s: 10 latency_us: 5 } }
-workload { variable { name: "gradient" shape: 4000000 } layer_times { backward_us: 1000 } }
+cluster {
+  workers { machine: "cpu-host" count: 4 }
+  network { kind: ONE_SWITCH bandwidth_gb_per_s: 10 latency_us: 5 }
+}
+workload { variable { name: "gradient" shape: 4000000 } forward_ms: 0.5 backward_ms: 1 }
 strategy { algorithm: "ring" }
 """,
     path="four_hosts.textproto",
@@ -28,7 +31,8 @@ truth = scenario.copy()
 truth.cluster.network.bandwidth_gb_per_s = 5
 truth.cluster.network.latency_us = 12
 rows = tutti.perf(truth, minbytes="4K", maxbytes="64M", stepfactor=4).rows
-lines = ["# nThread 1 nGpus 1 minBytes 4096 maxBytes 67108864 step: 4(factor) warmup iters: 5 iters: 20"]
+half = "time algbw busbw #wrong"
+lines = [f"# size count type redop root {half} {half}"]
 for row in rows:
     half = "{time_us:.2f} {algbw_gb_per_s:.2f} {busbw_gb_per_s:.2f} 0".format(**row["out_of_place"])
     lines.append(f"{row['bytes']} {row['count']} float sum -1 {half} {half}")
@@ -53,5 +57,6 @@ fitted["error_before"], fitted["error_after"]
 calibrated = scenario.copy()
 calibrated.cluster = {"file": "fitted.textproto"}
 before, after, real = (one.simulate().step_time_us for one in (scenario, calibrated, truth))
-print(f"predicted before {before:.0f} µs, after {after:.0f} µs; the cluster of the log takes {real:.0f} µs")
+print(f"predicted before {before:.0f} µs, after {after:.0f} µs")
+print(f"the cluster of the log takes {real:.0f} µs")
 assert abs(after - real) < abs(before - real)

@@ -34,7 +34,7 @@ print(direct.to_text())
 scenario = tutti.parse(
     """
 cluster { workers { machine: "cpu-host" count: 8 } network { kind: ONE_SWITCH link: "roce-100" } }
-workload { variable { name: "gradient" shape: 4000003 } layer_times { backward_us: 1000 } }
+workload { variable { name: "gradient" shape: 4000003 } forward_ms: 0.5 backward_ms: 1 }
 strategy { algorithm: "ring" bytes_per_pack: 0 }
 """,
     path="eight_hosts.textproto",

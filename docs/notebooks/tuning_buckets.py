@@ -14,7 +14,7 @@ cluster {
   workers { machine: "dgx1-v100" count: 2 }
   network { kind: ONE_SWITCH link: "edr" }
 }
-workload { model: "resnet50_torchvision" batch: 64 layer_times { file: "resnet50_torchvision_v100" } }
+workload { model: "resnet50_torchvision" batch: 64 layer_times: "resnet50_torchvision_v100" }
 strategy { algorithm: "nccl" pytorch_ddp { bucket_cap_mb: 25 } }
 """,
     path="ddp.textproto",
@@ -54,7 +54,8 @@ sweep.best()
 # lines to paste into the training script.
 
 # %%
-tuning = scenario.tune({"strategy.pytorch_ddp.bucket_cap_mb": [1, 2, 5, 10, 25, 50]}, evaluations=30)
+sizes = [1, 2, 5, 10, 25, 50]
+tuning = scenario.tune({"strategy.pytorch_ddp.bucket_cap_mb": sizes}, evaluations=30)
 tuning
 
 # %%

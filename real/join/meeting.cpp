@@ -216,7 +216,7 @@ class Mesh {
     if (event.failure.empty())
       return tl::make_unexpected(
           Error::run({core::ProblemCode::kProtocol, "", w},
-                     fmt::format("the process listening at {} is not worker {}", w, at)));
+                     fmt::format("the process listening at {} is not worker {}", at, w)));
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kLost, "", w},
                    fmt::format("worker {} cannot be reached at {}: {}", w, at, event.failure)));

@@ -51,7 +51,7 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
     const bool bounded =
         !split && !scenario->strategy.servers && !core::has_slices(scenario->workload);
     EXPECT_THAT(editor().card_text().toStdString(),
-                HasSubstr(bounded ? "what binds that" : "not known"));
+                HasSubstr(bounded ? "what binds that" : "unknown"));
     if (!split) {
       EXPECT_THAT(editor().card_text().toStdString(), Not(HasSubstr("hold the same part")));
     }

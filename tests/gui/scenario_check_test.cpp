@@ -170,7 +170,7 @@ TEST(Card, SaysWhoCommunicatesBesideTheGradients) {
   EXPECT_EQ(
       fact(*card, "gradients"),
       "reduced in 8 groups of 4 replicas; the replicas of a group hold the same part of the model");
-  EXPECT_THAT(fact(*card, "lower bound of the step time"), HasSubstr("not known"));
+  EXPECT_THAT(fact(*card, "lower bound of the step time"), HasSubstr("unknown"));
   EXPECT_EQ(fact(*check(example("04_resnet50_ring")).card, "communicator"), "");
 }
 

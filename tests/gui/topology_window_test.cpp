@@ -195,14 +195,14 @@ TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
   open_ring();
   const core::PackRecord pack = view().trace()->packs().front();
   cursor().set_moment(pack.end - Time(1));
-  EXPECT_THAT(words(), HasSubstr("under way"));
+  EXPECT_THAT(words(), HasSubstr("in flight"));
   const std::size_t gpu = node("w1/gpu0");
   QTest::mouseMove(&picture(),
                    picture().place_of(picture().layout_of_nodes().nodes[gpu].centre()).toPoint());
   EXPECT_EQ(picture().current_node(), gpu);
   EXPECT_THAT(words(), HasSubstr("w1/gpu0 holds of pack"));
   QTest::mouseMove(&picture(), QPoint(1, 1));
-  EXPECT_THAT(words(), HasSubstr("under way"));
+  EXPECT_THAT(words(), HasSubstr("in flight"));
   picture().setFocus();
   QTest::keyClick(&picture(), Qt::Key_Right);
   ASSERT_TRUE(picture().selected_node()) << "arrow keys are not the window's here";
@@ -390,7 +390,7 @@ class TwoTopologies : public TopologyWindow {
     EXPECT_EQ(shown.loads, expected.loads);
     EXPECT_EQ(shown.flights.size(), expected.flights.size());
     EXPECT_EQ(shown.in_flight, expected.in_flight);
-    EXPECT_THAT(words(), HasSubstr("This is " + both().trace->sides()[side].name + " at " +
+    EXPECT_THAT(words(), HasSubstr("This shows " + both().trace->sides()[side].name + " at " +
                                    core::show(own) + " of its run."));
   }
 

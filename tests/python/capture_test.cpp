@@ -15,8 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 constexpr const char* kScenario = R"(
-cluster { workers { machine: "dgx1-v100" count: 2 } network { latency_us: 5 } }
-workload { model: "resnet50_torchvision" layer_times { backward_us: 20000 } }
+cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH latency_us: 5 } }
+workload { model: "resnet50_torchvision" forward_ms: 10 backward_ms: 20 }
 strategy { algorithm: "ring" }
 )";
 

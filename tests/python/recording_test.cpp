@@ -22,7 +22,7 @@ cluster {
 workload {
   variable { name: "a" shape: 1000 }
   variable { name: "b" shape: 3001 }
-  layer_times { backward_us: 20 }
+  forward_ms: 0.01 backward_ms: 0.02
 }
 strategy { algorithm: "ring" bytes_per_pack: 4096 }
 run { steps: 2 }

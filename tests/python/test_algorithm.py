@@ -82,5 +82,7 @@ def test_every_statement_is_valid_text(small, tmp_path):
     with pytest.raises(tutti.Error) as caught:
         small.plan(check=True)
     assert all(problem.code not in ("syntax", "unknown-name") for problem in caught.value.problems)
+    # A text of the language has no way to write a double quote.
+    assert "require (ranks > 1) \"more than 'one' rank\"\n" in a.to_text()
     a.save(tmp_path / "a.tutti-algorithm")
     assert tutti.load_algorithm(tmp_path / "a.tutti-algorithm").to_text() == a.to_text()

@@ -3,6 +3,7 @@ import pytest
 import tutti
 
 
+
 def test_plan_has_packs_with_gradients(small):
     plan = small.plan(check=True)
     assert [pack["bytes"] for pack in plan.packs] == [12004, 4000]
@@ -11,13 +12,12 @@ def test_plan_has_packs_with_gradients(small):
 
 
 def test_sweep_gives_points_as_a_table(small, tmp_path):
-    sweep = small.sweep(
-        {"strategy.shards": [1, 2], "cluster.network.latency_us": [1, 5.5, 20]}, output=tmp_path / "a.sweep"
-    )
-    assert sweep.fields == ["strategy.shards", "cluster.network.latency_us"]
+    over = {"strategy.bytes_per_pack": [0, 4096], "cluster.network.latency_us": [1, 5.5, 20]}
+    sweep = small.sweep(over, output=tmp_path / "a.sweep")
+    assert sweep.fields == list(over)
     assert len(sweep) == 6
     assert list(sweep.points["cluster.network.latency_us"]) == [1, 5.5, 20] * 2
-    assert sweep.points["strategy.shards"].dtype.kind == "i"
+    assert sweep.points["strategy.bytes_per_pack"].dtype.kind == "i"
     assert sweep.best()["cluster.network.latency_us"] == 1
     again = tutti.Sweep(tmp_path / "a.sweep")
     assert list(again.points["step_time_us"]) == list(sweep.points["step_time_us"])
@@ -70,11 +70,12 @@ def test_options_that_do_not_exist_are_refused(small):
 def test_calibrate_fits_a_log(small, tmp_path, source):
     log = tmp_path / "measured.txt"
     rows = tutti.perf(small, minbytes="4K", maxbytes="64K").rows
-    lines = ["# nThread 1 nGpus 1 minBytes 4096 maxBytes 65536 step: 2(factor) warmup iters: 5 iters: 20"]
+    half = "time algbw busbw #wrong"
+    lines = [f"# size count type redop root {half} {half}"]
     lines += [
-        f"{row['bytes']} {row['count']} float sum -1 {2 * row['out_of_place']['time_us']:.2f} 1 1 0 "
-        f"{2 * row['out_of_place']['time_us']:.2f} 1 1 0"
+        f"{row['bytes']} {row['count']} float sum -1 {time:.2f} 0 0 0 {time:.2f} 0 0 0"
         for row in rows
+        for time in [2 * row["out_of_place"]["time_us"]]
     ]
     log.write_text("\n".join(lines) + "\n")
     path = tmp_path / "small.textproto"
@@ -101,7 +102,7 @@ def test_validate_and_import_refuse_missing_files(tmp_path):
 
 def test_run_executes_for_real(small):
     small.run.steps = 2
-    small.workload.layer_times = {"backward_us": 200}
+    small.workload.backward_ms = 0.2
     result = small.run(timeline=True)
     assert len(result.steps) == 2
     assert result.step_time_us > 0

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import tutti
+
 NAMES = ["tuning_buckets", "own_algorithm", "calibrating"]
 
 
@@ -21,5 +23,6 @@ def test_twins_run(name, source, tmp_path, monkeypatch):
 def test_notebooks_have_the_cells_of_their_twins(name, source, tmp_path):
     folder = source / "docs" / "notebooks"
     made = tmp_path / f"{name}.ipynb"
-    subprocess.run([sys.executable, folder / "make_notebook.py", folder / f"{name}.py", made], check=True)
+    script = folder / "make_notebook.py"
+    subprocess.run([sys.executable, script, folder / f"{name}.py", made], check=True)
     assert json.loads(made.read_text()) == json.loads((folder / f"{name}.ipynb").read_text())

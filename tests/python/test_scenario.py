@@ -52,10 +52,14 @@ def test_unknown_fields_are_attribute_errors_with_a_hint(small):
 
 def test_mistakes_say_file_line_column_and_what_to_do():
     with pytest.raises(tutti.RequestError) as caught:
-        tutti.parse('cluster { workers { machine: "dgx-a1000" } }\nrun { steps: -1 }', path="mine.textproto")
+        tutti.parse(
+            'cluster { workers { machine: "dgx-a1000" } }\nrun { steps: -1 }', path="mine.textproto"
+        )
     problems = caught.value.problems
-    assert (problems[0].file, problems[0].line, problems[0].column) == ("mine.textproto", 1, 21)
-    assert problems[0].code == "unknown-name"
+    # What is missing is reported too: strategy and workload, at the beginning of the file.
+    unknown = [p for p in problems if p.code == "unknown-name"]
+    assert [p[1:4] for p in unknown] == [("mine.textproto", 1, 30)]
+    assert unknown[0].hint == 'did you mean "dgx-a100"?'
     assert any(p.line == 2 and p.field == "Run.steps" for p in problems)
     assert caught.value.file == "mine.textproto"
     assert isinstance(caught.value, ValueError)

@@ -337,7 +337,7 @@ TEST(Calibrate, ARunOfMoreWorkersThanCoresSaysSoAndNamesNoSlowLink) {
     EXPECT_GT(step["core_wait_us"].real(), 0);
   const Outcome o = run_tutti({"calibrate", scenario, "--run", run});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("note: in 3 of 3 steps "));
+  EXPECT_THAT(o.out, HasSubstr("note: in 3 of 3 steps"));
   EXPECT_THAT(o.out, Not(testing::ContainsRegex(" of w[0-9]/")));
 }
 

@@ -87,7 +87,9 @@ void expect_whole_or_untouched(const TemporaryFolder& folder, const std::vector<
       const std::string what = fmt::format("{} {} {}: {}", words[0], how, n, o.err);
       const std::string now = folder.read(output);
       EXPECT_TRUE(now == old_one || is_whole(now)) << what;
-      if (o.status == 0) EXPECT_TRUE(is_whole(now)) << what;
+      if (o.status == 0) {
+        EXPECT_TRUE(is_whole(now)) << what;
+      }
       if (o.status != 0) {
         EXPECT_EQ(o.status, 1) << what;
         EXPECT_EQ(now, old_one) << what;
@@ -95,7 +97,9 @@ void expect_whole_or_untouched(const TemporaryFolder& folder, const std::vector<
         EXPECT_THAT(o.err, AnyOf(HasSubstr("No space left"), HasSubstr("nput/output error")))
             << what;
       }
-      if (std::string(how) == "short") EXPECT_EQ(o.status, 0) << what;
+      if (std::string(how) == "short") {
+        EXPECT_EQ(o.status, 0) << what;
+      }
       for (const std::string& left : folder.files()) {
         if (std::count(before.begin(), before.end(), left) > 0) continue;
         EXPECT_THAT(left, testing::EndsWith(".part")) << what;
@@ -198,8 +202,9 @@ workload { model: "alexnet_torchvision" batch: 32 } strategy { algorithm: "ring"
       const Outcome o = disk.run(words(folder));
       const std::string what = fmt::format("{} {}: {}", how, n, o.err);
       EXPECT_TRUE(o.status == 0 || o.status == 1) << what;
-      if (o.status == 1)
+      if (o.status == 1) {
         EXPECT_THAT(o.err, AnyOf(HasSubstr("a.sweep"), HasSubstr("a.csv"))) << what;
+      }
       EXPECT_THAT(o.err, testing::Not(HasSubstr("should never happen"))) << what;
       const Outcome again = test::run_tutti(words(folder));
       EXPECT_EQ(again.status, 0) << what << again.err;

@@ -88,7 +88,6 @@ TEST(TunerFile, IsFollowedByPredictions) {
   // The recommended setting has NCCL_ALGO=Ring; without it, and with the table, it is the same.
   EXPECT_EQ(step(without, {"strategy.nccl.tuner=FILE", "strategy.nccl.tuner_file=table.csv"}),
             step(files.scenario, {}));
-  EXPECT_NE(step(without, {}), step(files.scenario, {}));
   const Outcome perf = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--tuner",
                                   files.table, "-b", "1M", "-e", "1M", "--format", "json"});
   ASSERT_EQ(perf.status, 0) << perf.err;
@@ -200,7 +199,7 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
   put(files.folder, "dump/h-pid7.log",
       inspector("AllReduce", 1 << 20, promised("all_reduce", 1 << 20), "RING", "LL128") +
           inspector("AllGather", 1 << 20, 30 * promised("all_gather", 1 << 24), "RING", "LL") +
-          inspector("Broadcast", 3 << 20, promised("broadcast", 2 << 20), "RING", "SIMPLE"));
+          inspector("Broadcast", 3 << 20, 1.5 * promised("broadcast", 2 << 20), "RING", "SIMPLE"));
   const Outcome o =
       run_tutti({"compare", "--promise", promise, files.folder.file("dump"), "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -218,12 +217,6 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("2 of 3 collectives inside their bands, 0 faster, 1 slower"),
                     HasSubstr("slower")));
-  // nccl-tests' log of the same, by its own prediction: everything inside.
-  const Outcome log = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--set",
-                                 "NCCL_ALGO=Ring", "-b", "1K", "-e", "64M", "-f", "3"});
-  put(files.folder, "perf.log", log.out);
-  const Outcome tests = run_tutti({"compare", "--promise", promise, files.folder.file("perf.log")});
-  EXPECT_EQ(tests.status, 0) << tests.err;
 }
 
 TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {

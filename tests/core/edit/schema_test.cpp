@@ -53,7 +53,7 @@ TEST(Schema, EveryFieldThatHoldsAFigureSaysWhatItMeans) {
   EXPECT_EQ(field(schema, {"cluster", "network", "bandwidth_gb_per_s"}).unit, "GB/s");
   EXPECT_EQ(field(schema, {"strategy", "bytes_per_pack"}).unit, "bytes");
   EXPECT_EQ(field(schema, {"strategy", "merging"}).otherwise,
-            "ring and nccl: SCOPED_ALLOCATOR, as TensorFlow does; everything else: CONCAT");
+            "SCOPED_ALLOCATOR for ring and nccl, as in TensorFlow; CONCAT for all others");
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).otherwise, "SUM");
   EXPECT_EQ(field(schema, {"workload", "update_ms"}).otherwise,
             "5 passes over the variables at the device's memory bandwidth (momentum: read weight, "

@@ -4,7 +4,9 @@
     with ring.lane():
         ring.send(ring.data[tutti.rank], to=tutti.rank + 1)
         with ring.loop("round", 1, tutti.ranks - 2) as r:
-            ring.reduce(ring.data[tutti.rank - r], source=tutti.rank - 1, then="only send", to=tutti.rank + 1)
+            ring.reduce(
+                ring.data[tutti.rank - r], source=tutti.rank - 1, then="only send", to=tutti.rank + 1
+            )
         …
     scenario.use(ring).simulate()
 
@@ -110,7 +112,7 @@ def _text(value: Any) -> str:
 
 
 def call(function: str, *arguments: Number) -> Value:
-    """A function of the language: `call("power", 2, hop)`, `call("min", a, b)`, `call("log2", n)`."""
+    """A function of the language: `call("power", 2, hop)`, `call("log2", n)`."""
     return Value(f"{function}({', '.join(_text(argument) for argument in arguments)})")
 
 
@@ -195,9 +197,12 @@ class Algorithm:
         return Value(name)
 
     def require(self, condition: Value, text: str) -> None:
-        """Refuses clusters for which the condition does not hold, with this text."""
-        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        self._head(f'require {_text(condition)} "{quoted}"')
+        """Refuses clusters for which the condition does not hold, with this text.
+
+        Texts of the language have no double quotes and one line: quotes become single ones.
+        """
+        line = " ".join(text.split()).replace('"', "'")
+        self._head(f'require {_text(condition)} "{line}"')
 
     def let(self, name: str, value: Number) -> Value:
         """A value with a name: for all lanes, or for the rest of the block."""
@@ -226,7 +231,9 @@ class Algorithm:
             yield Value(each or "0")
 
     @contextlib.contextmanager
-    def loop(self, name: str, first: Number, last: Number, *, down: bool = False) -> Iterator[Value]:
+    def loop(
+        self, name: str, first: Number, last: Number, *, down: bool = False
+    ) -> Iterator[Value]:
         """Repeats the block with the numbers from `first` to `last`, both included."""
         way = "down to" if down else "to"
         with self._block(f"for {name} from {_text(first)} {way} {_text(last)}"):
