@@ -51,7 +51,7 @@ class ClusterRun {
     words.insert(words.end(), options.begin(), options.end());
     coordinator_.emplace_back(words, environment);
     const std::string waits = "waiting for workers at ";
-    const bool said = coordinator_.front().says("; on each machine");
+    const bool said = coordinator_.front().says("; run on each machine");
     const std::string err = coordinator_.front().err();
     if (!said) throw std::runtime_error("the coordinator does not wait for workers: " + err);
     const std::size_t begin = err.find(waits) + waits.size();

@@ -109,7 +109,7 @@ TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatI
   EXPECT_EQ(later->span_blocks(), reader.span_blocks());
   // Of several devices, and beside other damage.
   spoil(bytes, sane.span_blocks().back());
-  EXPECT_THAT(reader_of(bytes).damage(), HasSubstr("spans are missing, of 2 devices, between"));
+  EXPECT_THAT(reader_of(bytes).damage(), HasSubstr("spans are missing, on 2 devices, between"));
   bytes.replace(kTimelineMagic.size() + 1, 2, "\xff\xff");
   EXPECT_THAT(reader_of(bytes).damage(),
               testing::AllOf(testing::StartsWith("is damaged at byte 8: 1 of its "),
