@@ -179,33 +179,6 @@ TEST(SweepStore, EndsAQueryThatDoesNot) {
   EXPECT_TRUE(database->number("SELECT count(*) FROM t")) << "the next one has its own time";
 }
 
-TEST(SweepStore, TwoThatStartAtOnceShareIt) {
-  for (int round = 0; round < 10; ++round) {
-    const test::TemporaryFolder folder;
-    const std::string path = folder.file("a.sweep");
-    std::vector<std::string> errors(8);
-    {
-      std::vector<std::thread> threads;
-      for (std::size_t t = 0; t < errors.size(); ++t) {
-        threads.emplace_back([&, t] {
-          auto store = SweepStore::resume(path, info());
-          if (!store) {
-            errors[t] = store.error().message();
-          } else if (const auto added = store->add(static_cast<std::int64_t>(t % 4), outcome(1));
-                     !added) {
-            errors[t] = added.error().message();
-          }
-        });
-      }
-      for (std::thread& thread : threads) thread.join();
-    }
-    EXPECT_THAT(errors, testing::Each("")) << round;
-    auto store = SweepStore::open(path);
-    ASSERT_TRUE(store) << store.error().message();
-    EXPECT_EQ(*store->done(), std::vector<bool>(4, true));
-  }
-}
-
 /// What a program that was killed has left in the file beside it counts, where it can be read.
 TEST(SweepStore, IsReadWhereNothingCanBeWritten) {
   const test::TemporaryFolder folder, mounted;
