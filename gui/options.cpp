@@ -207,7 +207,7 @@ QStringList beyond_the_end(const Options& options, Time end) {
   return missing;
 }
 
-/// Selects what is looked for, and leaves the view where it was asked to be.
+/// Selects the result of --find, and keeps the visible range that other options set.
 QString find(MainWindow& window, const Options& options, const std::optional<TimeRange>& range) {
   TimelineView& view = window.timeline();
   if (!window.find(options.find)) return QStringLiteral("--find %1: not found").arg(options.find);

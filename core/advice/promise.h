@@ -13,7 +13,7 @@
 
 namespace tutti::core {
 
-/// What a collective of NCCL's is predicted to take, to be held against a measurement.
+/// The predicted time of an NCCL collective, which a measurement can be compared with.
 struct PromisedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;  ///< as nccl-tests counts
@@ -26,7 +26,7 @@ struct PromisedCollective {
   bool planned = false;  ///< of the scenario's own sizes; else one of a series of sizes
 };
 
-/// What `tutti tune` promises of the recommended setting.
+/// The predictions of `tutti tune` for the recommended setting.
 struct Promise {
   std::string scenario;
   std::string nccl;  ///< its release

@@ -16,8 +16,9 @@ namespace tutti::core {
 ///
 /// Time with one port per rank, parts of C bytes, m the maximum number of parts that a rank sends
 /// or receives: α + m⌈C·β⌉, plus ⌈m·C·γ⌉ if they are added. m is n - 1, and 1 for sendrecv.
-/// Lanes: 0 keeps and adds; lanes 1 … n - 1 send to the rank 1 … n - 1 positions ahead; lanes n …
-/// 2n - 2 receive from the rank 1 … n - 1 positions behind.
+/// Lanes: lane 0 copies the part that the rank keeps and adds received parts; lanes 1 … n - 1 send
+/// to the rank 1 … n - 1 positions ahead; lanes n … 2n - 2 receive from the rank 1 … n - 1
+/// positions behind.
 /// SOURCE: grouped ncclSend and ncclRecv, as nccl-tests has alltoall, gather, scatter and sendrecv
 /// (src/*.cu); with sums: the first half of the shuffle (shuffle.h) with every rank as a gather
 /// rank.

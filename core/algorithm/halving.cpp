@@ -73,8 +73,8 @@ class Halving : public PowerOfTwo {
   }
 
   enum class Side { kNearer, kFarther, kNone };
-  /// Where the rank stands in a hop of the tree: of those whose lower bits are the root's, one of
-  /// each two has this one, too.
+  /// Returns the role of the rank in a hop of the tree. Ranks take part if their lower bits equal
+  /// the root's; of each pair, the nearer one also has the root's value of this bit.
   [[nodiscard]] Side side_of(Rank rank, int bit) const {
     const Rank differing = (rank ^ contract().root()) & ((Rank{2} << bit) - 1);
     return differing == 0                ? Side::kNearer
@@ -108,7 +108,7 @@ class Halving : public PowerOfTwo {
     Range own;    ///< the one that has the rank's block,
     Range other;  ///< and its partner's
   };
-  /// Those of the segment that rank and partner share above the bit.
+  /// Returns the halves of the segment that rank and partner share above the bit.
   [[nodiscard]] Halves at_bit(Rank rank, int bit) const {
     Range segment{Buffer::kData, 0, elements()};
     if (whole_) return {segment, segment};

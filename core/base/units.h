@@ -50,8 +50,8 @@ using Bytes = Quantity<struct ByteTag>;
 /// A rate in bytes per second; always a whole number, so that times are exact.
 using Bandwidth = Quantity<struct BytesPerSecondTag>;
 
-/// For products of two 64-bit numbers. (An extension of gcc and clang, so it is named in one
-/// place.)
+/// Holds products of two 64-bit numbers. (The type is an extension of gcc and clang, so only this
+/// line names it.)
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;

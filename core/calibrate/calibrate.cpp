@@ -12,7 +12,7 @@
 namespace tutti::core {
 namespace {
 
-/// As many digits as a fit can mean.
+/// Rounds to the number of digits that a fit can determine.
 double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
 /// Predictions of all experiments for the same figures.
@@ -66,7 +66,7 @@ class Calibrator {
     problem.cancelled = [this] { return control_.cancel != nullptr && control_.cancel->load(); };
     int evaluations = 0;
     problem.evaluate = [&](const std::vector<double>& logs) -> std::optional<std::vector<double>> {
-      // How many there will be is not known; most fits end before 600.
+      // The number of evaluations is not known beforehand; most fits end before 600.
       if (control_.progress) control_.progress(1 - std::exp(-++evaluations / 300.0));
       std::vector<double> values;
       for (const double log : logs) values.push_back(std::exp(log));
@@ -235,7 +235,7 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
     const auto outlier = find_outliers(scenario, request.timelines, library);
     if (!outlier) return tl::make_unexpected(outlier.error());
     if (!outlier->list.empty()) {
-      // What tells them apart are the times of single devices.
+      // Outliers can only be distinguished by the times of single devices.
       experiments = {};
       if (const auto done = add_timelines(request.timelines, RunTimes::Detail::kDevices, *of_kinds,
                                           library, experiments);

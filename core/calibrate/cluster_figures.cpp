@@ -22,8 +22,8 @@
 namespace tutti::core {
 namespace {
 
-/// How far from its start a figure may go: what is further off is no correction but another
-/// machine.
+/// The maximum factor between a parameter's start and its fitted value. A larger one would mean
+/// another machine rather than a correction.
 constexpr double kFurthest = 1e4;
 
 ClusterFigure rate(const std::string& name, const std::string& about, double gb_per_s) {
@@ -47,7 +47,7 @@ std::string unlike_others(const std::string& what, const Outlier& outlier) {
   return fmt::format("of this {}, {} than others", what, how);
 }
 
-/// Where the search for it is to begin.
+/// Sets the value at which the search for the parameter begins.
 ClusterFigure guessed(ClusterFigure figure, const Outlier* outlier) {
   if (!outlier) return figure;
   const double guess = outlier->figure == Outlier::Figure::kRate ? figure.before / outlier->slower
@@ -290,8 +290,8 @@ void ClusterFigures::add_network() {
     for (const proto::Nic& nic : machine.nic())
       slowest_card = std::min(slowest_card, nic.bandwidth_gb_per_s());
   }
-  // Where the network's ports are what limits, they are the figure, and the cards must not hold
-  // them back; otherwise the other way about.
+  // If the network's ports are slower than the cards, their bandwidth is the parameter, and the
+  // cards' bandwidth is raised so that it does not limit them; otherwise vice versa.
   const bool ports_limit =
       network.has_bandwidth_gb_per_s() && network.bandwidth_gb_per_s() <= slowest_card;
   const std::string about = "of a network card's port, per direction";

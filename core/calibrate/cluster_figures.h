@@ -30,7 +30,7 @@ struct ClusterFigure {
   double before = 0;  ///< microseconds or GB/s
   double least = 0;
   double most = 0;
-  double guess = 0;  ///< of what is apart, what messages have it for; 0: `before` is as good as any
+  double guess = 0;  ///< for an outlier: the value estimated from messages; 0: start at `before`
 
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
@@ -82,7 +82,7 @@ class ClusterFigures {
                                  const FittedTo& fitted_to = {}) const;
 
  private:
-  /// Where a figure stands. `machine` is -1 for the network.
+  /// The field of the cluster that a parameter sets. `machine` is -1 for the network.
   struct Place {
     enum class Field { kLatency, kBandwidth, kReduce, kCopy, kLaunch } field = Field::kLatency;
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;

@@ -96,7 +96,7 @@ std::string structure_of(const proto::Cluster& cluster) {
   bare.clear_machine();
   bare.clear_workers();
   bare.clear_calibrated();
-  // Groups that are alike are one.
+  // Identical groups are merged into one.
   std::string text = bare.ShortDebugString();
   std::string last;
   std::int64_t count = 0;

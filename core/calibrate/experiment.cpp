@@ -66,8 +66,7 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
   // It is the links' figures that are looked for.
   run.experiment.scenario->mutable_run()->set_nccl(proto::Run::RINGS);
-  // What is emulated sends and computes beside each other, and neither takes anything from the
-  // other.
+  // In emulated runs, communication and computation do not slow each other.
   if (info.executor.starts_with("emulated"))
     run.experiment.scenario->mutable_run()->set_interference(proto::Run::OFF);
   run.experiment.file = info.scenario_file;
@@ -223,7 +222,7 @@ class Logs {
     }
     for (const bool out_of_place : {true, false}) {
       const auto& timing = out_of_place ? row.out_of_place : row.in_place;
-      // What nccl-tests prints in place for what cannot be in place is of no use to anybody.
+      // nccl-tests prints in-place times for collectives that cannot run in place; ignore them.
       if (!timing || (!out_of_place && !can_be_in_place(kind))) continue;
       // Copies would be one unknown more, which all sizes hide behind the network.
       const bool copies = out_of_place && !moves_the_same_out_of_place(kind);

@@ -30,7 +30,7 @@ struct Experiment {
   std::vector<Measurement> measurements;
   RunTimes::Detail detail = RunTimes::Detail::kPacks;
   std::optional<double>
-      step_us;  ///< shown beside its prediction, not fitted: most of it may be computation
+      step_us;  ///< shown next to its prediction, not fitted: most of it may be computation
 
   Experiment();
   Experiment(Experiment&&) noexcept;

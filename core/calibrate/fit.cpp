@@ -1,19 +1,19 @@
-// How a fit goes.
+// Fits the unknowns of a model to measurements.
 //
 // The model behind the residuals is a simulator: smooth nearly everywhere, with kinks where another
 // link becomes the narrowest, and with unknowns that do nothing at some points and much at others
 // (a wide link behind a narrow one, an addition that is far too fast). So:
-// 1. The unknowns of each family are first shifted together, in coarse steps, which finds their
-// common change with those that mattered most at the start.
+// 1. The unknowns of each family are first shifted together, in coarse steps. This finds the common
+//    change of those that matter most at the start.
 // 2. The Jacobian at that point shows which unknowns the residuals determine. Those are fitted
 //    first.
 // 3. As long as a large error remains, unknowns that could explain it are added one by one, the
-// best first.
+//    best first.
 // 4. If a large error still remains, the fit is repeated from shifts of each unknown alone, and the
-// result is kept if it is far better.
+//    result is kept if it is far better.
 // 5. Unknowns that the residuals do not determine at the solution go back to their start. If that
-// would make the fit worse, they return only as far as it does not: the measurements give a lower
-// or an upper bound.
+//    would make the fit worse, they go back only as far as the fit does not become worse: the
+//    measurements give a lower or an upper bound.
 
 #include "core/calibrate/fit.h"
 
@@ -30,18 +30,19 @@
 namespace tutti::core {
 namespace {
 
-/// Where a residual that cannot be computed is taken to be.
+/// The residual that is assumed if it cannot be computed.
 constexpr double kBad = 30;
 constexpr double kFirstScale = 0.3;
-/// What a residual may be off while the fit is still on its way.
+/// The standard deviation of residuals that is assumed until the fit is done.
 constexpr double kNominalDeviation = 0.05;
 constexpr double kDifference = 0.002;
-/// What is left must shrink to this for one unknown more. Where the model does not fit at all,
-/// statistics would let any unknown join that bends it a little.
+/// An unknown is added only if it reduces the remaining error to this share. If the model does not
+/// fit at all, a statistical test would accept any unknown that changes it a little.
 constexpr double kWorthAnUnknown = 0.5;
 constexpr double kCoarse = 1e-3;
 constexpr double kFine = 1e-6;
-/// How far beyond the last value that does no harm a bounded unknown is put.
+/// The distance (as a logarithm) from the last value that does not make the fit worse, at which a
+/// bounded unknown is put.
 constexpr double kClear = 0.05;
 
 using Point = std::vector<double>;
@@ -152,7 +153,7 @@ class Fitter {
     return false;
   }
 
-  /// Whether residuals are the same at both points, as far as anyone can measure.
+  /// True if residuals are equal at both points, within the accuracy of measurements.
   bool unchanged(const Point& a, const Point& b) {
     const std::vector<double> here = residuals(a), there = residuals(b);
     double most = 0;
@@ -321,8 +322,8 @@ class Fitter {
     return value;
   }
 
-  /// Whether a cost is more than chance makes it: 3.84 is the 95 % point of chi-square with one
-  /// degree of freedom.
+  /// True if the cost has grown significantly: 3.84 is the 95 % point of chi-square with one degree
+  /// of freedom.
   static bool worse(double now, double before, const RobustScale& robust) {
     return now > before + 3.84 * robust.deviation * robust.deviation;
   }

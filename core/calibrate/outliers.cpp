@@ -15,10 +15,9 @@
 namespace tutti::core {
 namespace {
 
-/// What takes less than this many times as long as others, and more than its inverse, is like them.
+/// A relative slowdown below this factor, and above its inverse, is not an outlier.
 constexpr double kFar = 1.25;
-/// What may be usual, among all that is alike: from most of the faster ones to most of the slower
-/// ones.
+/// Quantiles of similar links or devices that are tried as their normal slowdown, fastest first.
 constexpr Usual kUsuals[] = {0.25, 0.5, 0.75};
 
 using Figure = Outlier::Figure;
@@ -171,7 +170,8 @@ Outliers judge(const Heard& heard, Usual usual) {
   return result;
 }
 
-/// Those of `compared` that have another of their class that does not cross the very same links.
+/// Returns the entries of `compared` for which another route of the same class crosses different
+/// links.
 std::vector<const RelativeSlowdown*> outliers_reported(
     const Heard& heard, const std::map<Ends, RelativeSlowdown>& compared) {
   std::map<std::string, std::set<std::set<Outlier>>> ways;  // by class
@@ -189,7 +189,7 @@ std::vector<const RelativeSlowdown*> outliers_reported(
   return told;
 }
 
-/// What was not looked at since it tells of cores, and not of links.
+/// Returns notes on messages that were ignored because waits for cores made them slow.
 std::vector<std::string> notes_of_cores(const Heard& heard) {
   std::vector<std::string> notes;
   if (!heard.waits.empty()) {
@@ -210,7 +210,7 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
   return notes;
 }
 
-/// What was looked at, and what could not be.
+/// Returns notes on the messages that were compared, and on those that could not be.
 std::vector<std::string> notes_of(const Heard& heard, bool found) {
   if (!heard.lane_steps)
     return {

@@ -9,7 +9,8 @@
 namespace tutti::core::slowdown {
 namespace {
 
-/// Of the time that the shortest messages take, the least share of latency from which it is known.
+/// The minimum share of the latency in the time of the shortest messages; below it, the latency
+/// cannot be determined.
 constexpr double kMinShare = 0.1;
 
 }  // namespace

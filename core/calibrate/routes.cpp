@@ -143,7 +143,7 @@ void join(Samples& all, const Samples& more) {
     all[identical].insert(all[identical].end(), us.begin(), us.end());
 }
 
-/// Lengths that can be told apart.
+/// Lengths that can be distinguished.
 bool tells(const Samples& samples) {
   std::int64_t least = 0, most = 0;
   for (const auto& [identical, us] : samples) {
@@ -153,7 +153,7 @@ bool tells(const Samples& samples) {
   return 2 * most >= 3 * least && most > 0;
 }
 
-/// Of one timeline, into what is heard of all.
+/// Adds the messages of one timeline to those of all.
 void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one,
          Heard& heard, std::set<Ends>& crowded) {
   std::map<Ends, std::vector<Hop>> hops;

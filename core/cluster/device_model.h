@@ -7,7 +7,7 @@
 
 namespace tutti::core {
 
-/// Which GPU a device is. NCCL's times have figures by its generation. Numbers are those of
+/// The model of a GPU. Parameters of NCCL's times depend on its generation. The values are those of
 /// `GpuModel` in core/proto/machine.proto.
 enum class GpuModel : std::uint8_t {
   kNone,  ///< not stated
@@ -32,13 +32,13 @@ enum class GpuModel : std::uint8_t {
 /// Who makes a host's CPU. Numbers are those of `CpuVendor` in core/proto/machine.proto.
 enum class CpuVendor : std::uint8_t { kNone, kIntel, kAmd, kArm };
 
-/// As files name it: "H100", "RTX_4090".
+/// Returns the name in files: "H100", "RTX_4090".
 std::string_view to_string(GpuModel model);
 std::optional<GpuModel> parse_gpu_model(std::string_view name);
-/// All that can be stated, with commas between them.
+/// Returns the names of all models, separated by commas.
 std::string gpu_model_names();
 
-/// As files name it: "INTEL".
+/// Returns the name in files: "INTEL".
 std::string_view to_string(CpuVendor vendor);
 
 }  // namespace tutti::core

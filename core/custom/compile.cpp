@@ -594,7 +594,7 @@ class Compiler {
 
   /// Steps of all rounds of a loop that depend on its variable alone.
   std::int64_t sum_of(const NodeCode& loop, std::int64_t low, std::int64_t rounds) {
-    // The program so far is enough to count with, but for its values, which are still being built.
+    // The program so far is sufficient for counting, except for its values, which are incomplete.
     values_.swap_nodes(program_.values.nodes);
     const StepFinder finder(program_);
     Variables variables{};
@@ -873,7 +873,7 @@ class Compiler {
       note(program_.to_exchange, at, "this rank is not relative to the worker's own node");
   }
 
-  /// With one worker there is nothing to tell apart.
+  /// With one worker there is nothing to distinguish.
   void keep_promises() {
     if (program_.shape.ranks == program_.shape.per_node) return;
     const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name) {

@@ -396,7 +396,7 @@ class MscclReader {
     static_cast<void>(element);
   }
 
-  /// Where chunks lie; true if that is where inputs do.
+  /// Reads the place of chunks. Returns true if it is in the input.
   bool read_place(const Element& element, const char* buffer, const char* offset, Rank rank,
                   std::int64_t count, Range& range) {
     const std::string name = element.attribute(buffer).value();

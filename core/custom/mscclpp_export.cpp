@@ -32,7 +32,7 @@ struct End {
   auto operator<=>(const End&) const = default;
 };
 
-/// Where the messages of a connection are put, one after the other.
+/// The range in which the messages of a connection are stored, one after the other.
 struct Landing {
   Range range;
   bool in_scratch = false;  ///< of its own; from where it is copied or added

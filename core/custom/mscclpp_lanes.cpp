@@ -480,7 +480,7 @@ class LaneMaker {
     put(from, receive(block.lane, {Buffer::kData, 0, 0}));
     Instruction answer = send(block.lane, range(place, block.rank));
     answer.at = at_;
-    // What the reader knows to have been written there has to have arrived.
+    // Data that the reader knows to have been written there must have arrived.
     for (const auto& [inbox, count] : block.knows.known) {
       if (lane(inbox).rank == place.rank) answer.after.push_back({inbox, count - 1});
     }
@@ -700,7 +700,7 @@ class LaneMaker {
     for (const Promise& one : promises_) keep(one);
   }
 
-  /// What came later after all; else the step waits for itself.
+  /// Resolves a wait by an instruction that came later. Without one, the step waits for itself.
   void keep(const Promise& one) {
     Gpu& at = gpu(one.rank);
     std::vector<InstructionId> by;

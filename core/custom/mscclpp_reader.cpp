@@ -546,7 +546,7 @@ class PlanReader {
           "\"{}\" in a pipeline: MSCCL++ does not divide packets into rounds", name);
   }
 
-  /// What has to be remembered of who knows of which messages (mscclpp_lanes.cpp).
+  /// Counts the entries needed to track which block knows of which messages (mscclpp_lanes.cpp).
   void count_followed(const PlanOp& op) {
     const auto block = static_cast<std::int64_t>(gpu().blocks.size());
     for (const PlanPlace& place : op.target) {

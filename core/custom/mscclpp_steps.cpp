@@ -16,7 +16,7 @@ namespace {
 
 std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-/// Which instructions touch what of one buffer.
+/// The ranges of one buffer that instructions access.
 class Accesses {
  public:
   void add(const Range& range, InstructionId by) {
@@ -402,7 +402,7 @@ class Joiner {
   }
 
   PlanSteps lower() {
-    // Where each instruction is in its lane; a nop that falls away is done with the one before.
+    // The position of each instruction in its lane. A removed nop completes with the one before it.
     places_.resize(at(count()));
     for (int number = 0; number < count(); ++number)
       places_[at(number)].assign(lane(number).steps.size(), -1);

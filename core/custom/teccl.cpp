@@ -54,7 +54,7 @@ std::optional<Flow> parse_flow(std::string_view text) {
   return whole ? std::optional(flow) : std::nullopt;
 }
 
-/// As MSCCL's algorithm, whose text nobody has seen.
+/// An algorithm that was converted from TE-CCL to MSCCL; only the TE-CCL file is shown to users.
 class TecclAlgorithm : public CustomAlgorithm {
  public:
   TecclAlgorithm(std::shared_ptr<const CustomAlgorithm> made, std::string file)

@@ -379,7 +379,7 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
     const std::size_t line = from == 0 ? 0 : converted->text.rfind('\n', from - 1) + 1;
     const std::string margin = converted->text.substr(line, from - line);
     std::string lines = converted->text.substr(from, to - from);
-    // As deep as it stands, which means nothing here.
+    // Remove the indentation of the original place.
     if (margin.find_first_not_of(" \t") == std::string::npos) {
       for (std::size_t at = lines.find("\n" + margin); at != std::string::npos;
            at = lines.find("\n" + margin, at + 1))

@@ -16,7 +16,7 @@ std::string to_string(const FieldPath& path) {
 
 namespace {
 
-/// JSON's way of not writing a field.
+/// True for JSON's null, which stands for an unset field.
 bool is_null(const Value& value) {
   return value.kind == Value::Kind::kIdentifier && value.text == "null";
 }

@@ -138,8 +138,8 @@ std::string immutable(const std::string& path) {
 }  // namespace
 
 Expected<Database> Database::open(const std::string& path, Mode mode) {
-  // A reader that may not write would leave the files beside a database there when it closes it;
-  // SQLite itself needs less where the file cannot be written.
+  // A read-only connection would leave SQLite's auxiliary files behind when it closes, so even
+  // readers open the file for writing if they can.
   if (mode == Mode::kWrite)
     return open_with(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   auto database = open_with(path, path, SQLITE_OPEN_READWRITE);
@@ -147,7 +147,7 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   namespace fs = std::filesystem;
   const bool may_not_write = !std::fstream(path, std::ios::in | std::ios::out | std::ios::binary);
   if (!database && may_not_write && fs::is_regular_file(path, status)) {
-    // Where nothing can be written there is no place for the files that SQLite shares with others.
+    // In a read-only folder, SQLite cannot create the files that it shares with other processes.
     if (fs::file_size(path + "-wal", status) > 0 && !status)
       return tl::make_unexpected(Error::request(
           {ProblemCode::kInvalid},

@@ -12,7 +12,7 @@
 namespace tutti::core {
 namespace {
 
-/// Points that are asked for at a time.
+/// The number of points that are requested at a time.
 constexpr std::size_t kBatch = 4;
 /// Points of a space that are looked at; of larger ones as many at random.
 constexpr std::int64_t kMaxCandidates = 6000;
@@ -235,7 +235,7 @@ std::vector<std::int64_t> Tuner::promising() {
   return chosen;
 }
 
-/// Some points that were not asked for yet.
+/// Returns some points that were not requested yet.
 std::vector<std::int64_t> Tuner::anywhere() {
   std::vector<std::int64_t> points;
   for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {

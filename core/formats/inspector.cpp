@@ -80,7 +80,7 @@ class InspectorLine {
     }
   }
 
-  /// Fields begin with "coll_" or "p2p_", but for the kind itself and the traces.
+  /// Fields begin with "coll_" or "p2p_", except for the kind and the traces.
   void read_perf(std::string_view prefix) {
     if (!in_.enter_object()) return;
     perf_ = true;

@@ -325,7 +325,7 @@ class KinetoReader {
       event_.grid = *number;
   }
 
-  /// A list as text without blanks, its beginning only. A text stays as it is, but for its blanks.
+  /// Returns the beginning of a list as text without blanks, or a text without its blanks.
   void flat_into(std::string& to) {
     constexpr std::size_t kLongest = std::size_t{4} << 10;
     to.clear();

@@ -341,7 +341,7 @@ class NsysReader {
     give();
   }
 
-  /// Of "step 5", "Iteration_12", "train_step: 3".
+  /// Returns the number in "step 5", "Iteration_12", "train_step: 3".
   static std::optional<std::int64_t> step_number(std::string_view name) {
     const std::size_t digits = name.find_first_of("0123456789");
     if (digits == std::string_view::npos || digits == 0) return std::nullopt;
@@ -399,7 +399,7 @@ class NsysReader {
       bytes += std::max<std::int64_t>(0, call->bytes);
     }
     const bool exchange = sends + receives == static_cast<std::int64_t>(calls.size());
-    // As many sends as receives, to several peers: what PyTorch makes of an all-to-all.
+    // PyTorch implements an all-to-all as equal numbers of sends and receives with several peers.
     std::string name = calls.front()->name;
     if (exchange)
       name = sends == receives && sends > 1 ? "ncclAllToAll"
@@ -425,7 +425,7 @@ class NsysReader {
     if (bytes > 0) {
       event_.data_type = "Byte";
       event_.in_elements = bytes;
-      // What one rank gives to an all-gather, or gets of a reduce-scatter, is a part of the whole.
+      // The input of an all-gather, or the output of a reduce-scatter, is one of the ranks' blocks.
       const bool part = !whole && (name == "ncclAllGather" || name == "ncclReduceScatter" ||
                                    name == "ncclAlltoAll" || name == "ncclAllToAll");
       if (part && ranks > 0 && bytes < (std::int64_t{1} << 60) / ranks)

@@ -162,7 +162,7 @@ class PickleMachine {
     stack_.pop_back();
     return top;
   }
-  /// What was pushed since the last mark.
+  /// Pops and returns the values that were pushed since the last mark.
   std::vector<PlainValue*> pop_to_mark() {
     if (marks_.empty()) {
       fail(ProblemCode::kSyntax, "this is not a valid pickle: an instruction has no mark");

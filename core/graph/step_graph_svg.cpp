@@ -22,7 +22,7 @@ constexpr double kMargin = 24;
 constexpr double kTimes = 78;  ///< the column of start times
 constexpr double kBoxWidth = 208, kBoxHeight = 38;
 constexpr double kGutter = 96, kPitch = 58;
-constexpr double kRight = 64;  ///< beside the last lane: arrows, and how often a frame runs
+constexpr double kRight = 64;  ///< right of the last lane: arrows, and runs of a frame
 constexpr double kMinimumWidth = 700;
 
 const char* outline_of(StepGraph::Look look) {

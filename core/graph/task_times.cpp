@@ -100,7 +100,7 @@ void set_reached(const Program& program, const std::vector<bool>& ran, TaskTimes
   }
 }
 
-/// What spans and tasks have in common: kind, pack, index.
+/// The key by which spans and tasks are matched: kind, pack, index.
 using SpanLabel = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
 
 SpanLabel label_of_span(const Span& span) {
@@ -168,7 +168,7 @@ void StepSpans::span(TrackId track, const Span& span) {
   if (device == device_of_.end()) return;
   if (span.kind < SpanKind::kFirstCompute || span.kind == SpanKind::kChannel) return;
   std::vector<Span>& spans = devices_[device->second];
-  // Steps that are over are let go of, but for the newest.
+  // Drop the spans of completed steps, except for the newest step.
   if (spans.size() > 4096 && spans.front().step < last_.step && spans.size() % 1024 == 0)
     std::erase_if(spans, [this](const Span& old) { return old.step < last_.step; });
   spans.push_back(span);
@@ -209,7 +209,7 @@ TaskTimes StepSpans::task_times(const Program& program,
   times.of.resize(program.tasks.size());
   times.on_path.assign(program.tasks.size(), false);
   times.step = last_.end - last_.start;
-  // Where replicas do not wait for each other, one begins before all have ended the step before.
+  // If replicas do not wait for each other, some begin a step before others have ended the last.
   Time origin = last_.start;
   for (const auto& [label, all] : spans) origin = std::min(origin, all.front()->start);
   std::vector<bool> ran(program.tasks.size(), false);

@@ -124,7 +124,7 @@ class HorovodImport {
 
   [[nodiscard]] std::int64_t ns(std::int64_t us) const { return start_ns_ + us * 1000; }
 
-  /// What is known of one step.
+  /// The records of one step.
   struct HorovodStep {
     std::vector<std::pair<std::int64_t, std::string>> ready;  ///< when, which
     std::int64_t end_us = -1;

@@ -189,7 +189,7 @@ class RankTrace::Events {
     kernels_.back().collective = static_cast<std::int32_t>(collectives_.size());
     MeasuredCollective c;
     c.kind = measured_kind_of(e.collective.empty() ? e.name : e.collective);
-    // Of a broadcast NCCL before 2.19 named its type, whatever moved.
+    // Before 2.19, the kernel name of a broadcast has a type that need not be that of the data.
     choice_of_kernel(e.name, c);
     describe(e, c);
     c.start_ns = e.start_ns;
@@ -235,7 +235,7 @@ class RankTrace::Events {
         if (const std::int64_t elements = product(*dims); elements > 0)
           call.what.bytes = elements * call.what.type.bytes;
       }
-      // Of NCCL's own ranges.
+      // Only NCCL's own ranges have these fields.
       if (e.in_elements > 0 || !e.group_name.empty()) describe(e, call.what);
       annotated_.push_back(std::move(call));
       return counts.use("annotation of a collective");
@@ -303,7 +303,7 @@ class RankTrace::Events {
     list_kernels_by_step();
     for (std::size_t s = 0; s < rank_.steps.size(); ++s) fill_step(s);
     make_compute();
-    // Of kernels whose launch is not in the trace, the call is not known either.
+    // For kernels whose launch is not in the trace, the call is unknown, too.
     for (MeasuredCollective& c : collectives_) rank_.collectives.push_back(std::move(c));
     std::sort(rank_.collectives.begin(), rank_.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -396,7 +396,7 @@ class RankTrace::Events {
   }
 
   /// The last call whose range holds `time` on `thread`; null if there is none. Calls of one thread
-  /// do not overlap but for nesting.
+  /// do not overlap, except that they may be nested.
   static Call* call_at(std::vector<Call>& calls, std::int64_t time, std::int32_t thread) {
     auto behind = std::upper_bound(calls.begin(), calls.end(), time,
                                    [](std::int64_t t, const Call& c) { return t < c.range.start; });
@@ -523,7 +523,7 @@ class RankTrace::Events {
                          [](std::int64_t t, const HostStep& s) { return t < s.start; });
     if (behind == steps_.begin()) return -1;
     const auto s = behind - steps_.begin() - 1;
-    // What is launched between two annotations belongs to the step before.
+    // Kernels that are launched between two annotations belong to the step before.
     const bool last = behind == steps_.end();
     return last && time > steps_[static_cast<std::size_t>(s)].end ? -1
                                                                   : static_cast<std::int32_t>(s);
@@ -610,7 +610,7 @@ class RankTrace::Events {
       }
       step.gradients.push_back(
           {"", through(g->range.end), g->elements, g->type, g->shape, layer, -1});
-      // What one stream computes ends in the order of its launches.
+      // The kernels of one stream end in the order of their launches.
       if (step.gradients.size() > 1)
         step.gradients.back().ready_ns = std::max(
             step.gradients.back().ready_ns, step.gradients[step.gradients.size() - 2].ready_ns);
@@ -688,7 +688,7 @@ class RankTrace::Events {
     std::size_t next = 0;
     for (MeasuredCollective* c : of_step) {
       c->pack = packs;
-      // The gradients that were ready when it was issued, but for those of the packs before it.
+      // A pack has the gradients that were ready when it was issued and are in no pack before it.
       for (auto g = grads + static_cast<std::ptrdiff_t>(next);
            g != grads_end && g->range.start < c->issued_ns; ++g)
         step.gradients[next++].pack = packs;

@@ -11,7 +11,8 @@
 namespace tutti::core {
 namespace {
 
-/// How nccl-tests calls a type; "int8" for what it does not have, as only the bytes matter.
+/// Returns nccl-tests' name of a type; "int8" for types that it does not have, because only the
+/// number of bytes matters.
 std::string nccl_tests_type(const ElementType& type) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames{
       {{"float32", "float"},

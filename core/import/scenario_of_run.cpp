@@ -75,8 +75,8 @@ void take_gradients(const CandidateModel& candidate, StepModel& model) {
   }
 }
 
-/// Where only packs have sizes: each pack as one gradient, as large and as late as all of its
-/// gradients together. False if they have not, either.
+/// If only packs have sizes: makes each pack one gradient, with the size of all of its gradients
+/// and the time of the last one. Returns false if packs have no sizes either.
 bool packs_as_gradients(StepModel& model) {
   if (model.packs.empty()) return false;
   for (const StepModel::Pack& pack : model.packs) {
@@ -349,7 +349,7 @@ class ScenarioWriter {
     }
   }
 
-  /// Of ranks at even distances; 0: they are at others, or not known.
+  /// Returns the distance between the group's ranks; 0 if distances differ or are not known.
   [[nodiscard]] std::int64_t stride_of(const MeasuredGroup& group, std::int64_t world) const {
     if (group.size == world) return 1;
     if (group.ranks.size() < 2) return 0;

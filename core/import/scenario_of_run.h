@@ -27,7 +27,7 @@ struct CandidateModel {
 struct ScenarioFacts {
   std::string machine;  ///< a shipped machine or a file; empty: by the GPU's name, if there is such
                         ///< a machine
-  std::optional<std::int64_t> nodes;  ///< default: as many as the GPUs of the trace's hosts make
+  std::optional<std::int64_t> nodes;  ///< default: from the number of GPUs in the trace
   std::string link;                   ///< between nodes
   /// If the trace has no sizes of gradients, a model is searched here whose gradients have the
   /// sizes of the packs. If there is only one, `model_asked`, it must match.

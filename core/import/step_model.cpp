@@ -41,7 +41,7 @@ Signature signature_of(const MeasuredStep& step,
   return signature;
 }
 
-/// Of which rank, and which steps of it have the signature that most steps have.
+/// The chosen rank, and its steps that have the most frequent signature.
 struct Chosen {
   const MeasuredRank* rank = nullptr;
   std::vector<std::size_t> steps;

@@ -218,7 +218,7 @@ class TimelineOfRun {
     rows_.push_back(std::move(rows));
   }
 
-  /// What happened before the first step, or has no time, is not shown.
+  /// False for collectives before the first step or without times: these are not shown.
   static bool is_shown(const MeasuredRank& rank, const MeasuredCollective& c) {
     return c.start_ns >= 0 && c.end_ns >= c.start_ns && (c.step >= 0 || rank.steps.empty());
   }

@@ -13,8 +13,8 @@ namespace tutti::core {
 /// writes; the other collectives are separate packs after them, one for each kind, size and group.
 /// The record of a step has these phases: forward until the backward pass begins, backward until
 /// the last gradient is ready, then copies and updates, all without exposed communication. `model`:
-/// of the run. `name` is the timeline's name for the run. ERRORS: no record has a time; the run
-/// lasts longer than 50 days.
+/// the model of the run. `name`: the timeline's name for the run. ERRORS: no record has a time; the
+/// run lasts longer than 50 days.
 Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model,
                               const std::string& name, TimelineSink& sink);
 

@@ -52,7 +52,7 @@ class Record {
                     "{}: expected a whole number", name);
     return whole;
   }
-  /// Of another kind: a problem.
+  /// Reports a problem if the value has another kind.
   void expect(std::string_view name, Value::Kind kind, const char* what) {
     const Value* value = find(name);
     if (value != nullptr && value->kind != kind)
@@ -199,7 +199,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
         {whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
   }
   for (const CsvTable::Row& row : csv.uneven) {
-    // Whether the name is the table's, where cells are missing or too many, only a record can tell.
+    // In a row with missing or extra cells, the name counts only if a record has that name.
     const std::string name =
         id < row.cells.size() && index.contains(row.cells[id].text) ? row.cells[id].text : "";
     Problem problem;

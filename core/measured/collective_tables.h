@@ -17,7 +17,7 @@ namespace tutti::core {
 struct TableFacts {
   std::string table_id;
   std::string config;  ///< the same for repeats of one experiment
-  std::string system;  ///< whose machines; the repository that published them where nobody says
+  std::string system;  ///< the owner of the machines; if unknown, the repository of the table
   std::string collective;
   std::string gpu_model;
   std::string intra;  ///< "NVLink4+NVSwitch", "PCIe gen4", …
@@ -33,7 +33,7 @@ struct TableFacts {
   std::int64_t nics_per_node = 0;
   std::optional<double> nic_gbps;
   bool nvswitch = false;
-  bool healthy = false;  ///< false also where nobody can say
+  bool healthy = false;  ///< false also if unknown
   std::vector<std::pair<std::string, std::string>> env;
   std::vector<std::int64_t> outlier_sizes;
 };
@@ -48,7 +48,7 @@ struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
   std::vector<Problem> problems =
-      {};  ///< what is wrong with its record, so that nobody knows what was measured
+      {};  ///< errors in its record, because of which the measurement is unknown
   std::vector<Problem> unread = {};  ///< its rows whose size or time is none, or that have other
                                      ///< cells than the header; one each
 };

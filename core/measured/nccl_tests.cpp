@@ -39,8 +39,8 @@ bool all_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// How much of a word is the prefix of a launcher: "[1,0]<stdout>:" of mpirun --tag-output, which
-/// may stick to what follows, "0:" of srun --label.
+/// Returns the length of a launcher's prefix in a word: "[1,0]<stdout>:" of mpirun --tag-output,
+/// which may be followed by text without a space, or "0:" of srun --label.
 std::size_t prefix_of(std::string_view word) {
   if (word.starts_with('[')) {
     const std::size_t end = word.find(">:");
@@ -63,7 +63,7 @@ struct Columns {
   std::vector<Half> halves;
 };
 
-/// What the titles say; nothing if these words are no titles.
+/// Returns the columns that the titles name; nullopt if these words are no titles.
 std::optional<Columns> read_titles(const std::vector<Word>& words,
                                    const std::vector<bool>& halves_in_place) {
   Columns columns;
@@ -193,14 +193,14 @@ class TextReader {
     }
   }
 
-  /// What the head said so far was of another run.
+  /// Begins a new header: the previous one belonged to another run.
   void begin_head() {
     begin_run();
     run_ = NcclTestsRun();
     head_used_ = false;
   }
 
-  /// What came before was of another run.
+  /// Begins a new run: the lines before belonged to another one.
   void begin_run() {
     columns_.reset();
     ranks_.clear();

@@ -26,7 +26,7 @@ struct NcclTestsTiming {
 struct NcclTestsRow {
   Location where;
   std::int64_t bytes = 0;
-  std::int64_t elements = 0;  ///< as the collective is told them: of a block, if it deals in blocks
+  std::int64_t elements = 0;  ///< as passed to the collective: of one block, if it works on blocks
   std::string type;           ///< as nccl-tests calls it: "float", "half", …
   std::string redop;      ///< "sum", …; empty where the table does not say, or nothing is added
   std::int64_t root = 0;  ///< 0 where there is none

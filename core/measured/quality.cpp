@@ -7,8 +7,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// Of values in ascending order with their weights: the largest of the smallest that together weigh
-/// so much.
+/// Returns the weighted quantile of values in ascending order: the first value at which the
+/// cumulative weight reaches `share` of the total.
 template <class One, class Value>
 double quantile(const std::vector<One>& sorted, double share, Value value) {
   double total = 0, seen = 0;

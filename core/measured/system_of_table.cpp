@@ -60,8 +60,8 @@ std::string variable(const TableFacts& facts, const char* name) {
   return "";
 }
 
-/// Where a record has no variables at all, the advice of sites is taken to be followed; where it
-/// has, what it does not have is libfabric's default. SOURCE: defaults: fi_cxi(7); advice:
+/// If a record has no variables at all, the sites' advice is assumed; otherwise missing variables
+/// have libfabric's defaults. SOURCE: defaults: fi_cxi(7); advice:
 /// docs.cscs.ch, NCCL, and set-up (5) of argonne-lcf/alcf-nccl-tests, both with
 /// FI_CXI_RX_MATCH_MODE=software.
 nccl::Matching matching_of(const TableFacts& facts) {

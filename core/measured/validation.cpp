@@ -18,7 +18,7 @@ std::string size_band(std::int64_t bytes) {
   return "4 64 MiB and more";
 }
 
-/// Of rows with their weights.
+/// Sums over rows with their weights.
 struct Sums {
   Errors errors;
   Bands bands;
@@ -35,7 +35,7 @@ std::string nodes_band(std::int64_t nodes) {
   return nodes <= 16 ? "3 three to 16" : "4 more than 16";
 }
 
-/// What calibrates predictions: a process for each system of the tables that were given.
+/// Calibrations of predictions: one Gaussian process for each system of the given tables.
 class Calibrations {
  public:
   explicit Calibrations(const Spread& spread) : spread_(spread) {}
@@ -154,7 +154,7 @@ bool counts(const ValidatedTable& table, const Calibrations* calibrations) {
   return facts.healthy && !table.given && (!calibrations || calibrations->of(facts.system));
 }
 
-/// What of the tables counts, by config.
+/// Adds the rows of the tables that count, with equal weight per configuration.
 void add_whole(const std::vector<ValidatedTable>& tables, const Calibrations* calibrations,
                Sums& whole, Parts& parts) {
   std::map<std::string, double> rows_of_config;

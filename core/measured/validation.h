@@ -49,8 +49,8 @@ struct Validation {
   std::size_t rows =
       0;  ///< of healthy tables, outliers left out, those that cannot be read among them
   std::size_t outliers = 0;    ///< of them
-  std::size_t other_rows = 0;  ///< of tables that are not healthy, or that nobody has a record of:
-                               ///< they count for nothing
+  std::size_t other_rows = 0;  ///< of tables that are not healthy or have no record: they are not
+                               ///< counted in the statistics
   Quality overall;             ///< of those of them that are modelled; every config weighs the same
   BandQuality overall_bands;
   /// With a calibration: the statistics of the same rows without it.

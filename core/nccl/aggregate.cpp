@@ -21,7 +21,7 @@ struct Listed {
   Function function = Function::kAllReduce;
   ElementType type = ElementType::kInt8;
   Reduction reduction = Reduction::kSum;
-  std::int64_t bytes = 0;    ///< as the call is told them
+  std::int64_t bytes = 0;    ///< as passed to the call
   std::int64_t traffic = 0;  ///< bytes
 
   [[nodiscard]] auto kind() const { return std::tuple(function, type, kernel_of(reduction)); }

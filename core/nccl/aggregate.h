@@ -11,7 +11,7 @@ namespace tutti::core::nccl {
 struct Task {
   Function function = Function::kAllReduce;
   std::int64_t elements =
-      0;  ///< as the call is told them: of a block, of all-gather and reduce-scatter
+      0;  ///< as passed to the call: of one block, in all-gather and reduce-scatter
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
 };

@@ -37,7 +37,8 @@ void count_channels(Communicator& c, const Settings& settings) {
   const std::int64_t least = std::min<std::int64_t>(settings.min_channels.value_or(0), most);
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);
-  // Until 2.18 less beside ARM's CPUs. SOURCE: NVIDIA/nccl v2.18.6 src/init.cc, computeBuffSizes.
+  // Until 2.18, buffers are smaller on ARM CPUs.
+  // SOURCE: NVIDIA/nccl v2.18.6 src/init.cc, computeBuffSizes.
   const auto [ll, ll128, simple] = kOwnBuffers;
   const std::int64_t own =
       c.cpu == HostCpu::kArm && c.version < Version{2, 19, 0} ? 1048576 : simple;

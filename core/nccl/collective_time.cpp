@@ -30,9 +30,9 @@ namespace {
 constexpr ErrorBand kSymmetricBand{0.7, 3.3};
 constexpr ErrorBand kCopyEnginesBand{0.5, 3.0};
 
-/// How often each byte of the collective crosses the memory of a rank that passes on what it gets.
-/// A kernel reads what it sends (1); what comes is written into a slot and read out of it (2), and
-/// added to what is read (1) or written to the buffer (1); what is passed on stays in registers.
+/// Returns the bytes that cross the memory of a rank that forwards what it receives. A kernel reads
+/// the data that it sends (1). Received data is written into a slot and read from it (2), and is
+/// added to data that is read (1) or written to the buffer (1). Forwarded data stays in registers.
 /// SOURCE: NVIDIA/nccl src/device/prims_simple.h; of NVLS src/device/all_reduce.h: into the staging
 /// buffer and out of it (4), and the switch reads and writes there (2).
 double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes,
@@ -133,11 +133,11 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
     if (known) time.time.capped_at = link;
     time.work += least - moving;
   }
-  // What is delay carries bytes, too: a pipeline's first chunks.
+  // Bytes also move during the delay: the first chunks of the pipeline.
   const Time whole = time.delay + time.work;
   time.work = std::max(time.work, least);
   time.delay = whole - time.work;
-  // Nor does a link carry its bytes sooner where the model is wrong.
+  // The lower end of the band cannot be below the time that the link needs, either.
   time.band.low = std::max(time.band.low, static_cast<double>(least.count()) /
                                               static_cast<double>(time.whole().count()));
 }

@@ -21,7 +21,7 @@ inline constexpr std::array<std::int64_t, 3> kOwnBuffers{524288, 4915200, 419430
 /// The transport of sends and receives between two ranks.
 struct PointToPoint {
   int channels = 1;  ///< in all: a power of two
-  int per_peer = 1;  ///< of which so many go to one rank
+  int per_peer = 1;  ///< the number of these channels to one rank
   /// True if all pairs of GPUs of a node are closer than PCIe.
   bool all_nvlink = false;
   /// relays[g][p] is the GPU of g's node at whose card a message of g to GPU p of another node

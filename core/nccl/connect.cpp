@@ -60,7 +60,8 @@ const std::vector<int>& order(const Graph& graph, int channel) {
   return graph.orders[static_cast<std::size_t>(channel)].gpus;
 }
 
-/// Whether odd nodes take the other ring of a pair. Before 2.26 of any graph that may cross cards.
+/// True if odd nodes use the other ring of each pair. Before 2.26: in all graphs that may cross
+/// network cards.
 bool exchanges_rings(const Graph& ring, int channels, int nodes, Version version) {
   if (version < Version{2, 20, 0} || channels % 2 != 0) return false;
   if (version < Version{2, 21, 0} && nodes % 2 != 0) return false;
@@ -79,7 +80,7 @@ std::vector<int> ring(const Graph& graph, int channels, int nodes, int channel, 
   return ranks;
 }
 
-/// Which GPUs of a node's order speak with other nodes.
+/// The positions, in a node's order of GPUs, of those that communicate with other nodes.
 struct Doors {
   std::size_t to_parent = 0;
   std::array<std::size_t, 2> to_child{0, 0};
@@ -90,7 +91,7 @@ Doors doors(Pattern pattern) {
   return {0, {first, second}};
 }
 
-/// What a release would have searched for in place of a balanced tree.
+/// Returns the pattern that a release searches for in place of a balanced tree.
 Pattern pattern_of(const Graph& tree, int nodes, Version version) {
   if (tree.pattern != Pattern::kBalancedTree) return tree.pattern;
   if (before_2_8(version)) return Pattern::kSplitTree;

@@ -39,7 +39,7 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (settings.socket_threads) whole.sockets.threads = static_cast<int>(*settings.socket_threads);
   if (settings.sockets_per_thread)
     whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
-  // Which rings there are in a mesh depends on which GPUs it joins, as its file says.
+  // The rings of a cube mesh depend on the links in the machine file, so they are searched.
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
     if (!comm) return refuse(comm.error());
@@ -56,7 +56,7 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!found) return refuse(found.error());
   std::string note;
   if (found->nodes_per_topology > 1 && whole.nodes == 1) {
-    // What carries messages between its parts is what would carry them between two of it.
+    // The parts of one machine communicate over the transport that two such machines would use.
     auto two = system_of(machine, 2, whole.gpus, network, option);
     if (!two && !network) note = two.error().problems().front().text + "; assumed here: infiniband";
     if (!two && !network)

@@ -12,7 +12,7 @@ namespace {
 constexpr int kWarp = 32;
 constexpr std::int64_t kSlotsOfBuffer = 8;
 constexpr std::int64_t kMovedAtOnce = 16;
-/// What says: the default.
+/// The value that stands for NCCL's default.
 constexpr std::int64_t kUnset = -2;
 
 struct Read {
@@ -20,8 +20,8 @@ struct Read {
   bool as_written = false;
 };
 
-/// As C does, in any of its bases; what stands behind a number is passed over, and what begins with
-/// none is 0. Nothing: beyond 64 bits.
+/// Reads a number like strtoll, in any of C's bases: text after the number is ignored, and text
+/// without a number is 0. nullopt if the number does not fit into 64 bits.
 std::optional<Read> read(const std::string& text) {
   errno = 0;
   char* end = nullptr;

@@ -22,7 +22,7 @@ int to_local_peer(const Topology& node, const Paths& paths, int gpu, int peer) {
                                           nvlink_gb_per_s(node.node(NodeKind::kGpu, gpu).gpu.sm)));
 }
 
-/// How many network ports it takes to carry what the GPU's link to its CPU does; 0 for a GPU on a
+/// Returns the number of network ports that saturate the GPU's link to its CPU; 0 for a GPU on a
 /// switch.
 int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   float wanted = 0, have = 0;

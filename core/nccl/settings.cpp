@@ -101,7 +101,7 @@ class SettingsReader {
   SettingsReader(Version version, Settings& settings, Problems& problems)
       : version_(version), settings_(settings), problems_(problems) {}
 
-  /// Whether it is a variable that is known here.
+  /// Returns true if the variable is supported.
   bool read(const std::string& name, const std::string& value) {
     if (name == "NCCL_ALGO") {
       read_list<kAlgorithms>(name, value, kAlgorithmNames, version_, settings_.algorithms,

@@ -17,7 +17,7 @@ namespace tutti::core::nccl {
 
 class Tuner;
 
-/// How a program has prepared the buffers of its collectives.
+/// How the program has registered the buffers of its collectives.
 enum class Buffers {
   kPlain,
   kRegistered,  ///< ncclCommRegister, or registered by a CUDA graph

@@ -54,9 +54,8 @@ struct System {
   int nics = 0;                 ///< of a node, for its GPUs
   double nic_gb_per_s = 0;      ///< of one, by its data sheet
   Transport transport = Transport::kNone;
-  Matching matching =
-      Matching::kByCpu;  ///< on Slingshot; where nobody says, as its sites advise for NCCL
-  Sockets sockets = {};  ///< with transport TCP
+  Matching matching = Matching::kByCpu;  ///< on Slingshot; by default as its sites advise for NCCL
+  Sockets sockets = {};                  ///< with transport TCP
   Driving driving = Driving::kProcessPerGpu;
   HostCpu cpu = HostCpu::kIntel;
   bool card = false;  ///< GPUs are PCIe cards: what goes to the network crosses the host as what

@@ -30,7 +30,7 @@ Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
     if (link.kind != LinkKind::kNvlink || link.from != gpu) continue;
-    // NVLink to a CPU is another matter: NCCL calls it C2C.
+    // NVLinks to a CPU are not counted: NCCL treats them as a separate kind, C2C.
     const PartKind to = part(machine, link.to).kind;
     if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
     if (to == PartKind::kNvswitch) found.to_switch = true;
@@ -49,7 +49,7 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
-/// Of the machine's first CPU; `usual` if its vendor is not stated.
+/// Returns the kind of the machine's first CPU; `usual` if its vendor is not stated.
 HostCpu cpu_of(const Machine& machine, HostCpu usual) {
   if (machine.cpus().empty()) return usual;
   switch (part(machine, machine.cpus().front()).cpu_vendor) {

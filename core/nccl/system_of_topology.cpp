@@ -25,14 +25,14 @@ GpuGeneration generation_of(int sm) {
   return sm >= 70 ? GpuGeneration::kVolta : GpuGeneration::kPascal;
 }
 
-/// Of one NVLink by its data sheet.
+/// Returns the bandwidth of one NVLink according to its data sheet.
 double nominal_nvlink(int sm) {
   const int generation = sm >= 100 ? 5 : sm >= 90 ? 4 : sm >= 80 ? 3 : sm >= 70 ? 2 : 1;
   const auto rate = lane_rate(tutti::core::LinkKind::kNvlink, generation);
   return rate ? static_cast<double>(rate->nominal.count()) / 1e9 : 0;
 }
 
-/// What leads away from a GPU.
+/// The links of a GPU.
 struct Ways {
   std::set<int> peers;
   bool to_switch = false, c2c = false;

@@ -8,7 +8,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Of "2.18": newer than any of its releases.
+/// The patch number of "2.18": newer than any of its releases.
 constexpr int kLastPatch = 99;
 
 std::optional<int> take_number(std::string_view& text) {

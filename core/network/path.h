@@ -95,7 +95,7 @@ class PathBook {
   /// there is a route (the scenario was checked).
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);
-  /// As unicast(), but returns the path itself and does not keep it.
+  /// Like unicast(), but returns the path itself and does not keep it.
   [[nodiscard]] Path make_unicast(PartId from, PartId to, Staging staging, Engine engine,
                                   std::int32_t away = 0) const;
   /// Returns the path from one device to several. REQUIRES: all in one worker.

@@ -25,7 +25,7 @@ class ColumnRunner {
 
   /// Starts a step, like Runner::begin_step.
   void begin_step(std::int64_t pace_ppm, Host& host);
-  /// Completes a task. REQUIRES: the host was asked for it in this step, and it is not yet
+  /// Completes a task. REQUIRES: it was requested from the host in this step, and it is not yet
   /// complete.
   void done(TaskId task, Host& host);
 

@@ -13,7 +13,7 @@ namespace {
 
 std::size_t place(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-/// Completes tasks in the order in which they are asked for.
+/// Completes tasks in the order in which they are requested.
 class InOrder : public Host {
  public:
   explicit InOrder(const Program& program)

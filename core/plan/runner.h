@@ -37,7 +37,7 @@ class Runner {
 
   /// Starts a step. `pace_ppm`: its compute time relative to the nominal one; 1'000'000 = nominal.
   void begin_step(std::int64_t pace_ppm, Host& host);
-  /// Completes a task. REQUIRES: the host was asked for it in this step, and it is not yet
+  /// Completes a task. REQUIRES: it was requested from the host in this step, and it is not yet
   /// complete.
   void done(TaskId task, Host& host);
 
@@ -71,7 +71,7 @@ class Runner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::vector<std::int32_t> missing_;  ///< by join: number of incomplete predecessors
-  std::vector<bool> asked_;  ///< by task: the host was asked for it, and it is not complete
+  std::vector<bool> asked_;  ///< by task: it was requested from the host, and is not complete
   std::vector<std::int32_t> iteration_;  ///< by block
   struct Hold {
     bool open = false;

@@ -96,9 +96,8 @@ inline constexpr std::int64_t kMaxGraphTasks = 50'000'000;
 
 /// Returns an error that names everything that prevents the trace from running to its end: ranks
 /// that take part in a collective a different number of times, or with other sizes; tasks that wait
-/// for each other, on one rank or across ranks; messages that nobody receives. Empty: there is
-/// nothing.
-/// Cost: as a run in which nothing takes time.
+/// for each other, on one rank or across ranks; messages that no rank receives. Empty if the
+/// trace can run to its end. Cost: that of executing the trace with zero durations.
 std::vector<Problem> problems_of(const ExecutionGraph& graph);
 
 }  // namespace tutti::core

@@ -57,7 +57,7 @@ class Nccl {
     for (const Taken& one : all) {
       if (!time(one)) return;
     }
-    // Which packs are fused is decided while the plan is executed.
+    // The executor decides which packs are fused, so their times are computed at run time.
     if (const Taken& like = all.front(); scenario_.plan.fuses() && like.of_pack) {
       scenario_.plan.collective_times = std::make_shared<const NcclTimes>(
           *predictor_of(like), bounds_of(like), *like.strategy, !like.as_a_whole());
@@ -167,7 +167,7 @@ class Nccl {
     return nccl::gpu_model_of(scenario_.cluster->machine(0));
   }
 
-  /// Whether the tuner has a say among these GPUs; a note says why not.
+  /// Applies the tuner to these GPUs, or drops it if it does not support them. A note says which.
   void heed_tuner(const nccl::Communicator& comm, const nccl::System& system,
                   nccl::Settings& settings) {
     const bool efa = system.transport == Transport::kEfa;
@@ -238,7 +238,7 @@ class Nccl {
     return true;
   }
 
-  /// What the links of the machines need at least for collectives like this one.
+  /// Returns the lower bounds of the time that the machines' links need for such collectives.
   NcclBounds bounds_of(const Taken& one) {
     if (one.as_a_whole()) return bounds_of(one, {{one.collective->kind, one.collective->root}});
     std::vector<NcclBounds::key_type> kinds;
@@ -333,7 +333,7 @@ class Nccl {
     return found;
   }
 
-  /// What carries messages between machines, where the strategy or the cluster's network states it.
+  /// Returns the transport between machines if the strategy or the cluster's network states it.
   [[nodiscard]] std::optional<std::string> transport() const {
     if (options().transport) return options().transport;
     const auto& network = scenario_.cluster->network();
@@ -358,7 +358,7 @@ class Nccl {
     return system;
   }
 
-  /// What carries NCCL's messages between hosts.
+  /// Returns the sockets that carry NCCL's messages between hosts.
   static nccl::Sockets sockets(const Network& network, int pods) {
     nccl::Sockets sockets;
     if (network.host && network.host->library == HostLibrary::kNccl)

@@ -164,7 +164,8 @@ class ClusterReader {
     return known->second;
   }
 
-  /// How many devices of each worker hold a replica; 0 (and a problem) if that cannot be.
+  /// Returns the number of devices of each worker that hold a replica; 0, with a problem, if the
+  /// number is invalid.
   int replicas_of(const proto::Workers& workers, const Machine& machine) {
     const int gpus = static_cast<int>(machine.gpus().size());
     const int cpus = static_cast<int>(machine.cpus().size());

@@ -94,7 +94,7 @@ class CommunicatorsLowering {
     strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
   }
 
-  /// What becomes of the gradients when every replica has a part of the model.
+  /// Checks how gradients are reduced if every replica has only a part of the model.
   void check_splitting(const WrittenCommunicator& c, std::string_view path) {
     if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(

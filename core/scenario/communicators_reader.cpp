@@ -70,7 +70,7 @@ class CommunicatorsReader {
     if (!c.has_size())
       fields_.complain_at(c, "size", ProblemCode::kMissing,
                           "{}: size is missing; set the number of replicas per group", what);
-    // How large they may be depends on the cluster.
+    // Limits of the sizes depend on the cluster and are checked later.
     if (c.has_size()) communicator.size = c.size();
     if (c.has_stride()) communicator.stride = c.stride();
     communicator.splits_model = c.splits_model();

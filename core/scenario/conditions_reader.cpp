@@ -153,7 +153,7 @@ class ConditionsReader {
     return cluster_.fabric() ? cluster_.fabric()->find(name) : std::nullopt;
   }
 
-  /// How the network's switches are called, for those who called them something else.
+  /// Returns the valid names of the network's switches, for an error about an unknown name.
   [[nodiscard]] std::string names_of_switches() const {
     if (!cluster_.network()) return "";
     const Fabric* const fabric = cluster_.fabric();

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kQuicklyProvedSteps = 1 << 16;
 /// … and before a real run: some minutes.
 constexpr std::int64_t kMaxProvedSteps = 10'000'000;
-/// Elements of a proof: odd, and as few as fill most chunks.
+/// The number of elements in a proof: odd, and just enough to fill most chunks.
 constexpr std::int64_t kProvedElements = 4099;
 
 /// "slices=8"; nothing if it is no name with a number.
@@ -114,7 +114,7 @@ void lower_custom(WrittenScenario& written) {
   Strategy& strategy = written.scenario.strategy;
   if (!strategy.custom) return;
   const Cluster& cluster = *written.scenario.cluster;
-  if (cluster.replicas() > kMaxRanks) return;  // told elsewhere
+  if (cluster.replicas() > kMaxRanks) return;  // reported elsewhere
   const AlgorithmShape shape{static_cast<std::int32_t>(cluster.replicas()),
                              cluster.replicas_per_worker(), strategy.root};
   strategy.custom->made =

@@ -45,8 +45,8 @@ class ScenarioLowering {
   }
 
  private:
-  /// What the strategy comes to on this cluster: what a framework chooses, and devices that are
-  /// named.
+  /// Lowers the strategy for this cluster: applies the framework's choices and finds the devices
+  /// that the strategy names.
   void lower_strategy() {
     Strategy& strategy = scenario_.strategy;
     if (strategy.framework) strategy.framework->partition(scenario_.workload, complaints_);
@@ -61,7 +61,7 @@ class ScenarioLowering {
     if (problems_.empty()) choose_devices(strategy);
   }
 
-  /// What messages take of hosts follows from the strategy, on networks that are TCP.
+  /// On TCP networks, sets the host overhead of messages, which depends on the strategy's library.
   void price_hosts() {
     const auto& network = scenario_.cluster->network();
     if (!network || network->transport != Transport::kTcp) return;
@@ -77,7 +77,7 @@ class ScenarioLowering {
         std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
-  /// Of algorithms that single out a device.
+  /// Chooses the device for algorithms with a distinguished device.
   void choose_devices(Strategy& strategy) {
     if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
       complaints_.complain_at(

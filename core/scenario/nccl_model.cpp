@@ -45,7 +45,7 @@ std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEn
   return std::make_shared<const CollectiveParts>(std::move(parts));
 }
 
-/// What another service knows, at an end of its error bands.
+/// The times of another CollectiveTimes, at one end of their error bands.
 class TimesAtBandEnd : public CollectiveTimes {
  public:
   TimesAtBandEnd(std::shared_ptr<const CollectiveTimes> usual, BandEnd end)
@@ -185,7 +185,7 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
                     "as rings over its channels",
                     scenario.why_rings));
   }
-  // What is fused, and what NCCL takes for that, is known when it is.
+  // If packs are fused, NCCL's choice and time are known only at run time.
   if (scenario.plan.fuses()) return notes;
   std::vector<const nccl::CollectiveTime*> whole, inside;
   visit_collectives(scenario.plan, [&](const Collective& collective) {

@@ -38,7 +38,7 @@ void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& p
   options.tuner_file = table.is_absolute() ? table.string() : (folder / table).string();
 }
 
-/// How the program has registered its buffers.
+/// Reads how the program has registered its buffers.
 void read_buffers(const proto::Nccl& message, Fields& fields, NcclOptions& options) {
   if (message.buffers() == proto::Nccl::REGISTERED)
     options.settings.buffers = nccl::Buffers::kRegistered;

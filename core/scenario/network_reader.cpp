@@ -78,7 +78,8 @@ class NetworkReader {
     return bandwidth_from_gb_per_s(std::max(*gb_per_s, kMinGbPerS));
   }
 
-  /// What the message says, else what the kind of link does; required if neither.
+  /// Returns the latency in the message, otherwise that of the kind of link; it is an error if
+  /// neither has one.
   Time latency(const char* field, std::optional<Time> otherwise, const char* remedy) {
     if (!fields_.has(message_, field) && otherwise) return *otherwise;
     return time_from_us(
@@ -177,7 +178,7 @@ class NetworkReader {
     return widest;
   }
 
-  /// What the ports of a worker on one leaf carry together, of the workers where that is most.
+  /// Returns the maximum, over workers, of the total bandwidth of a worker's ports on one leaf.
   [[nodiscard]] Bandwidth ports_on_leaf(bool rails) const {
     if (rails) return widest_port();
     Bandwidth most(1);

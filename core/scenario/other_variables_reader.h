@@ -9,7 +9,7 @@ class Workload;
 
 namespace tutti::core {
 
-// What a workload says of variables besides their shapes and times.
+// Reads the workload's settings for variables other than shapes and times.
 
 /// Marks the variables of `model` with sparse gradients, of which `replicas` replicas have some
 /// rows each.

@@ -39,7 +39,7 @@ proto::Strategy::Collective proto_of(CollectiveKind collective) {
   return proto::Strategy::ALL_REDUCE;
 }
 
-/// What packs goes. Of TensorFlow, which chooses the algorithm, the choice stays.
+/// Removes all options for packing. TensorFlow's options for the choice of the algorithm stay.
 void leave_packing_out(proto::Strategy& strategy) {
   if (!strategy.has_tensorflow()) return strategy.clear_framework();
   proto::TensorFlow& tensorflow = *strategy.mutable_tensorflow();

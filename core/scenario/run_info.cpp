@@ -186,11 +186,12 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = scenario.plan.collective(pack).bytes();
     entry.type = std::string(to_string(scenario.plan.collective(pack).type));
-    // What is fused travels otherwise than it would alone.
+    // A fused pack does not use the choice and time that it would have alone.
     if (!simulated || scenario.plan.fuses()) continue;
     entry.nccl = describe_nccl(scenario.plan.collective(pack));
     entry.capped_at = capped_at(scenario.plan.collective(pack));
-    // Of parts each has its own, and what is between them has none.
+    // A collective in several parts has no error band: each NCCL part has its own, and messages
+    // between the parts have none.
     if (const auto& nccl = scenario.plan.collective(pack).nccl) {
       entry.band_low = nccl->band.low;
       entry.band_high = nccl->band.high;

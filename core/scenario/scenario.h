@@ -30,7 +30,7 @@ enum class Interference {
 /// Parses "auto", "on" or "off" of the command line; returns nullopt for any other text.
 std::optional<Interference> parse_interference(const std::string& text);
 
-/// What simulates NCCL's collectives.
+/// The model that simulates NCCL's collectives.
 enum class NcclModel {
   kCalibrated,  ///< its choice and fitted times, where they know the machine
   kRings,       ///< schedules of rings, message by message

@@ -26,7 +26,7 @@ Reduction reduction_of(proto::Strategy::Reduction reduction) {
   }
 }
 
-/// What is said of TensorFlow's collective runtime, which tf_ring is of.
+/// Reads the options of TensorFlow's collective runtime, which implements tf_ring.
 TfRuntime tf_runtime_from(const proto::TfRing& message, Fields& fields) {
   TfRuntime runtime;
   runtime.subdiv_offsets.assign(message.subdiv_offsets().begin(), message.subdiv_offsets().end());
@@ -73,7 +73,7 @@ class StrategyReader {
   bool read_who_reduces() {
     ReadFramework read = read_framework(message_, guests_, fields_, complaints_);
     bool known = !read.said || read.framework;
-    // What a framework chooses is known when cluster and gradients are.
+    // A framework's choice needs the cluster and the gradients, so it is made later.
     const bool later = read.said && (!read.framework || read.framework->chooses_algorithm());
     const auto algorithm = later ? AlgorithmChoice(BaseAlgorithm::kTfRing) : read_algorithm();
     check_custom(later);

@@ -42,10 +42,10 @@ inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 ///
 /// The semantics, which the checker, the simulator and the real run share:
 /// - A lane runs its steps in order, one at a time. Lanes of a rank run concurrently; only `wait`
-/// orders them.
+///   orders them.
 /// - A connection is an ordered pair of lanes. Its messages arrive in the order in which they were
-/// sent; the k-th
-///   receive from it takes the k-th message. Both sides state the same number of elements.
+///   sent; the k-th receive from it takes the k-th message. Both sides state the same number of
+///   elements.
 /// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one, and blocks
 ///   while none is free. The slot is free again once the receiving step has consumed the message (a
 ///   fused step: once it has reduced or stored it, before it sends it on).

@@ -115,14 +115,14 @@ struct AlgorithmTraits {
   /// Makes the schedule of a collective over all replicas; null: it works only in combinations.
   std::shared_ptr<const Schedule> (*schedule)(const ScheduleRequest& request) = nullptr;
 
-  /// As the first half of a combination: sums inside every worker, onto its first GPU or its host,
+  /// The first half of a combination: sums inside every worker, onto its first GPU or its host,
   /// runs `across` (if there are several workers) and distributes the results. Null: it does not
   /// work inside workers.
   std::vector<CollectiveStage> (*around)(const ScheduleRequest& request,
                                          Stage (*across)(const ScheduleRequest&)) = nullptr;
   bool inside_ends_on_hosts = false;
-  /// As the second half: the all-reduce among the workers' first GPUs, or among their hosts, after
-  /// the first half.
+  /// Build the second half: the all-reduce among the workers' first GPUs, or among their hosts,
+  /// after the first half.
   Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
   Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
   std::string_view why_not_across = {};  ///< the reason, if both are null

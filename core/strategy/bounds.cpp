@@ -12,7 +12,7 @@ namespace {
 /// A cut through which all bytes must pass a given number of times, from the moment at which they
 /// are ready.
 struct Cut {
-  /// Which gradients it has to wait for: those of its own group of workers, those of any other
+  /// The gradients that the cut waits for: those of its own group of workers, those of any other
   /// replica (its result needs them), or not even all of them (the replicas that are ready may
   /// begin among themselves).
   enum class Start { kOwn, kOthers, kLatest, kEarliest };

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// What has to leave and to enter a set of ranks: so many of `ranks` parts of the bytes.
+/// The data that must leave and enter a set of ranks, in units of 1/ranks of the bytes.
 struct Crossing {
   std::int64_t out = 0;
   std::int64_t in = 0;
@@ -26,7 +26,7 @@ Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, 
     case CollectiveKind::kAllGather: return {inside, outside};
     case CollectiveKind::kBroadcast: return has_root ? Crossing{ranks, 0} : Crossing{0, ranks};
     case CollectiveKind::kReduce: return has_root ? Crossing{0, ranks} : Crossing{ranks, 0};
-    // Of each rank's buffer, the blocks of the other side.
+    // The blocks of each rank's buffer for ranks of the other side.
     case CollectiveKind::kAllToAll: return {inside * outside, inside * outside};
     case CollectiveKind::kGather: return has_root ? Crossing{0, outside} : Crossing{inside, 0};
     case CollectiveKind::kScatter: return has_root ? Crossing{outside, 0} : Crossing{0, inside};
@@ -54,7 +54,7 @@ class CutSearch {
   }
 
  private:
-  /// Workers of a group are alike, but for the one with the root.
+  /// Workers of a group are identical, except for the one with the root.
   void group(std::size_t g, std::int64_t first, std::int64_t count) {
     const Machine& machine = *cluster_.groups()[g].machine;
     const std::int64_t per_worker = cluster_.replicas_per_worker();

@@ -333,8 +333,8 @@ NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
 }
 
 std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
-  // How long the time model has links inside and ports busy, those that carry most for their rate:
-  // the others in proportion.
+  // The time model gives the busy time of the links and ports with the highest load for their rate;
+  // that of the others is in proportion.
   const bool nvlink = inside_ == LinkKind::kNvlink;
   const auto modelled = [&](const Place& place, const Load& load) {
     const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;

@@ -5,10 +5,11 @@
 // The time model (core/nccl/time) gives the number of bytes that leave the busiest GPU for others
 // of its node, and the busiest node. The links that they cross follow from the routes in the
 // machine files: along the rings of NCCL's channels and, for sends and receives, from every sender
-// to every receiver. Two kinds of routes are specific to NCCL: PXN  a message to a GPU of another
-// node goes by NVLink to the GPU next to the card on the receiver's rail, and leaves there
-//   NVB  a message between two GPUs of a node without a common NVLink goes through the memory of a
-//   GPU that has one to both
+// to every receiver. Two kinds of routes are specific to NCCL:
+// - PXN: a message to a GPU of another node goes over NVLink to the GPU next to the network card on
+//   the receiver's rail, and leaves by that card.
+// - NVB: a message between two GPUs of a node without a common NVLink goes through the memory of a
+//   GPU that has an NVLink to both.
 // The bytes give a lower bound: a collective takes at least the transfer time of its busiest link.
 
 #include <cstdint>

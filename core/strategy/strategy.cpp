@@ -37,7 +37,7 @@ void Strategy::apply_overrides() {
 
 namespace {
 
-/// Holds a strategy's algorithm against what its traits say that it needs.
+/// Checks a strategy against the requirements in its algorithm's traits.
 class Requirements {
  public:
   Requirements(const Strategy& strategy, const Cluster& cluster)

@@ -36,8 +36,8 @@ class ByPopularity final : public BlockSizes {
   bool brings_back_;
 };
 
-/// What the busiest sender or receiver has of what each has if blocks are full: of ranks to others
-/// in their worker and in other workers, and of workers to others.
+/// The load of the busiest sender or receiver, as a share of its load if all blocks are full: of
+/// ranks, to others in their worker and in other workers; and of workers, to other workers.
 struct Shares {
   double near = 1, far = 1, far_of_worker = 1;
 };

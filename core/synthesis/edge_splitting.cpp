@@ -287,7 +287,7 @@ class Splitter {
     if (!pass(node, Pairs::kOnRoutes, true) || !pass(node, Pairs::kOnRoutes, false) ||
         !pass(node, Pairs::kLoops, false) || !pass(node, Pairs::kAny, false))
       return false;
-    // What is left has no partner: the node had more capacity on one side.
+    // The remaining capacity has no partner, because the node had more capacity on one side.
     for (const auto* arcs : {&entering_, &leaving_}) {
       for (const int id : (*arcs)[static_cast<std::size_t>(node)]) {
         arc(id).capacity = 0;

@@ -33,7 +33,7 @@
 
 namespace tutti::core::synthesis {
 
-/// A direct link between two ranks, with room for so many trees.
+/// A direct link between two ranks, and the number of trees that it can carry.
 struct RankLink {
   int from = 0;
   int to = 0;

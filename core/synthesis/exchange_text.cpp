@@ -14,7 +14,7 @@ int ranks_of(const Exchange& exchange) {
   return std::accumulate(exchange.radices.begin(), exchange.radices.end(), 1, std::multiplies<>());
 }
 
-/// A round: the digit of this radix changes, `weight` ranks apart.
+/// A round between ranks that differ in one digit of this radix, whose place value is `weight`.
 struct Round {
   int radix = 1;
   int weight = 1;

@@ -34,7 +34,7 @@ struct Exchange {
 /// True for the collectives that exchanges do: all-gather, reduce-scatter and all-reduce.
 bool has_exchanges(CollectiveKind kind);
 
-/// All exchanges between so many ranks. Cost: their number, which is at most some thousand.
+/// Returns all exchanges between this number of ranks. Cost: their number, at most some thousand.
 std::vector<Exchange> exchanges_of(int ranks, CollectiveKind kind);
 
 /// An estimate of the time: per round the longest latency, and what the slowest route carries.

@@ -11,7 +11,7 @@ namespace {
 /// Trees share lanes if they have more than this together: the language has 1,024.
 constexpr std::int64_t kMaxLanes = 960;
 
-/// What each rank does on one lane of one tree with every piece.
+/// The statements of each rank on one lane of one tree, for every piece.
 using RankStatements = std::map<int, std::string>;
 
 /// A tree with the lanes of its links.
@@ -208,8 +208,8 @@ class ForestWriter {
     return tree.lane_of(tree.children_of(tree.tree->root).front());
   }
 
-  /// What each rank does on each lane of a tree to add up chunks at its root. The deepest child
-  /// comes last, on the lane that leads to the parent.
+  /// Returns, by lane of a tree, the statements of each rank that sum chunks at the root. The
+  /// deepest child comes last, on the lane that leads to the parent.
   [[nodiscard]] std::vector<RankStatements> steps_up(std::int64_t t) const {
     const LanedTree& tree = trees_[static_cast<std::size_t>(t)];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));

@@ -49,8 +49,8 @@ class OfferedFlow {
   std::int64_t total_;
 };
 
-/// What the ranks inside contribute, over the capacity of the links that leave. nullopt if nothing
-/// leaves.
+/// Returns the contributions of the ranks inside, divided by the capacity of the links that leave.
+/// nullopt if nothing leaves.
 std::optional<Ratio> time_of_cut(const FabricGraph& graph, const Contributions& contributions,
                                  const std::vector<bool>& inside) {
   Ratio time{0, 0};

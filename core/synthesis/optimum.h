@@ -35,8 +35,8 @@ struct Ratio {
   }
 };
 
-/// What each rank sends to all others: parts of equal size. An all-gather has one part of every
-/// rank, a broadcast one of its root.
+/// By rank: the number of parts, of equal size, that the rank sends to all others. In an all-gather
+/// every rank has one part; in a broadcast only the root has one.
 using Contributions = std::vector<std::int64_t>;
 Contributions one_of_each(int ranks);
 Contributions all_of_root(int ranks, int root);

@@ -28,7 +28,7 @@ constexpr std::size_t kExchanges = 4;
 /// Sets of routes that are tried, and how much longer than with all routes their optimum may be.
 constexpr std::size_t kLevels = 3;
 constexpr double kWorthTrying = 1.25;
-/// Of the optimum: room that lets trees be shallower.
+/// The share of the optimal time that is added so that trees can be shallower.
 constexpr double kSpare = 0.015;
 
 Contributions contributions_of(const FabricGraph& graph, const Task& task) {

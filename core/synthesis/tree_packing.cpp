@@ -10,7 +10,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// Copies of a tree that grow together.
+/// A number of identical trees that are extended together.
 struct Growing {
   SpanningTree tree;
   std::vector<Time> reached;       ///< by rank; kNever: not yet

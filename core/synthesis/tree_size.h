@@ -1,6 +1,6 @@
 #pragma once
 
-// How many trees each rank gets, and how many of them each link carries.
+// Computes the number of trees per rank, and how many of them each link carries.
 //
 // The optimum is a fraction, say 7/24: in the time in which a link of capacity 24 carries 7 parts.
 // With k trees for each part, a tree carries 1/k of a part, and a link of capacity b carries
@@ -27,9 +27,9 @@ struct TreeSize {
 std::optional<TreeSize> exact_tree_size(const FabricGraph& graph, const Optimum& optimum,
                                         std::int64_t most);
 
-/// The least time with this number of trees per part, to 1/1024 of the optimum, and `spare` more
-/// (0.02: two percent of the optimum): with room to spare, trees can be shallower. nullopt if that
-/// is more than twice the optimum. Cost: some ten calls of carries().
+/// Returns the minimum time with this number of trees per part, accurate to 1/1024 of the optimum,
+/// plus the share `spare` of the optimum (0.02: two percent), which allows shallower trees. nullopt
+/// if that is more than twice the optimum. Cost: some ten calls of carries().
 std::optional<TreeSize> tree_size_with(const FabricGraph& graph, const Contributions& contributions,
                                        const Optimum& optimum, std::int64_t trees,
                                        double spare = 0);

@@ -25,7 +25,7 @@ Time Summary::step_time() const {
 std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
   const std::size_t all = steps_.size();
   if (!steady_) return {all > 1 ? 1 : 0, all};
-  // Of workers of different paces the slowest has made fewer steps than there were rounds.
+  // If workers differ in speed, the slowest one has made fewer steps than there were rounds.
   const std::size_t first =
       std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
   return {first,
@@ -37,7 +37,7 @@ std::optional<StepParts> Summary::steady_parts() const {
   const std::size_t first = steady_steps().first, end = steady_steps().second;
   StepParts parts;
   const auto mean = [&](Time StepRecord::*part) {
-    // Quotient and remainder apart: the times of a made-up file may be too long to be added up.
+    // Quotients and remainders are summed separately: the times of a forged file may overflow.
     const auto count = static_cast<std::int64_t>(end - first);
     std::int64_t quotients = 0, remainders = 0;
     for (std::size_t s = first; s < end; ++s) {

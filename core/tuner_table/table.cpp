@@ -43,7 +43,7 @@ std::vector<Cell> cells_of(std::string_view line) {
   }
 }
 
-/// As written, but short and printable.
+/// Returns the text in quotes, shortened and printable.
 std::string shown(std::string_view text) {
   std::string result = "\"";
   for (const char c : text.substr(0, kShown)) result += c >= ' ' && c < '\x7f' ? c : '?';
@@ -168,7 +168,7 @@ std::string_view without_blanks_behind(std::string_view line) {
   return line;
 }
 
-/// What a table of another format says in its first line.
+/// Refuses a table whose first line names another version of the format.
 std::optional<Refusal> refuse_header(std::string_view line) {
   constexpr std::string_view kOurs = "# tutti nccl-tuner table ";
   if (!line.starts_with(kOurs)) return std::nullopt;

@@ -44,17 +44,17 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
-/// Which plugin a table is for: with NVIDIA's example a call without a line gets one channel.
+/// The plugin that a table is for. NVIDIA's example uses one channel for calls that no row matches.
 enum class Reader { kTutti, kNvidiaExample };
 
 struct Table {
   Reader reader = Reader::kTutti;
-  /// What it was made for, one line each; what is beyond 200 bytes of a line is not written.
+  /// Comments on the table's purpose, one line each; lines are cut after 200 bytes.
   std::vector<std::string> remarks;
   std::vector<Row> rows;  ///< the first that matches and is possible counts
 };
 
-/// Why a text is no table.
+/// The reason why a text is not a valid table.
 struct Refusal {
   int line = 0;    ///< from 1; 0: the text as a whole
   int column = 0;  ///< from 1
@@ -71,11 +71,11 @@ inline constexpr std::string_view kHeader = "# tutti nccl-tuner table 1";
 /// proportional to them.
 tl::expected<Table, Refusal> read_table(std::string_view text);
 
-/// Writes a table that read_table() reads back as it was, but for the lines' numbers. REQUIRES: all
+/// Writes a table that read_table() reads back unchanged, except for line numbers. REQUIRES: all
 /// rows are valid.
 std::string write_table(const Table& table);
 
-/// What NCCL asks about.
+/// A collective call for which NCCL asks the tuner.
 struct Call {
   int collective = 4;
   std::uint64_t bytes = 0;
@@ -85,8 +85,8 @@ struct Call {
 
 /// True if the row's communicators include one of this size.
 bool is_for(const Row& row, std::uint64_t nodes, std::uint64_t ranks);
-/// True if the call is one of the row's. A row that asks for registered buffers, or for others,
-/// matches no call of which that is not known.
+/// True if the row applies to the call. A row for registered buffers, or for unregistered ones,
+/// matches no call for which this is unknown.
 bool matches(const Row& row, const Call& call);
 
 }  // namespace tutti::core::tuner_table

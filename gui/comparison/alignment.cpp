@@ -74,8 +74,8 @@ PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   return begins;
 }
 
-/// How far from its begin the spans of a step's packs reach once they are moved by `packs` in
-/// addition to the step.
+/// Returns, for each step, the time from its begin to the last end of its packs' spans, after packs
+/// were moved in addition to the step.
 StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves,
                          const Stop& stop) {
   StepTimes reach;

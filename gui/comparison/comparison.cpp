@@ -210,7 +210,7 @@ Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
   const Trace& source = *sources_[here.side];
   std::vector<Span> all;
   while (first < end) {
-    // As far as they are neighbours there, too.
+    // Read spans together that are also neighbours in their file.
     const SpanId own = rows_->origin({row, first});
     SpanRow::Index count = 1;
     while (first + count < end &&

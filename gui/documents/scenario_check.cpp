@@ -83,7 +83,7 @@ std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// Of the packs one after the other: moving their bytes, and the latency that each has to wait.
+/// The total times of all packs, one after the other: to move their bytes, and their latencies.
 struct BoundParts {
   Time bytes;
   Time latency;

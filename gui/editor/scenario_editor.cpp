@@ -24,7 +24,7 @@ namespace {
 /// Below that many pixels form and text are one above the other.
 constexpr int kWide = 760;
 
-/// How much later than the text the recovery file is, at most.
+/// The maximum delay between a change of the text and of the recovery file.
 constexpr int kKeepAfterMs = 1000;
 
 QString shown_problem(const core::Problem& problem, const QString& own) {

@@ -82,7 +82,7 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   if (shown == 0) return;
   Pixel* const first = pixels_ + (top_ + top + hidden) * stride_;
   if (shown == height) return draw_columns(columns, looks, first, stride_, height);
-  // Cut by the window's edge: drawn whole beside it, then copied.
+  // A line that the window's edge cuts is drawn as a whole into a buffer, and then copied.
   std::vector<Pixel> comparison(static_cast<std::size_t>(height) * columns.size());
   const auto line_beside = [&](int y) {
     return comparison.begin() + (hidden + y) * static_cast<std::ptrdiff_t>(columns.size());

@@ -26,7 +26,7 @@ std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) 
 
 namespace {
 
-/// As much as there is room for.
+/// Returns the longest text that fits.
 std::string fitted(const Difference& difference, const QFontMetrics& metrics, int width) {
   const std::string whole = difference.what + ": " + signed_difference(difference.time);
   const std::string share = signed_share(difference.time);

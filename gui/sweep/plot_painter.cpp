@@ -292,7 +292,7 @@ PlotGeometry::PlotGeometry(const SweepCurves& curves, const QSize& size, const Q
   for (const PlotAxis::Tick& tick : curves.y_axis.ticks())
     widest = std::max(widest, font.horizontalAdvance(QString::fromStdString(tick.text)));
   const int row = font.height() + 4, top = row + 8;
-  // Entries flow, in rows.
+  // Lay the entries out in rows.
   int x = kGap, line = 0;
   for (const Entry& entry : legend_of(curves)) {
     const int width = kSample + 4 + font.horizontalAdvance(entry.text) + 2 * kGap;

@@ -14,7 +14,7 @@ namespace tutti::gui {
 namespace {
 
 constexpr int kFiltersInARow = 2;
-/// More values than that are no list for people.
+/// The maximum number of values in a list that users choose from.
 constexpr std::size_t kMaxListed = 2000;
 
 Scale next(Scale scale) {

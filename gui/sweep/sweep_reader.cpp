@@ -62,7 +62,7 @@ void SweepReader::join(const QStringList& timelines) {
   course_->news.notify_all();
 }
 
-/// In the thread.
+/// Runs in the reader's thread.
 void SweepReader::work(const std::string& path, const std::shared_ptr<Course>& course) {
   // Results for a reader that was stopped or follows another file are discarded.
   const auto say = [&](auto what) {

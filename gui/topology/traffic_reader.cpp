@@ -23,7 +23,7 @@ void TrafficReader::wait() {
   thread_.join();
   const auto cancel = cancel_;
   const Known known = *result_;
-  // What the thread has sent to be taken later is taken here.
+  // Take the thread's result here, instead of in the event that it has queued.
   *cancel = true;
   take(known);
 }

@@ -97,7 +97,7 @@ std::string moment(const Trace& trace, Time shown) {
 
 core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow::Index index) {
   if (trace.parts()) {
-    // As its own file has it; what the other has first.
+    // The facts of the span in its own file, with the facts of the comparison inserted.
     const auto [own, there] = trace.parts()->origin({row, index});
     auto of_file = facts_of_span(*own, there.row, there.index);
     if (!of_file) return of_file;

@@ -59,7 +59,7 @@ Layout::Layout(const Trace& trace, Arrangement arrangement) {
     }
   }
   for (const Line& line : all_) {
-    // How far they are apart, and where, is always to be seen.
+    // The rows that show the deviations are always pinned.
     if (line.kind == Line::Kind::kError || (pairs && line.kind == Line::Kind::kSteps))
       pinned_.insert(line.key);
   }

@@ -33,8 +33,8 @@ void SortedTimes::finish() {
   }
 }
 
-/// How many times of a level are before `t`, if of the one above it `above` are: those before the
-/// last of these are, and none behind the next.
+/// Returns the number of times of a level that are before `t`, given that `above` times of the
+/// level above are.
 std::size_t SortedTimes::refine(std::size_t of, std::size_t above, std::int64_t t) const {
   if (above == 0) return 0;
   const std::vector<std::int64_t>& times = level(of);

@@ -109,7 +109,7 @@ RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>
     sums[one.kind] = std::max(sums[one.kind], one.sum);
     all.kinds.push_back(one);
   }
-  // The map's order, but for kinds: those take most that have the largest sum.
+  // Sort kinds by their sums, largest first; otherwise keep the map's order.
   std::stable_sort(all.kinds.begin(), all.kinds.end(), [&](const auto& a, const auto& b) {
     return std::tuple(sums[b.kind], a.kind) < std::tuple(sums[a.kind], b.kind);
   });

@@ -23,7 +23,7 @@ namespace tutti::gui {
 /// arrived later, when the sending step completed.
 struct Transfer {
   core::Time sent;         ///< the sending step had everything that it waited for
-  core::Time moves;        ///< it got its first link: later than `sent` if that was busy
+  core::Time moves;        ///< it acquired its first link: later than `sent` if the link was busy
   core::Time left;         ///< the sending step had completed
   core::Time awaited;      ///< the receiving step began
   core::Time taken;        ///< … and completed

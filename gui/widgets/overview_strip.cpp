@@ -75,7 +75,7 @@ void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRe
   const QColor colour =
       QColor::fromRgb(theme_->spans[static_cast<std::size_t>(kind_of_colour)].colour);
   QPainter painter(&load_);
-  // As the lines of the second are.
+  // The second timeline's rows have this background, too.
   if (side == 1) painter.fillRect(band, QColor::fromRgb(theme_->band));
   for (std::size_t x = 0; x < sums.size() && most > 0; ++x) {
     const int lines = static_cast<int>(std::lround(sums[x] / most * (band.height() - 2)));

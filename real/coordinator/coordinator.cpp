@@ -83,11 +83,11 @@ class Coordinator {
   double time_scale_;                  ///< 0: nothing is emulated
   RunId run_{};
   core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
-  Children children_;         // ended after the crew was dismissed
+  Children children_;         // ended after the workers were dismissed
   WorkerSet worker_set_;
   StepMerger merger_;
   std::vector<WorkerSet::Messages> pending_;  ///< of the steps of a batch that everybody has ended
-  std::int32_t batch_begins_ = 0;             ///< the first step of the batch at hand
+  std::int32_t batch_begins_ = 0;             ///< the first step of the current batch
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;

@@ -23,7 +23,8 @@ using State = Handshake::State;
 
 namespace {
 
-/// How many more connections than workers may be between handshake and introduction at a time.
+/// The maximum number of connections, in addition to the number of workers, that are between
+/// handshake and introduction at a time.
 constexpr std::size_t kMaxIntroducing = 64;
 
 /// A connection that has completed the handshake and is about to introduce itself.

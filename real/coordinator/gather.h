@@ -43,8 +43,8 @@ struct Gathering {
 core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,
                             const Listener& listener, const RunId& run);
 
-/// Tells the `others` processes that are about to join that there will be no run, and why. Waits
-/// for them for at most ten seconds.
+/// Reports to the `others` processes that are about to join that there will be no run, and why.
+/// Waits for them for at most ten seconds.
 void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener,
                const core::Error& why);
 

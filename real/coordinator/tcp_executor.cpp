@@ -142,7 +142,7 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   auto good =
       problems_of(scenario, gathering, static_cast<bool>(options_.time_scale), options_.backend);
   if (good) good = core::prove_custom(scenario, core::CustomProof::kWhole);
-  // Where workers join from elsewhere, each looks for itself what there is.
+  // Workers that join from elsewhere check the backend and the memory of their own machines.
   const bool all_here = gathering.spawn == Gathering::Spawn::kAll;
   if (good) good = check_backend(options_.backend, scenario, all_here);
   if (good && all_here) good = check_memory_here(options_, scenario);

@@ -319,7 +319,7 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
       first_waited = waited;
     }
   }
-  // Follows the chain of blame from worker to worker.
+  // Follows the reports from each worker to the one that it names as the cause.
   std::string because;
   std::size_t culprit = first.value_or(0);
   for (std::size_t i = 0; first && i < size(); ++i) {
@@ -339,7 +339,7 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
       if (!last_word) return std::nullopt;
       break;
     }
-    // The blamed worker has only waited itself, so the report that blames it is the best.
+    // The named worker was only waiting, so the report that names it is the best one.
     if (only_waited(*of_blamed)) return as_said_by(culprit, said);
     culprit = blamed;
   }

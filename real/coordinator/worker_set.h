@@ -79,7 +79,7 @@ class WorkerSet {
   /// that has not sent it, such as "has not ended its step".
   /// ERRORS: a worker failed, ended, fell silent or sent something else; the run was cancelled.
   core::Expected<Messages> from_everyone(int wanted, const std::string& due);
-  /// As from_everyone(), but without waiting: returns nothing unless all messages have arrived
+  /// Like from_everyone(), but without waiting: returns nothing unless all messages have arrived
   /// already.
   std::optional<Messages> already_from_everyone(int wanted);
   /// Measures the clock offsets of workers on other machines with several pings each. REQUIRES: all

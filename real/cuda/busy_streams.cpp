@@ -57,7 +57,7 @@ int BusyStreams::ask(core::Rank rank, int device, Clock::time_point end) {
     if (const int error = stream->clock.align(api_, stream->stream, busy.stamps); error != 0)
       return error;
   }
-  // After others that are still busy it begins later, and is never busy for longer than this.
+  // The kernel starts late if others are still running; it never runs for longer than this.
   const std::chrono::nanoseconds most =
       std::max(end - Clock::now() + kTolerance, Clock::duration::zero());
   const int error = api_.busy(stream->stream, stream->clock.to_device(end),

@@ -69,7 +69,7 @@ class Interpreter : public Collectives, public Receiver {
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
-  /// As run_ready(). ERRORS: a peer sent a message whose length is not the schedule's.
+  /// Like run_ready(). ERRORS: a peer sent a message whose length is not the schedule's.
   core::Expected<void> poll() override;
   /// Returns that error's text; empty if there was none.
   [[nodiscard]] const std::string& failure() const { return failure_; }

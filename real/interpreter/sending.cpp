@@ -18,7 +18,7 @@ constexpr int kMaxBounces = 16;
 
 }  // namespace
 
-/// Of the connection that the step at hand sends on.
+/// Acquires a slot of the connection that the current step sends on. False if none is free.
 bool Interpreter::acquire_slot(Lane& lane) {
   if (lane.now->credits == core::kUnlimitedCredits) return true;
   const Channel channel = outgoing(lane);

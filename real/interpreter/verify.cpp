@@ -62,7 +62,7 @@ double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::
   return static_cast<double>((bits >> 11) % static_cast<std::uint64_t>(below));
 }
 
-/// As the type has it. (The two that there is most of are not worth a call.)
+/// Rounds to a value of the type. (The two most frequent types are handled inline.)
 double rounded(DataType type, double value) {
   if (type == DataType::kFloat64) return value;
   if (type == DataType::kFloat32) return static_cast<double>(static_cast<float>(value));

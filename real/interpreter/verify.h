@@ -56,7 +56,7 @@ std::optional<WrongElement> find_wrong_element(const Reduced& reduced,
                                                const core::Contract& contract,
                                                const std::vector<core::Rank>& ranks,
                                                const std::vector<const std::byte*>& buffers);
-/// As above, for an all-reduce in place.
+/// Same as above, for an all-reduce in place.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
                                                const std::vector<core::Rank>& ranks,
                                                const std::vector<const std::byte*>& results);

@@ -75,7 +75,7 @@ struct TcpTransport::State {
     Header header;
     std::byte* target = nullptr;
     std::size_t done = 0;      ///< of the payload
-    std::size_t straight = 0;  ///< of what is asked for, how much goes to the target
+    std::size_t straight = 0;  ///< how much of the requested data goes to the target
     bool writable = true;      ///< not known to be full
   };
 

@@ -55,10 +55,10 @@ class CoordinatorLine {
     return stop_reason_.value_or(error);
   }
 
-  /// Ends the session with the coordinator: reports a failure that it does not know yet, and asks
-  /// for its verdict, since it hears from all workers. Until then the connections to peers stay
-  /// open, so that they learn of the cause from the coordinator too, and not of consequences from
-  /// here.
+  /// Ends the session with the coordinator: reports a failure that it does not know yet, and waits
+  /// for its decision on the cause, which is based on the reports of all workers. Connections to
+  /// peers stay open until then. Otherwise peers would report the closed connection as the failure,
+  /// instead of its cause.
   WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }

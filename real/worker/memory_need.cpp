@@ -19,7 +19,7 @@ using core::Rank;
 
 namespace {
 
-/// For a worker of a tiny scenario, measured: memory not shared with the program's other processes.
+/// The measured private memory of a worker process in a tiny scenario.
 constexpr Bytes kProcess{2'000'000};
 
 class WorkersNeed {

@@ -247,7 +247,7 @@ class Worker {
     return true;
   }
 
-  /// Of the batch before.
+  /// Reports the reads of the previous batch.
   void tell_of_reads(proto::Ready& ready) {
     for (const ReadSeen& seen : std::exchange(reads_, {})) {
       proto::ReadSeen& read = *ready.add_read();
@@ -306,8 +306,8 @@ class Worker {
   bool records_steps_ = false;
   bool records_reads_ = false;  ///< to be compared with what was sent
   std::vector<ReadSeen> reads_;
-  std::string steps_;        ///< of the batch at hand, in words
-  Clock::time_point begin_;  ///< of the step at hand
+  std::string steps_;        ///< of the current batch, in words
+  Clock::time_point begin_;  ///< of the current step
   bool wanted_again_ = false;
   std::function<std::vector<std::string>()> notes_;  ///< of what carries out the collectives
   std::set<std::string> noted_;                      ///< what the coordinator has been told of them

@@ -110,7 +110,7 @@ std::vector<std::string> WorkerRun::final_notes() const {
   return words;
 }
 
-/// Of a pack, which the host may have no part in.
+/// Returns the ranks of a pack; the host may not be one of them.
 std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
   const bool host = scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() >
                     scenario_.cluster->replicas();

@@ -56,7 +56,7 @@ core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignmen
 /// ERRORS: this program has no such backend.
 [[nodiscard]] core::Expected<BackendOptions> backend_of(const proto::Assignment& order);
 
-/// As make_collectives(), with the communicator's identifier exchanged through the coordinator.
+/// Like make_collectives(), with the communicator's identifier exchanged through the coordinator.
 core::Expected<CollectivesMaker> collectives_for(const BackendOptions& backend,
                                                  const core::Scenario& scenario,
                                                  Transport& transport, Devices& devices,

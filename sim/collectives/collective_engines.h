@@ -35,7 +35,7 @@ class CollectiveEngines {
   /// Has ties watched from now on: one worker represents several.
   void watch_ties();
 
-  /// As in CollectiveEngine. `open` returns a handle; a rank starts when an event of kind kStart
+  /// Like CollectiveEngine's. `open` returns a handle; a rank starts when an event of kind kStart
   /// (`a`: handle, `b`: rank) is handled.
   void expect(const core::Collective& collective, const CollectiveEngine::GoOn& go_on);
   std::uint32_t open(const core::Collective& collective);

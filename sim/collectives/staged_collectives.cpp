@@ -16,7 +16,7 @@ using core::Time;
 
 namespace {
 
-/// What comes behind `way`, as one way from where that began.
+/// Returns the causal chain that consists of `way` followed by `behind`.
 CausalChain joined(const CausalChain& way, const CausalChain& behind) {
   CausalChain all = way;
   all.parts += behind.parts;
@@ -115,7 +115,7 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
   if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
 }
 
-/// Of the first stage whoever launches the whole launches it.
+/// Returns the launch overhead of a stage. The first stage is launched with the whole collective.
 Time StagedCollectives::launch_of(const CollectiveParts& parts, std::size_t stage) {
   return stage == 0 ? Time() : parts.all[stage].collective.nccl->launch;
 }

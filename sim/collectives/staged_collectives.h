@@ -60,7 +60,7 @@ class StagedCollectives final : public CollectiveEngine {
     std::vector<core::Rank> waits_for;  ///< for NCCL: by worker, replicas that have not arrived
     std::int64_t instance = -1;         ///< for other parts, once a rank has arrived
     core::Rank left = 0;                ///< for other parts: ranks that are not done
-    std::vector<CausalChain> began;     ///< by rank: its trail on arrival
+    std::vector<CausalChain> began;     ///< by rank: its causal chain on arrival
   };
   struct Whole {
     std::uint32_t instance = 0;

@@ -50,7 +50,7 @@ class TimedCollectives final : public CollectiveEngine {
   [[nodiscard]] std::int64_t work_done() const override { return pieces_; }
   [[nodiscard]] bool state_is_visited() const override { return jobs_.empty(); }
 
-  /// As expect() and open(), for a collective inside a worker (core/strategy/collective_parts.h):
+  /// Like expect() and open(), for a collective inside a worker (core/strategy/collective_parts.h):
   /// `collective` is the first worker's. It is opened when all its ranks have arrived, and its
   /// kernels are launched together, so that nothing is held before; `start` with the last rank
   /// begins it. Its events are ordered by `serial`, the number of the part, and then by worker.

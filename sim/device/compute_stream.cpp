@@ -107,8 +107,8 @@ Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   return core::later(now, time_of(quotient_up(left, unit() - lost_to(wide(holding_), 0))));
 }
 
-/// As far as it is known now; what is yet to be moved may make it later, and multiprocessors that
-/// come back sooner.
+/// Returns the end as expected now. Further transfers can delay it, and released multiprocessors
+/// can make it earlier.
 Time ComputeStream::foreseen_end(Time now) const {
   if (is_done(now, moved_before(now))) return now;
   Time least = end_if_busy(busy_until(now), now);

@@ -7,11 +7,11 @@
 
 namespace tutti::sim {
 
-/// The critical path, computed forwards: how the causal chain that led to the present state of a
-/// lane, or of a message, spent its time since it left the rank that started it. A waiting lane
-/// takes over the trail of what it waited for. So at the end of a collective the trail of its last
-/// rank is its critical path, summed up by kind, without storing any step. `parts` always add up to
-/// the time since the start of `origin`.
+/// The critical path, computed forwards: the time, divided by kind, of the causal chain that led to
+/// the present state of a lane or of a message, since the chain's first rank started. A lane that
+/// has waited for an event takes over the causal chain of that event. At the end of a collective,
+/// the chain of its last rank is therefore the critical path, and no step has to be stored. `parts`
+/// always add up to the time since the start of `origin`.
 ///
 /// Every message carries one, so its size is most of what a simulation moves in memory: links are
 /// numbers of 32 bits here (Network checks that these suffice).

@@ -29,12 +29,12 @@ struct PathNode {
 
 /// The causes of all work, over packs and computation: a graph in which every node knows what it
 /// waited for. The chain that leads back from the end of a step is its critical path. (Inside a
-/// pack, lanes and messages carry a Trail.)
+/// pack, lanes and messages carry a CausalChain.)
 class CriticalPath {
  public:
   /// Adds a node and returns its number.
   std::int32_t add(const PathNode& node);
-  /// Adds a pack in flight, with the trail of the rank that is done.
+  /// Adds a pack in flight, with the causal chain of the rank that is done.
   std::int32_t add(PathNode node, const CausalChain& causal_chain);
   [[nodiscard]] const PathNode& node(std::int32_t id) const {
     return nodes_[static_cast<std::size_t>(id)];

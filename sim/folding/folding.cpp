@@ -42,7 +42,8 @@ std::string difference(const Scenario& scenario) {
   return "";
 }
 
-/// Of what it does, what is simulated between workers: of NCCL's own times, where data goes.
+/// Returns the schedules that are simulated between workers; for NCCL's own times, the routes of
+/// the data.
 std::vector<std::shared_ptr<const core::Schedule>> simulated(const core::Collective& collective) {
   if (collective.nccl && collective.nccl_ways) return {collective.nccl_ways};
   const core::CollectiveParts* const parts = core::timed_parts(collective);

@@ -30,7 +30,7 @@ struct StepDone {
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
-  /// The collective is complete on a rank. The trail leads from the launch of some rank to here.
+  /// The collective is complete on a rank. The causal chain begins with the launch of some rank.
   virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
                          const CausalChain& causal_chain) = 0;
   /// Called in the order of `end` per lane; only by engines that report steps, and only if steps

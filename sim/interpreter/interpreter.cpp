@@ -303,7 +303,7 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step
   return true;
 }
 
-/// Extends the lane's trail to the moment when its buffer is free again.
+/// Extends the lane's causal chain to the time when its buffer is free again.
 void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes,
                        Time now, Time buffer_free) {
   const core::Path& way = network_.paths().path(path);
@@ -412,7 +412,7 @@ void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   watched.wait = Time();
 }
 
-/// The lane continues because `from` did: it takes over its trail.
+/// The lane continues because `from` did: it takes over the causal chain of `from`.
 void Interpreter::take_causal_chain(Instance& instance, std::int32_t lane,
                                     std::int32_t from) const {
   if (network_.keeps_causal_chains())

@@ -80,7 +80,7 @@ class Interpreter final : public CollectiveEngine {
   /// at `before`. REQUIRES: both rounds had the same number of steps.
   [[nodiscard]] std::int64_t rounds_left(const Pace& pace,
                                          const std::vector<std::int64_t>& before) const;
-  /// Visits all state of the collective. REQUIRES: trails are kept.
+  /// Visits all state of the collective. REQUIRES: causal chains are kept.
   void visit_state(const Pace& pace, StateVisitor& visitor);
 
   /// Returns the serial number of a collective that another engine executes, in the same sequence

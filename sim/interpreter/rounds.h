@@ -6,11 +6,11 @@
 // these rounds repeat: only the time and the counters change. So they are accounted for without
 // being simulated.
 //
-// Time is accounted for by trails, which lanes and messages take over from each other. In equal
-// rounds each trail results by the same rule from another one plus constant times: T' = T∘f + c. So
-// if each trail has grown by the same d in two consecutive rounds, d∘f = d, it always will. (Their
-// maxima stay once they have stayed for a round.) So three snapshots of the state (Portrait), a
-// round apart, are a proof.
+// Time is accounted for in causal chains, which lanes and messages take over from each other. In
+// equal rounds each chain results from another one by the same rule plus constant times:
+// T' = T∘f + c. If each chain has grown by the same d in two consecutive rounds (d∘f = d), it
+// always will. (Maxima that have not changed for one round never change.) Three snapshots of the
+// state (StateSnapshot), taken one round after the other, are therefore a proof.
 
 #include <cstdint>
 #include <optional>
@@ -73,7 +73,7 @@ class Rounds {
       pace_;                ///< the lane whose steps are counted while snapshots are taken
   std::int64_t round_ = 1;  ///< the assumed length of a round in steps of that lane
   std::int64_t due_ = 0;    ///< the step of that lane at which the next snapshot is taken
-  std::vector<StateSnapshot> portraits_;  ///< up to three, a round apart
+  std::vector<StateSnapshot> portraits_;  ///< up to three, one per round
   std::int64_t steps_skipped_ = 0;
 };
 

@@ -10,8 +10,8 @@ using core::Time;
 
 namespace {
 
-/// How often each byte of a step crosses the device's memory, except what Devices counts as its own
-/// time (reductions and copies that are not done by a collective's kernel).
+/// The number of times that each byte of a step crosses the device's memory, without the work that
+/// Devices counts separately (reductions and copies outside of a collective's kernel).
 struct Crossings {
   std::int64_t arriving = 0;  ///< by the time when the step begins: its message is there
   std::int64_t then = 0;

@@ -28,7 +28,7 @@ class LinkLoads {
   /// Adds `bytes` that went over `link` evenly from `start` to `end`.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
-  /// As add(), for traffic other than messages that occupies the link for a given time: NCCL's
+  /// Like add(), for traffic other than messages that occupies the link for a given time: NCCL's
   /// collectives, whose protocols carry more than their data, and whose link bandwidths are
   /// measured.
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,

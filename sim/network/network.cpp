@@ -257,7 +257,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   const Time head = std::max(now, resource.free_at());
   const Time tail = std::max(tail_of(message, hop, head), tail_here);
   resource.occupy_until(tail);
-  if (tail == core::kNever) return tail;  // the link is dead; nobody hears of the message any more
+  if (tail == core::kNever) return tail;  // the link is dead; the message never arrives
   message.began_moving = std::min(message.began_moving, head);
   if (head - now > message.queued_time) {
     message.queued_time = head - now;

@@ -46,8 +46,8 @@ struct Address {
 /// When the last byte has left the sender, the latency passes, then the message has arrived.
 class Network {
  public:
-  /// `keep_causal_chains`: messages carry their senders' trails, and return them with their own
-  /// times on arrival. `health`: links whose bandwidth changes. REQUIRES: none if the model is
+  /// `keep_causal_chains`: messages carry their senders' causal chains, and add their own times to
+  /// them on arrival. `health`: links whose bandwidth changes. REQUIRES: none if the model is
   /// ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
           bool keep_causal_chains, LinkHealth health = {});
@@ -69,7 +69,8 @@ class Network {
 
   /// Visits how long each resource is busy. Fair sharing is marked as unfit.
   void visit_state(StateVisitor& visitor);
-  /// Visits a message in flight; unfit if its path is no chain. REQUIRES: trails are kept.
+  /// Visits a message in flight; unfit if its path is no chain of hops. REQUIRES: causal chains are
+  /// kept.
   void visit_message(std::uint32_t id, StateVisitor& visitor);
 
   /// Announces a path of messages. Simulation is faster if all paths are announced before the first
@@ -80,11 +81,11 @@ class Network {
   /// Sends `bytes` along `path` at `now`. Returns when the sender's buffer is free again; kNever if
   /// that depends on other traffic (fair): an event of kind kSent then reports it. Events of kind
   /// kHop and kDeliver follow, or one of kind kArrive; they carry `order`. `causal_chain`: only if
-  /// trails are kept.
+  /// causal chains are kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const CausalChain* causal_chain,
                   EventQueue& events);
-  /// As above for one receiver, without an allocation.
+  /// Same as above for one receiver, without an allocation.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
@@ -98,8 +99,9 @@ class Network {
   /// Occupies the resource after its earlier users. Returns when that ends; kNever if its link is
   /// down. REQUIRES: !shares().
   core::Time hold(const Hold& hold, core::Time now);
-  /// As above if links are shared. `holder` is the address of the event at the end, whose handler
-  /// reports with carry() what was carried. REQUIRES: shares(); the hold has a link and a duration.
+  /// Same as above if links are shared. `holder` is the address of the event at the end, whose
+  /// handler reports the carried bytes with carry(). REQUIRES: shares(); the hold has a link and a
+  /// duration.
   void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder,
             EventQueue& events);
   void carry(const Hold& hold, core::Time start, core::Time end);

@@ -7,21 +7,21 @@
 
 namespace tutti::sim {
 
-/// Pulls that answer pushes (BytePS): a server, or a CPU that is a helper in both, begins with the
-/// pull of a pack when it has completed its part of the push, not when the push is complete on all
+/// The pulls of pushes (BytePS): a server, or a CPU that is a helper in both, begins with the pull
+/// of a pack when it has completed its part of the push, not when the push is complete on all
 /// ranks.
 class Answers {
  public:
-  /// REQUIRES: all it is given outlives it.
+  /// REQUIRES: the plan and the flights outlive it.
   Answers(const core::Plan& plan, Flights& flights)
       : plan_(plan), flights_(flights), pull_of_(core::answers_to(plan)) {}
 
-  /// True if another pack answers the flight's pack: Flight::through is kept.
+  /// True if the flight's pack is a push with a pull: Flight::through is kept.
   [[nodiscard]] bool is_answered(const Work& work) const {
     return work.pack >= 0 && pull_of(work) >= 0;
   }
-  /// True if the rank serves or forwards the result of another pack, and has not completed its part
-  /// of that one: it starts later.
+  /// True if the flight's pack is a pull and the rank has not completed its part of the push: it
+  /// starts later.
   [[nodiscard]] bool starts_later(const Flight& flight, core::Rank rank) const {
     if (flight.work.pack < 0) return false;
     const std::int32_t push = plan_.packs[static_cast<std::size_t>(flight.work.pack)].answers;
@@ -29,7 +29,7 @@ class Answers {
     const Flight* const answered = flights_.find(flight.step, push, flight.work.place.group);
     return answered && !answered->through[static_cast<std::size_t>(rank)];
   }
-  /// The flight of the pack that answers `answered`; null if it is not in flight yet.
+  /// Returns the flight of the pull of push `answered`; null if it is not in flight yet.
   [[nodiscard]] Flight* answer_to(const Flight& answered) const {
     return flights_.find(answered.step, pull_of(answered.work), answered.work.place.group);
   }

@@ -58,7 +58,7 @@ class Asynchrony {
     if (!search_) return paces_.step_ended(place.group, step, steps_, now);
     paces_.step_ended(place.group, step, std::numeric_limits<std::int32_t>::max(), now);
     if (!search_->step_ended(now)) return;
-    // What the run is asked for beyond this changes no figure.
+    // Steps that are requested beyond this point change no reported value.
     paces_.close();
     behind_ = versions_.behind();
   }

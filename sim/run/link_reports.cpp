@@ -11,7 +11,7 @@ using core::LinkId;
 using core::LinkRecord;
 using core::Time;
 
-/// As transfer_time, for a whole run, which may take longer than any message. Traffic other than
+/// Like transfer_time, for a whole run, which may take longer than any message. Traffic other than
 /// messages counts with the time that it occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
   const core::Bytes bytes = loads.total(id) - loads.held(id).bytes;

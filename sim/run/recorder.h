@@ -29,7 +29,7 @@ class Recorder {
   /// The rank has completed it; its slot is free, but others may still refer to it.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack,
                  core::Time start, core::Time end);
-  /// As pack_done(), for an exchange.
+  /// Like pack_done(), for an exchange.
   void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step,
                      std::int32_t exchange, core::Time start, core::Time end);
   /// Every rank has completed it.

@@ -201,7 +201,7 @@ core::Error Run::too_long() {
 
 core::Error Run::stuck_forever(const std::string& dead) const {
   std::string waiting;
-  std::int64_t last = -1;  // a pack that waits in several groups is told once
+  std::int64_t last = -1;  // a pack that waits in several groups is reported once
   flights_.visit_numbers([&](std::int32_t step, std::int64_t number) {
     if (step != step_ends_.ended() ||
         number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||

@@ -148,7 +148,7 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
   if (repetition_) repetition_->tell(*record);
 }
 
-/// The pack's way from the launch that its trail begins with to here.
+/// The part of the critical path from the launch with which the pack's causal chain begins.
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
                                   CausalChain causal_chain) {
   const auto origin = static_cast<std::size_t>(causal_chain.origin);

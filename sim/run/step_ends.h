@@ -40,7 +40,7 @@ class StepEnds {
     ended_ += steps;
     last_end_ += later;
   }
-  /// As skip(), for steps that end later than the largest representable time.
+  /// Like skip(), for steps that end later than the largest representable time.
   void skip_to_never() { last_end_ = core::kNever; }
 
   [[nodiscard]] std::int32_t ended() const { return ended_; }

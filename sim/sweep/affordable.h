@@ -28,7 +28,7 @@ MostWork most_work(const core::Scenario& now);
 std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
                                              const BaseScenario& base, const core::Library& library,
                                              const MostWork& most);
-/// Returns a note about them; nothing if there are none.
+/// Returns a note that lists the left-out algorithms; empty if there are none.
 std::vector<std::string> note_on_left_out(const std::vector<std::string>& names);
 
 }  // namespace tutti::sim

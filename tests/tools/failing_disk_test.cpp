@@ -162,7 +162,8 @@ workload { variable { name: "a" shape: 30000 } } strategy { algorithm: "ring" }
 )");
   const std::string log =
       inputs.write("log", test::run_tutti({"perf", file, "-b", "1K", "-e", "4M", "-f", "4"}).out);
-  const std::vector<std::string> words{"calibrate", file, log, "-o", folder.file("out.textproto")};
+  const std::vector<std::string> words{"calibrate", file, "--log",
+                                       log,         "-o", folder.file("out.textproto")};
   const Outcome first = test::run_tutti(words);
   ASSERT_EQ(first.status, 0) << first.err;
   const std::string good = folder.read("out.textproto");

@@ -69,7 +69,7 @@ class BandFit {
     return product;
   }
 
-  /// Of every part the ends, of what the factors leave.
+  /// Computes the ends of the band for each part, after division by the factors.
   void ends() {
     std::array<std::array<Weighted, ErrorBands::kSizes>, 2> parts;
     Weighted whole;

@@ -8,7 +8,7 @@
 
 namespace tutti::nccl_fit {
 
-/// How far a measurement lies from the prediction of a fit that did not know its system.
+/// The deviation of a measurement from the prediction of a fit that left out its system.
 struct Residual {
   std::string system;
   std::string transport;  ///< "one node", or the network's name

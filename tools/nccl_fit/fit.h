@@ -17,25 +17,26 @@ class Fit {
   Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
 
   core::nccl::Parameters run();
-  /// What run() makes as small as it can: the mean of |log(predicted / measured)|, and the pulls.
+  /// Returns the cost that run() minimises: the mean of |log(predicted / measured)|, plus the
+  /// pulls.
   double cost_of(const core::nccl::Parameters& figures);
-  /// Rows that figure `k` has a say in.
+  /// Returns the number of rows whose prediction depends on parameter `k`.
   [[nodiscard]] std::size_t rows_of(std::size_t k) const { return of_[k].size(); }
 
  private:
   [[nodiscard]] std::vector<double> values() const;
   void set(const std::vector<double>& all);
-  /// What is minimised: all of it, and what of it figure `k` has a say in.
+  /// Return the cost that is minimised: the total, and the part that depends on parameter `k`.
   [[nodiscard]] double cost() const;
   [[nodiscard]] double cost(std::size_t k) const;
   [[nodiscard]] double pull(std::size_t k) const;
-  /// How strong it is, of a figure with such rows.
+  /// Returns the strength of the pull on a parameter that these rows depend on.
   [[nodiscard]] double pull_on(const core::nccl::Parameter& figure,
                                const std::vector<std::size_t>& rows) const;
-  /// By what a figure went away from where it started, as a logarithm.
+  /// Returns the logarithm of the change of a parameter since the start.
   [[nodiscard]] double moved(std::size_t k) const;
-  /// By what figures of its kind did that rows speak of, with one that did not move among them: a
-  /// single other one says half as much.
+  /// Returns the mean of moved() over the parameters of the same kind that rows depend on, plus one
+  /// that did not move, so that a single other parameter counts half.
   [[nodiscard]] double expected(std::size_t k) const;
   bool improve(std::size_t k, double step);
   /// Figures that make up for each other (a launch, the hops behind it) move together: where a

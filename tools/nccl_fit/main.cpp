@@ -164,8 +164,8 @@ std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
   return left_out;
 }
 
-/// What would be left if somebody knew by what factor the predictions of `part` are off: its
-/// median.
+/// Prints the error that would remain if the median factor between predictions and measurements of
+/// each `part` were known.
 void print_with_known_factor(const std::string& what, const std::vector<Row>& rows,
                              const std::map<std::string, Parameters>& left_out,
                              const std::function<std::string(const Row&)>& part) {
@@ -178,7 +178,7 @@ void print_with_known_factor(const std::string& what, const std::vector<Row>& ro
   print(what, errors.quality());
 }
 
-/// Of each system by the fit to all others.
+/// Returns the residuals of each system, predicted by the fit to all other systems.
 std::vector<Residual> residuals_of(const std::vector<Row>& rows,
                                    const std::map<std::string, Parameters>& left_out) {
   std::vector<Residual> made;

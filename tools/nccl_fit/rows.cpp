@@ -19,8 +19,8 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
   std::map<std::string, double> per_config;
   std::vector<Row> rows;
   for (const TableModel& model : models) {
-    // What a network reduces is predicted by figures that others published (docs/nccl.md), which
-    // these tables are to judge.
+    // In-network reductions are predicted from published parameters (docs/nccl.md). These tables
+    // validate them, so they are not fitted.
     if (model.communicator().collnet) continue;
     for (std::size_t r = 0; r < model.table().rows.size(); ++r) {
       const MeasuredTime& measured = model.table().rows[r];

@@ -18,7 +18,7 @@ using core::median;
 /// Logarithms of times by bytes; of repeats the median.
 using Curve = std::map<std::int64_t, std::vector<double>>;
 
-/// What a record says of the machines and of the run.
+/// Returns the facts in a record about the machines and the run.
 std::string facts_of(const Row& row) {
   const core::TableFacts& f = row.model->table().facts;
   const core::nccl::System& s = row.model->system().system;

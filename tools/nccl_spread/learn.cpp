@@ -60,7 +60,7 @@ double loss(const std::vector<Case>& cases, const Spread& spread, const Spread& 
 
 std::vector<Case> training(const std::vector<System>& systems) {
   std::vector<Case> cases = one_all_reduce(systems);
-  // Of many all-reduce tables some say as much as all.
+  // If a system has many all-reduce tables, a few of them are enough.
   std::vector<Case> some;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     std::size_t of_system = 0, index = 0;

@@ -14,7 +14,7 @@ namespace tutti::nccl_spread {
 /// where the scales started.
 core::nccl::Spread learn(const std::vector<System>& systems);
 
-/// How far a measurement lies from its prediction.
+/// The deviation of a measurement from its prediction.
 struct Residual {
   std::size_t system = 0;
   bool several_nodes = false;
@@ -27,12 +27,12 @@ struct Residual {
   double weight = 0;
 };
 
-/// Of the asked rows of all cases.
+/// Returns the residuals of the requested rows of all cases.
 std::vector<Residual> residuals(const std::vector<Case>& cases, const core::nccl::Spread& spread,
                                 const core::nccl::ErrorBands& bands);
 
-/// Sets the factors by which bands have to be wider so that eight of ten residuals lie in them:
-/// never below 1.
+/// Sets the factors by which the error bands are widened so that 80 % of the residuals lie inside.
+/// Factors are at least 1.
 void widen(core::nccl::Spread& spread, const std::vector<Residual>& residuals);
 
 }  // namespace tutti::nccl_spread

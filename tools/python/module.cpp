@@ -78,7 +78,7 @@ T value_or_raise(core::Expected<T> result) {
 
 // --- Work without the GIL ---
 
-/// How a caller follows work that takes time.
+/// Reports the progress of long work to the caller.
 class Course {
  public:
   /// `progress`: called as progress(what, share), or None.

@@ -29,7 +29,7 @@ struct Column {
 
   std::string name;
   Values values;
-  /// Of int32 columns: the names that the values are indices of (a categorical column). Empty: the
+  /// For int32 columns: the names that the values are indices of (a categorical column). Empty: the
   /// values are numbers.
   std::vector<std::string> categories{};
 

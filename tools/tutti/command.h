@@ -52,7 +52,7 @@ template <class... Args>
 int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return report(refused(std::move(kind), format, std::forward<Args>(args)...).value());
 }
-/// How much commands write to standard error besides errors.
+/// The amount of messages other than errors that commands write to standard error.
 enum class Verbosity {
   kNone,    ///< --quiet: nothing
   kUsual,   ///< notes; progress on a terminal only

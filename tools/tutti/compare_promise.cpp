@@ -74,7 +74,7 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
   return {};
 }
 
-/// What the trace says of NCCL's choices, by kind, bytes and ranks: "ring/ll128, 8 channels".
+/// NCCL's choices according to the trace, by kind, bytes and ranks: "ring/ll128, 8 channels".
 using Choices =
     std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::set<std::string>>;
 
@@ -133,7 +133,7 @@ std::string promised_choice(const Grade& grade) {
   return fmt::format("{}, {} channels", grade.promised->choice, grade.promised->channels);
 }
 
-/// Whether NCCL chose what was promised; nothing if one of both is not known.
+/// Returns true if NCCL's choice was the predicted one; nullopt if one of the two is not known.
 std::optional<bool> same_choice(const Grade& grade) {
   const std::string promised = promised_choice(grade);
   if (promised.empty() || grade.measured.choice.empty()) return std::nullopt;

@@ -27,7 +27,7 @@ using core::ProblemCode;
 using core::RecordLevel;
 using core::RecordOptions;
 
-/// How often the timeline of a run that takes real time is written.
+/// The maximum time between two writes of a real run's timeline.
 constexpr std::chrono::milliseconds kMaxUnwritten{500};
 
 std::optional<RecordLevel> parse_level(const std::string& name) {

@@ -41,7 +41,7 @@ using core::Time;
 
 /// A collective with more steps than this, over all ranks, is not run by itself: some ten seconds.
 constexpr std::int64_t kMaxSteps = 20'000'000;
-/// As a fraction of the step: smaller savings are not listed.
+/// The minimum saving that is listed, as a fraction of the step.
 constexpr double kWorthTelling = 0.001;
 
 /// One pack: from what no algorithm beats to what it took.
@@ -84,7 +84,7 @@ std::int64_t steps_in(const core::Schedule& schedule) {
 std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Summary& summary,
                                   std::vector<std::string>& notes) {
   std::vector<PackCosts> list;
-  // Packs of one length cost the same, but for the servers that they go to.
+  // Packs of the same length have the same cost if they go to the same server.
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool on_servers = core::on_servers(who);
   std::map<std::tuple<std::int64_t, int, core::CollectiveKind, core::DataType, int>,

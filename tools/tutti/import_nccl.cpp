@@ -72,7 +72,7 @@ std::string channel_text(const GraphChannel& channel, bool heads) {
   return fmt::format("{} → {} → {}", net(channel.nets[0]), gpus, net(channel.nets[1]));
 }
 
-/// How many thread blocks there are for what.
+/// The number of thread blocks (channels) for each kind of operation.
 struct Channels {
   int collectives = 0, nvls = 0;
   core::nccl::PointToPoint p2p;
@@ -232,7 +232,7 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   return core::nccl::with_ranks(*topology, ranks);
 }
 
-/// What NCCL's environment says: how to search, and what not to.
+/// The search settings in NCCL's environment variables, and graphs that need not be searched.
 struct Preferences {
   SearchSettings settings;
   std::vector<Graph> graphs;  ///< of NCCL_GRAPH_FILE

@@ -83,7 +83,7 @@ std::int64_t words_to_check(const Collective& collective) {
   return words;
 }
 
-/// At most kCheckedElements, and a block for everyone where there are blocks.
+/// Returns at most kCheckedElements, but at least one element per block if there are blocks.
 std::int64_t elements_to_check(const Collective& planned) {
   const std::int64_t elements = std::min(planned.elements, kCheckedElements);
   if (!has_blocks(planned.kind)) return elements;

@@ -21,7 +21,7 @@ constexpr double kSecondsToNotice = 500e-6;
 /// The rest is for bursts: all workers of a round add up what they got at the same moment.
 constexpr double kShareOfTheCores = 0.1;
 
-/// How long a step takes, and its packs.
+/// The durations of a step and of its packs.
 class Durations : public core::DeafSink {
  public:
   void step(const core::StepRecord& step) override {

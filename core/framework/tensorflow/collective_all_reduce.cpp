@@ -202,8 +202,8 @@ class CollectiveAllReduceLowering {
           "fails otherwise (rows_differ); use TF_2_4"};
   }
 
-  /// A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's
-  /// configuration says NCCL.
+  /// A checkpoint reduces single tensors. For these, TensorFlow replaces NCCL by AUTO, which is the
+  /// ring unless the program's configuration selects NCCL.
   void rule_checkpoints() {
     if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager))
       strategy_.checkpoint.by = BaseAlgorithm::kTfRing;

@@ -27,7 +27,7 @@ std::int64_t share_of(std::int64_t whole, std::int64_t parts, std::int64_t part)
   return whole / parts + (part < whole % parts ? 1 : 0);
 }
 
-/// As doubles, as Python computes them.
+/// Rounds up in doubles, as Python does.
 std::int64_t rounded_up(double quotient) {
   constexpr double kMax = 9e15;
   return static_cast<std::int64_t>(std::ceil(std::min(quotient, kMax)));

@@ -42,7 +42,7 @@ struct VariablePartitioner {
   bool operator==(const VariablePartitioner&) const = default;
 };
 
-/// As TensorFlow calls it: "fixed_size_partitioner(num_shards=4)".
+/// Returns TensorFlow's notation: "fixed_size_partitioner(num_shards=4)".
 std::string describe(const VariablePartitioner& partitioner);
 
 /// The number of parts of a variable. 1 for scalars, which TensorFlow does not partition, and for

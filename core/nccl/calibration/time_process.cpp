@@ -63,7 +63,8 @@ double square(double x) { return x * x; }
 
 double share(const TimedPoint& x, std::size_t part) { return x.parts_us[part] / x.us(); }
 
-/// How messages go: what the closed form has wrong of one it has wrong of all of its kind.
+/// The pattern of messages. The closed form is assumed to have the same relative error for all
+/// collectives with the same pattern.
 enum class MessagePattern { kSends, kRing, kChain, kTree, kSwitch, kPat, kNetwork };
 MessagePattern message_pattern_of(const TimedPoint& x) {
   if (!x.algorithm) return MessagePattern::kSends;
@@ -178,7 +179,7 @@ void TimeProcess::backward(std::vector<double>& b) const {
 
 TimeCorrection TimeProcess::at(const TimedPoint& point) const {
   TimeCorrection made;
-  // The asked time is of a table of its own.
+  // The requested time is treated as a row of a new table.
   const double before = covariance(point, point, true) + noise(point);
   std::vector<double> k;
   for (const MeasuredPoint& row : rows_) k.push_back(covariance(point, row.at, false));

@@ -14,7 +14,7 @@ constexpr std::int64_t kWarp = 32;
 /// 120 words of eight bytes, of which 15 in 16 are data.
 constexpr std::int64_t kLl128OfThreadIn2_6 = 900;
 
-/// Portions for the size at hand that are to it what the planned ones are to theirs.
+/// Scales the chunks of the planned size to the actual size, in proportion.
 Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
   if (elements >= planned) return chunks;
   const auto part = [&](std::int64_t of) {
@@ -118,7 +118,7 @@ class Deal {
   }
   [[nodiscard]] std::int64_t total_bytes() const { return planned_ * item_ * blocks(); }
 
-  /// Of 2.20 and 2.21, bytes.
+  /// Returns the alignment of channels' shares in NCCL 2.20 and 2.21, in bytes.
   [[nodiscard]] std::int64_t alignment() const {
     switch (choice_.protocol) {
       case Protocol::kLl: return 8 * std::int64_t{choice_.threads};
@@ -128,7 +128,8 @@ class Deal {
     return 4096;
   }
 
-  /// Of 2.19 and before, bytes: what all threads move at once, or a share of it.
+  /// Returns the minimum chunk until NCCL 2.19, in bytes: what all threads move at once, or a share
+  /// of it.
   [[nodiscard]] std::int64_t min_chunk() const {
     constexpr std::int64_t kLl128OfThread = 60;
     const std::int64_t threads = choice_.threads;

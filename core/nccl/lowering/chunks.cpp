@@ -10,7 +10,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// What a step's buffer holds, without flags.
+/// Returns the payload of a step's buffer, without flags.
 std::int64_t step_bytes(const Communicator& comm, Protocol protocol) {
   const std::int64_t step = comm.buffer_bytes[static_cast<std::size_t>(protocol)] / kSlots;
   switch (protocol) {
@@ -35,13 +35,13 @@ std::int64_t levels(const Communicator& comm) {
   return std::bit_width(static_cast<unsigned>(comm.nodes)) - 1;
 }
 
-/// Of 2.6: smaller if there are few for the levels between nodes.
+/// NCCL 2.6: chunks are smaller if there are few of them for the levels of the tree between nodes.
 std::int64_t tree_ll128_of_2_6(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   while (part / chunk < 4 * (1 + levels(comm)) && chunk > 32768) chunk /= 2;
   return chunk * 15 / 16;
 }
 
-/// Before 2.20 by what a slot holds with its flags.
+/// Before 2.20, the chunk is limited by the size of a slot with its flags.
 std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   const bool with_flags = comm.version < Version{2, 20, 0};
   if (with_flags) chunk = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl128)] / kSlots;
@@ -119,7 +119,7 @@ std::int64_t pat(Function function, std::int64_t chunk, std::int64_t bytes) {
 }  // namespace
 
 int heads_of(const Communicator& comm) {
-  // Of 2.17 all.
+  // Until 2.17, all GPUs are heads.
   if (comm.version < Version{2, 18, 0}) return comm.ranks_of_node();
   return std::clamp(comm.graphs.nvls.channels, 1, comm.ranks_of_node());
 }

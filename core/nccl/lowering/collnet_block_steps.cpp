@@ -57,7 +57,7 @@ class Rails : public CollNet {
   [[nodiscard]] Part own_part(Rank rank, Lane base, std::int64_t loop) const {
     return of_node(base, loop, rank / gpus_);
   }
-  /// Where it is in a rank's buffer, of the rail of GPU `gpu` of each node.
+  /// Returns the place of a part in a rank's buffer, for the rail of GPU `gpu` of each node.
   [[nodiscard]] Range in_data(const Part& part, int gpu) const {
     if (part.begin == part.end) return {Buffer::kData, 0, 0};
     const std::int64_t block = part.node * gpus_ + gpu;

@@ -67,7 +67,8 @@ Communicator with_orders(const Communicator& communicator,
 
 namespace {
 
-/// What cannot be lowered, in words that "not lowered to steps" follows; or nothing.
+/// Returns the subject of "… not lowered to steps" if the request cannot be lowered; otherwise an
+/// empty string.
 std::string not_lowered(const Communicator& comm, const LoweringRequest& request) {
   const Algorithm algorithm = request.choice.algorithm;
   const std::string by =
@@ -82,7 +83,7 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
-      // What is gathered comes from heads alone, and what is scattered goes to them.
+      // Gathered data comes from heads only, and scattered data goes to heads only.
       if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node())
         return by;
       return "";

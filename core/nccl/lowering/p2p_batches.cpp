@@ -62,7 +62,7 @@ class Batches {
     std::array<std::vector<Rank>, 2> peers;  ///< received from, sent to
   };
 
-  /// Of what the rank sends and receives.
+  /// Returns the numbers of parts that the rank sends and receives in a round.
   [[nodiscard]] std::pair<int, int> parts_in(int round) const {
     const Rank to = rounds_.sends_to(rank_, round);
     const Rank from = rounds_.receives_from(rank_, round);

@@ -14,17 +14,17 @@ constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
 /// Until 2.19 from here on only one node's ranks leave each other channels.
 constexpr Version kSharesInOneNode{2, 18, 3};
-/// Up to so many bytes for every channel between two ranks LL is taken.
+/// The maximum number of bytes per channel between two ranks for which LL is used.
 constexpr std::int64_t kLlBytes = 16384;
 
-/// What eight bits can say: a power of two and three bits behind it. SOURCE: NVIDIA/nccl
-/// src/include/bitops.h, u32fp8Encode.
+/// Rounds down to a number that NCCL encodes in eight bits: the leading bit and the next three.
+/// SOURCE: NVIDIA/nccl src/include/bitops.h, u32fp8Encode.
 std::int64_t in_eight_bits(std::int64_t x) {
   const int low = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 4);
   return x >> low << low;
 }
 
-/// What sizes of parts and chunks go by.
+/// The limits from which the sizes of parts and chunks follow.
 struct Sizes {
   std::int64_t step = 0;     ///< a chunk of Simple
   std::int64_t least = 0;    ///< of a part; before 2.22 it is whole so many bytes

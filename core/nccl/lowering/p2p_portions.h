@@ -14,7 +14,7 @@ struct P2pPortions {
   bool ll = false;         ///< by LL, else by Simple
   std::int64_t part =
       0;  ///< bytes of every part but the last, which has what is left and may be empty
-  std::int64_t last_chunk = 1;  ///< of the last part; before 2.22 it goes by its own size
+  std::int64_t last_chunk = 1;  ///< of the last part; before 2.22 it depends on that part's size
 
   /// The range of bytes [begin, end) of part `part` of a message of `bytes`.
   struct Bounds {

@@ -24,7 +24,7 @@ std::vector<int> triangular(int count) {
   return deltas;
 }
 
-/// Of 2.8 to 2.21: outwards from 0 and from the far side in turn, and none twice.
+/// The order of NCCL 2.8 to 2.21: outwards from 0 and from the far side in turn, and none twice.
 std::vector<int> outwards(int n) {
   std::vector<int> deltas;
   for (int d = 0; d <= n / 4; ++d) {

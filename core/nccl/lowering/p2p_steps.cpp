@@ -37,14 +37,14 @@ const Piece& piece_of(const Pieces& pieces, std::int64_t step) {
 }
 std::int64_t steps_of(const Pieces& pieces) { return pieces.empty() ? 0 : pieces.back().end; }
 
-/// Where a channel's batches stop.
+/// The steps at which the batches of a channel wait.
 struct Gate {
   std::vector<Wait> waits;            ///< its steps
   std::vector<std::int64_t> through;  ///< so many of them when batch b is
 };
 
-/// What the kernel of a rank does, the same for all ranks of a class. Only lanes and channels that
-/// have something to do.
+/// The work of a rank's kernel, which is identical for all ranks of a class. Lanes and channels
+/// without work are left out.
 struct Kernel {
   std::map<Lane, Pieces> lanes;
   std::map<int, Gate> gates;  ///< by channel
@@ -63,7 +63,7 @@ struct Kernel {
   }
 };
 
-/// What a rank sends on for others of its node.
+/// The messages that a rank forwards for other ranks of its node (PXN).
 struct Relays {
   struct Lane {
     int source = 0;          ///< GPU of the node
@@ -137,7 +137,7 @@ class Sends : public Schedule {
 
   [[nodiscard]] Lane of_channel() const { return 1 + 2 * width_; }
   [[nodiscard]] Lane own_lanes() const { return p2p_.channels * of_channel(); }
-  /// Ranks at one place of their nodes are alike where all deal with all.
+  /// In an all-to-all, ranks with the same index in their nodes have identical steps.
   [[nodiscard]] std::size_t class_of(Rank rank) const {
     return static_cast<std::size_t>(contract_.kind == CollectiveKind::kAllToAll ? rank % gpus_
                                                                                 : rank);
@@ -166,7 +166,8 @@ class Sends : public Schedule {
   [[nodiscard]] const P2pPortions& portions(Rank from, Rank to) const {
     return from == to ? self_ : far(from, to) ? far_ : near_;
   }
-  /// What is in its place anyway does not count.
+  /// Returns true if a part moves from one rank to the other; a part that is already in its place
+  /// does not count.
   [[nodiscard]] bool exchanges(Rank from, Rank to) const {
     return (from != to || contract_.input_shift > 0) && contract_.part(from, to).has_value();
   }
@@ -202,7 +203,7 @@ class Sends : public Schedule {
   [[nodiscard]] std::int64_t largest_far_chunk() const {
     return std::max(chunk(far_, 0), chunk(far_, far_.parts - 1));
   }
-  /// Of the message; its buffer's offset comes to it.
+  /// Returns the range of a part inside the message; the caller adds the buffer's offset.
   [[nodiscard]] Range part(const P2pPortions& portions, int number) const {
     if (count_ != planned_) {
       const EvenCut cut{count_, portions.parts};

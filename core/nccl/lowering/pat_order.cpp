@@ -246,7 +246,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     if (sent % each_ + 1 >= each_ && !skip) ++later_;
   }
 
-  int skipped_ = 0;  ///< steps before those that go to the peer at hand
+  int skipped_ = 0;  ///< steps before those to the current peer
   int later_ = 0;
 };
 

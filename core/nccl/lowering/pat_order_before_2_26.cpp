@@ -99,7 +99,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     count(said.skip, true, said.receive >= 0);
   }
 
-  /// Where the rank is there, but not the one beyond it.
+  /// Removes the receive if this rank exists, but not the next one in the dimension.
   void receive_nothing_from_beyond(Said& said, int s) const {
     if (s >= n_ || !said.skip) return;
     said.receive = -1;
@@ -108,7 +108,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
   }
 
   int send_skipped_ =
-      0;  ///< steps of the round before those that go to the peer at hand, and those left out
+      0;  ///< steps of the round before those to the current peer, and steps left out
   int receive_skipped_ = 0;  ///< … of those that are received
   int from_leaves_ = 0;      ///< chunks received in phase 2
 };

@@ -90,7 +90,7 @@ class Pat : public Schedule {
   static const Dimension& dimension(const Channel& channel, Lane role) {
     return channel.dimensions[static_cast<std::size_t>((role - 1) / 2)];
   }
-  /// Of a sender; receivers hear from the other side.
+  /// Returns the distance to the peer. Receivers have the opposite sign of senders.
   [[nodiscard]] std::int32_t distance(Lane role) const {
     const std::int32_t far = 1 << (role - 1) / 2;
     return gathers_ == is_sender(role) ? -far : far;

@@ -50,7 +50,7 @@ class Tree : public Schedule {
 
  private:
   [[nodiscard]] Lane of_channel() const { return divided_ ? 2 : 1; }
-  /// Of divided ones.
+  /// True for lanes that reduce upwards; applies to divided channels only.
   static bool is_up(Lane lane) { return lane % 2 == 0; }
   static bool is_root(const TreePlace& place) { return place.up < 0; }
   [[nodiscard]] std::size_t index(Lane lane) const {
@@ -94,7 +94,7 @@ class Tree : public Schedule {
     return step;
   }
 
-  /// Where the other side comes down.
+  /// Returns the child's lane that receives the broadcast.
   [[nodiscard]] Lane lane_of_child(Lane lane) const { return divided_ ? lane / 2 * 2 + 1 : lane; }
   [[nodiscard]] Lane lane_of_parent(const TreePlace& here, Lane lane) const {
     return divided_ && is_root(place(here.up, lane)) ? lane - 1 : lane;

@@ -85,7 +85,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
   };
   const int first = gpu < 0 ? 0 : gpu, end = gpu < 0 ? gpus_ : gpu + 1;
   if (topology_.hosts > 1 && settings_.scatter_nets) {
-    // Of several hosts' GPUs the first port of each comes before the second of any.
+    // If GPUs are on several hosts, the first port of each GPU comes before the second of any.
     std::vector<bool> done(static_cast<std::size_t>(gpus_));
     for (int c = 0; c < kMaxChannels; ++c) {
       for (int g = first; g < end; ++g) {

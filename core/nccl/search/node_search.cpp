@@ -101,7 +101,7 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
 Trial NodeSearch::search(Trial start, const Range& range) {
   Trial best = start, trial = std::move(start);
   float total = total_;
-  // What is no ring need not come back to where it began.
+  // Patterns other than rings need not return to their first GPU.
   if (gpus_ > 1 && best.pattern != Pattern::kRing)
     total = static_cast<float>(total * (gpus_ * 1.0 / (gpus_ - 1)));
   std::size_t speed = 0;

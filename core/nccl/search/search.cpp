@@ -14,7 +14,7 @@ namespace {
 constexpr int kMaxGpus = 160;         // deeper walks need more stack than a thread has
 constexpr int kMaxRingChannels = 32;  // the half of 64: each is used twice
 
-/// Why a graph that was given is not of a node with so many GPUs; "" if it is.
+/// Returns why a given graph does not fit a node with this number of GPUs; "" if it does.
 std::string misfit(const Graph& graph, int gpus) {
   for (const GraphChannel& channel : graph.orders) {
     const bool known =

@@ -13,9 +13,9 @@ inline constexpr int kMaxChannels = 64;
 
 /// The network cards that a GPU may use (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {
-  kAuto,  ///< its part of those that are nearest to it
-  kAll,   ///< all that are nearest
-  kMax    ///< at most so many of them
+  kAuto,  ///< the GPU's share of the nearest cards
+  kAll,   ///< all nearest cards
+  kMax    ///< at most this number of the nearest cards
 };
 
 /// The effects of environment variables on paths and on the search. Defaults are NCCL's.

@@ -108,12 +108,12 @@ class Counting {
     return s_.inside == Inside::kPcie ? PathType::kSys : PathType::kNvl;
   }
 
-  /// How many channels of that speed fit inside a node.
+  /// Returns the number of channels of this speed that fit inside a node.
   [[nodiscard]] int fit(float speed) const {
     if (s_.inside == Inside::kPcie)
       return speed <= std::min(static_cast<float>(s_.pcie_gb_per_s), socket(s_.cpu, version_)) ? 1
                                                                                                : 0;
-    // Of a cube mesh of 8, two GPUs of every ring have but one link between them.
+    // In a cube mesh of 8 GPUs, every ring has a pair of GPUs with only one link.
     if (s_.inside == Inside::kCubeMesh)
       return 3 * static_cast<int>(2 * nvlink(cc_, version_) / speed);
     const int others = s_.gpus - 1;
@@ -155,7 +155,7 @@ class Counting {
 
   [[nodiscard]] bool on_nvlink() const { return s_.gpus > 1 && s_.inside != Inside::kPcie; }
 
-  /// Of chains that begin at every GPU in turn, each GPU has one that it does not pass on.
+  /// Each GPU starts one chain; a chain ends at the GPU before the one it started from.
   [[nodiscard]] float chain_share(int channels) const {
     const auto n = static_cast<float>(s_.gpus);
     return per_gpu_ * n / (n - 1) / static_cast<float>(channels);
@@ -194,7 +194,8 @@ class Counting {
     return tree;
   }
 
-  /// As many as rings, each to the network and back from one GPU, in a chain behind it.
+  /// Returns a graph with as many chains as rings. One GPU of each chain sends to the network and
+  /// receives from it.
   [[nodiscard]] Graph collnet_chain(const Graphs& graphs) const {
     Graph chain = graphs.tree;
     chain.id = 2;

@@ -60,7 +60,7 @@ constexpr const char* kTransports[] = {"verbs", "efa",   "efa_copies", "slingsho
 constexpr std::size_t kTransportCount = std::size(kTransports);
 constexpr const char* kReleases[] = {"until_2_21", "since_2_22"};
 
-/// Where each kind of figures begins.
+/// The index at which each kind of parameters begins.
 constexpr std::size_t kGpuBegin = 0;
 constexpr std::size_t kNetBegin = kGpuBegin + kGenerationCount * kGpuFigures;
 constexpr std::size_t kPcieBegin = kNetBegin + kTransportCount * kNetFigures;
@@ -69,7 +69,7 @@ constexpr std::size_t kReleaseBegin = kHostBegin + kHostFigures;
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 
-/// Tables of such networks judge them, and are not fitted.
+/// Tables of networks with SHARP validate these parameters, and are not fitted.
 constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",

@@ -47,13 +47,13 @@ enum class NetFigure {
   kMessage,      ///< us for every further peer that a rank sends to
   kCrowd,  ///< how the share shrinks in a fabric that others use too: by (nodes / 2) to the power
            ///< of minus this
-  kShuffleShare,  ///< of that share, what is left where everyone sends to everyone at once
+  kShuffleShare,  ///< of that share, what is left in an all-to-all
   kRendezvous,  ///< us that a CPU takes for a message that is too long to be sent at once, or that
                 ///< it has to match itself
 };
 inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
 
-/// What PCIe takes.
+/// Parameters of PCIe.
 enum class PcieFigure {
   kHopLl,
   kHopSimple,

@@ -114,7 +114,7 @@ inline double through_sockets(const System& s, double channels) {
 
 /// Returns the share of the line rate that arrives in a fabric of this many nodes.
 inline double arriving(const System& s, int nodes, const Parameters& p) {
-  // What sockets take is known by itself; TCP fills a narrow wire.
+  // The cost of sockets is modelled separately; TCP reaches the full rate of a slow link.
   if (s.sockets.thread_gb_per_s > 0) return kTcpShare;
   return p.of(s.transport, NetFigure::kShare) *
          std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));

@@ -25,7 +25,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// What of a link's bytes is payload.
+/// Returns the share of payload in a link's bytes.
 double payload(Protocol protocol) {
   switch (protocol) {
     case Protocol::kLl: return 0.5;
@@ -160,7 +160,7 @@ class Timing {
   [[nodiscard]] double links_of_gpu() const {
     if (s_.inside == Inside::kPcie)
       return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
-    // Of a cube mesh only those links count that channels take, one each.
+    // In a cube mesh, only links that channels use count, one per channel.
     double gb_per_s = s_.nvlink_of_gpu();
     if (s_.inside == Inside::kCubeMesh)
       gb_per_s = std::min(gb_per_s, comm_.graphs.ring.channels * s_.nvlink_gb_per_s);
@@ -199,7 +199,7 @@ class Timing {
   }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
-    // A connection's slots are empty again when the other side has told so: a hop there and a hop
+    // A connection's slots are free again when the receiver has reported so: a hop there and a hop
     // back. NCCL's own buffers are large enough for that not to show.
     const auto protocol = static_cast<std::size_t>(choice_.protocol);
     const std::int64_t buffer = comm_.buffer_bytes[protocol];
@@ -214,7 +214,7 @@ class Timing {
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
     Narrowest copying;
     copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");
-    // What NVLink has stored lies ready; PCIe's few thread blocks fetch it.
+    // NVLink's senders store data at the receiver; over PCIe, the few thread blocks fetch it.
     const bool pcie = s_.inside == Inside::kPcie;
     if (pcie) copying.add(kept / (channels_ * channel() * kPerUs), "");
     narrowest_.add(made_.links.us + copying.us(), pcie ? "PCIe" : "NVLink");
@@ -443,7 +443,7 @@ class Timing {
   double channels_ = 1;
   Prediction made_;
   Narrowest narrowest_;
-  double overlap_ = 0;  ///< us of hops that go on beside the transfer
+  double overlap_ = 0;  ///< us of hops that overlap with the transfer
 };
 
 /// Kernels between symmetric buffers take what NCCL reckons, since nothing that was published

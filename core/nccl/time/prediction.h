@@ -14,9 +14,9 @@ namespace tutti::core::nccl {
 struct Prediction {
   /// The kernel launch, plus the CPU's time to issue it as measured by nccl-tests.
   double launch = 0;
-  double hops = 0;             ///< latency of the hops that stand in a row
+  double hops = 0;             ///< latency of consecutive hops
   double fill = 0;             ///< until the first data has come through the pipeline
-  double transfer = 0;         ///< all data by the narrowest of what it goes through
+  double transfer = 0;         ///< all data over the bottleneck resource
   const char* narrowest = "";  ///< … in words
 
   /// The time of all bytes over one resource if nothing else limits it, and their number.
@@ -24,11 +24,11 @@ struct Prediction {
     double us = 0;
     double bytes = 0;
   };
-  Over links;  ///< out of a GPU over NVLink, or PCIe where that is what joins GPUs
+  Over links;  ///< out of a GPU over NVLink, or over PCIe without NVLink
   Over cards;  ///< out of a node over its network cards
   double relayed =
       0;  ///< of the bytes over `links`, those on their way to or from another node (PXN)
-  double overlap = 0;   ///< of `hops`, what goes on while data moves
+  double overlap = 0;   ///< the part of `hops` that overlaps with the transfer
   double channels = 1;  ///< thread blocks of a GPU
 
   /// The link that could not carry its bytes in the predicted time, which was raised to what the

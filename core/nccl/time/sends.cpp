@@ -37,8 +37,8 @@ int near_channels(double bytes, const Communicator& comm) {
   return channels;
 }
 
-/// GB/s by their data sheet of the NVLinks that a GPU's sends take: all, but of a cube mesh only
-/// those to GPUs that take part, to one neighbour one.
+/// Returns the total data-sheet rate, in GB/s, of the NVLinks that a GPU's sends use: all of them,
+/// except in a cube mesh, where only links to participating GPUs count, and one for a single peer.
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
@@ -51,8 +51,8 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
 /// takes, and larger ones 4 to 7 us more.
 constexpr double kMaxOfLl = 16384;
 
-/// Of the ranks of another node, as many as the first GPU reaches by the cards beside other GPUs of
-/// its own node (PXN).
+/// Returns the number of ranks of another node that the first GPU reaches over the network cards of
+/// other GPUs of its own node (PXN).
 int relayed_peers(const Communicator& comm) {
   if (comm.p2p.relays.empty()) return 0;
   const std::vector<int>& of_first = comm.p2p.relays.front();

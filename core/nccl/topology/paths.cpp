@@ -241,7 +241,7 @@ void Paths::settle_nets() {
     int local = settings_.pxn ? local_gpu(n) : -1;
     for (int g = 0; g < gpus; ++g) {
       if (!settle_net(g, n, local)) continue;
-      // Which GPU is nearest may have changed with it.
+      // The nearest GPU may have changed with this path.
       gpu_nets_[static_cast<std::size_t>(g)] = nets_of(g);
       net_gpus_[static_cast<std::size_t>(n)] = gpus_of(n);
       if (settings_.pxn) local = local_gpu(n);

@@ -7,7 +7,7 @@
 
 namespace tutti::core::nccl {
 
-// What NCCL 2.28.9 takes links to carry per direction, in GB/s of payload.
+// The bandwidth that NCCL 2.28.9 assumes for links, per direction, in GB/s of payload.
 // SOURCE: NVIDIA/nccl v2.28.9 src/graph/topo.h, topo.cc.
 
 inline constexpr float kLocGbPerS = 5000;  ///< inside a device, and from a virtual card to its CPU

@@ -94,7 +94,7 @@ struct Topology {
   std::vector<TopologyLink> links;
   std::array<std::vector<int>, kNodeKinds> of;  ///< nodes by their kind
   int hosts = 1;
-  std::vector<Problem> notes;  ///< what the file says that somebody may not have meant
+  std::vector<Problem> notes;  ///< warnings about values in the file that may be mistakes
 
   [[nodiscard]] const std::vector<int>& all(NodeKind kind) const {
     return of[static_cast<std::size_t>(kind)];

@@ -88,7 +88,7 @@ void TopologyBuilder::absorb(int top, int sub) {
 }
 
 void TopologyBuilder::flatten_broadcom_switches() {
-  // What hangs on a switch changes with every step, and with it what may be flattened next.
+  // Every merge changes the links of a switch, and therefore which switches can be merged next.
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     if (gone_[n] || nodes_[n].kind != NodeKind::kPci) continue;
     const int generation = broadcom_generation(nodes_[n].pci_device, 0);

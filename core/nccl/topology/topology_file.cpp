@@ -18,7 +18,7 @@ namespace {
 constexpr int kMaxNodes = 576;  // of a kind: NCCL_TOPO_MAX_NODES
 constexpr std::int64_t kMaxIndex = 1 << 20;
 
-/// What a PCI class, or that of the far end of an NVLink, stands for.
+/// Returns the kind of node that a PCI class stands for, also as the class of an NVLink's far end.
 NodeKind kind_of_class(std::string_view pci_class) {
   if (pci_class.starts_with("0x068000")) return NodeKind::kNvs;
   if (pci_class.starts_with("0x068001")) return NodeKind::kCpu;

@@ -25,7 +25,7 @@ std::optional<Number> read(std::string_view text) {
   return value;
 }
 
-/// What problems of an attribute are about: "gpu.sm".
+/// Returns the subject of problems with an attribute: "gpu.sm".
 std::string name_of(const pugi::xml_node& element, const char* attribute) {
   return fmt::format("{}.{}", element.name(), attribute);
 }

@@ -22,13 +22,13 @@ LogPoint log_of(RegionPoint point) {
 
 double cross_product(LogPoint a, LogPoint b) { return a.x * b.y - a.y * b.x; }
 
-/// Whether p is so near to the edge from a to b that it is on it. Edges of no length hold nothing.
+/// True if p is on the edge from a to b, within a tolerance. Edges of length 0 contain no point.
 bool is_on_edge(LogPoint p, LogPoint a, LogPoint b) {
   const LogPoint edge = b - a;
   const LogPoint across{edge.y, -edge.x};
   const double square = cross_product(edge, across);
   if (std::abs(square) < kNear) return false;
-  // Where the perpendicular through p meets the edge's line, as a share of the edge.
+  // The foot of the perpendicular through p, as a share of the edge's length.
   const auto at =
       static_cast<long double>(cross_product(p, across) - cross_product(a, across)) / square;
   if (at < -kNear || at > 1 + kNear) return false;
@@ -37,7 +37,7 @@ bool is_on_edge(LogPoint p, LogPoint a, LogPoint b) {
   return std::sqrt(dx * dx + dy * dy) < kNear;
 }
 
-/// Whether the segment from p to `far` crosses the edge from a to b between its ends.
+/// True if the segment from p to `far` crosses the edge from a to b between its ends.
 bool crosses(LogPoint p, LogPoint far, LogPoint a, LogPoint b) {
   const LogPoint ray = far - p, edge = b - a;
   const double d = cross_product(edge, ray);

@@ -30,14 +30,14 @@ struct Region {
   std::vector<RegionPoint> vertices;
 };
 
-/// Where the line from `a` through `b`, straight on logarithmic axes, leaves the plane: at
-/// kMostBytes or at kMostRanks.
+/// Returns the point at which the line from `a` through `b`, straight on logarithmic axes, reaches
+/// kMostBytes or kMostRanks.
 RegionPoint beyond(RegionPoint a, RegionPoint b);
 
 /// True inside and on the edge. REQUIRES: at least two vertices.
 bool holds(const Region& region, std::int64_t bytes, int ranks);
 
-/// The bytes at which the region's edges and corners are, at so many ranks.
+/// Returns the bytes at which the region has edges and corners, for a given number of ranks.
 std::vector<double> borders(const Region& region, int ranks);
 
 // The lists, in their order; empty where the tuner has none.

@@ -46,7 +46,8 @@ std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
   return chunk / kGrain * kGrainWire;
 }
 
-/// Of those with the largest chunks, the most. SOURCE: calculateBestNChannelTree.
+/// Returns the largest number of channels among those with the largest chunks.
+/// SOURCE: calculateBestNChannelTree.
 int tree_channels(std::int64_t bytes, int nodes) {
   int best = 0;
   std::int64_t largest = 0;

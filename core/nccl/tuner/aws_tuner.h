@@ -22,15 +22,15 @@ std::optional<Ec2> parse_ec2(std::string_view instance);
 /// All of them, separated by commas.
 std::string ec2_names();
 
-/// What the GPUs leave no doubt about; nothing: H200 are both in P5e and in P5en, and others are in
-/// none of these machines.
+/// Returns the EC2 instance type that has these GPUs; nullopt if it is ambiguous (H200 are in P5e
+/// and in P5en) or if there is none.
 std::optional<std::string> ec2_of(GpuModel gpus);
 
-/// Of the machine's first GPU.
+/// Returns the model of the machine's first GPU.
 GpuModel gpu_model_of(const Machine& machine);
 
-/// Whether the tuner of aws-ofi-nccl would have a say in a communicator over EFA, if these GPUs are
-/// EC2's.
+/// True if the tuner of aws-ofi-nccl would decide for this communicator over EFA, if these are GPUs
+/// of EC2.
 bool aws_would_decide(GpuModel gpus, const Communicator& communicator);
 
 /// The tuner of aws-ofi-nccl, which NCCL finds in the network plugin from 2.21 on. It has nothing

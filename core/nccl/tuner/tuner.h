@@ -17,7 +17,7 @@ namespace tutti::core::nccl {
 /// NCCL compares them. Immutable.
 class Tuner {
  public:
-  /// What the plugin sets; what it does not set is NCCL's.
+  /// The values that the plugin sets; NCCL chooses the others.
   struct Pick {
     std::optional<std::pair<Algorithm, Protocol>> cell;
     std::optional<int> channels;
@@ -28,12 +28,12 @@ class Tuner {
   Tuner& operator=(const Tuner&) = delete;
   virtual ~Tuner() = default;
 
-  /// `all`: NCCL's candidates, of which those that are off cannot be taken. `registered`: both
-  /// buffers are.
+  /// `all`: NCCL's candidates; those that are off cannot be chosen. `registered`: both buffers are
+  /// registered.
   [[nodiscard]] virtual Pick pick(const Communicator& communicator, const Operation& operation,
                                   const std::vector<Candidate>& all, bool registered) const = 0;
-  /// Sizes at which pick() may change: between two of them that are neighbours it does not, or does
-  /// so once.
+  /// Returns the sizes at which pick() may change. Between two neighbouring ones it changes at most
+  /// once.
   [[nodiscard]] virtual std::vector<std::int64_t> boundaries(const Communicator& communicator,
                                                              Function function) const = 0;
   /// Rewrites the figures of NCCL's cost model, as plugins may since 2.28.

@@ -28,8 +28,8 @@ std::size_t scale(const Communicator& comm) {
   return comm.nodes <= 2 ? static_cast<std::size_t>(comm.nodes - 1) : 2;
 }
 
-/// Of LL: inside a node by its GPUs, between nodes by their CPUs, through whose memory LL goes
-/// there.
+/// Returns the maximum bandwidth of LL. Inside a node it depends on the GPUs; between nodes on the
+/// CPUs, because LL's data passes through host memory.
 double ll_most(const Cell& cell) {
   const Communicator& comm = cell.comm;
   const bool amd = comm.cpu == HostCpu::kAmd || (comm.cpu == HostCpu::kMixed && cell.at_least(24));
@@ -136,7 +136,7 @@ float tree(const Cell& cell, float bus) {
     }
     bus = static_cast<float>(std::min(bus * share, most_ll128));
   }
-  // Where one GPU has both the way up and the way down, they share its network card.
+  // If one GPU connects to both the parent and a child, both share its network card.
   if (cell.at_least(18, 3) && cell.graph().pattern == Pattern::kTree)
     bus = static_cast<float>(bus * .85);
   return bus;
@@ -166,7 +166,7 @@ float collnet(const Cell& cell, float bus, float of_one) {
   return bus;
 }
 
-/// What of the bus is the collective's bytes.
+/// Returns the ratio of algorithm bandwidth to bus bandwidth.
 float ratio(const Cell& cell) {
   const auto of_steps = static_cast<float>((1.0 * cell.comm.ranks) / cell.steps());
   if (cell.is(Algorithm::kRing)) return of_steps;

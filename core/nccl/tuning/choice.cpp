@@ -45,7 +45,7 @@ bool network_adds(const Communicator& comm, ElementType type, Reduction reductio
   return !narrow || comm.collnet_narrow;
 }
 
-/// What the call itself rules out.
+/// Returns why the call excludes an algorithm; null if it does not.
 const char* not_for(const Communicator& comm, const Operation& operation, Algorithm algorithm) {
   const int local = comm.ranks_of_node();
   const bool nvls = algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
@@ -104,8 +104,8 @@ float stretched(const Communicator& comm, const Operation& operation, Algorithm 
                             (v >= Version{2, 17, 0} && comm.compute_capability >= 90 ? 1.5 : 1.9));
 }
 
-/// The time of a cell of the model at this size; `bandwidth` is the cell's, or what it was before
-/// wishes.
+/// The time of a cell of the model at this size; `bandwidth` is the cell's, or its value
+/// before the user's preferences were applied.
 Candidate timed(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, const Entry& entry, float bandwidth) {
   Candidate candidate{algorithm, protocol, entry.latency_us, bandwidth, 0, entry.off};
@@ -240,7 +240,7 @@ class Resources {
   std::int64_t threshold_ = 0;
 };
 
-/// How many channels a communicator has for the algorithm, whatever a tuner asks for.
+/// Returns the maximum number of channels for the algorithm, which also limits a tuner's choice.
 /// SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (nMaxChannels[kind]).
 int channels_for(const Communicator& comm, const Choice& choice) {
   const bool nvls =

@@ -55,9 +55,9 @@ struct Choice {
   int threads = 0;   ///< of each
   float estimate_us = 0;
   bool tuned = false;  ///< by a tuner plugin
-  /// What moves the data between symmetric buffers in place of algorithm and protocol: a kernel
-  /// ("AllReduce_RSxLD_AGxST") or "copy engines"; empty: they do not, and algorithm and protocol
-  /// say all. `channels` are its thread blocks.
+  /// The symmetric kernel ("AllReduce_RSxLD_AGxST") or "copy engines" that moves the data between
+  /// symmetric buffers, in place of an algorithm and a protocol; empty: algorithm and protocol
+  /// apply. `channels` is the number of its thread blocks.
   std::string_view symmetric = {};
 };
 

@@ -17,7 +17,7 @@ constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}}}};
 
-// What each release changed of the one before it.
+// The changes of each release to the constants of the one before it.
 // SOURCE: NVIDIA/nccl (BSD-3-Clause), src/graph/tuning.cc and src/include/device.h at the tags
 // named here. The one CollNet of 2.6 to 2.13 stands in CollNetDirect's row, and generations that a
 // version does not know have the row of the last that it knows.

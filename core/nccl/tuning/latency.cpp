@@ -33,7 +33,7 @@ float between(const Cell& cell) {
   return cell.is(Protocol::kSimple) ? once + card : once;  // and the flush
 }
 
-/// What the proxy takes for each message, which a ring between nodes waits for in every hop.
+/// Returns the proxy's time per message, which a ring between nodes waits for in every hop.
 float net_overhead(const Cell& cell) {
   if (cell.comm.nodes == 1 || !cell.at_least(18)) return 0;
   float us = cell.comm.cpu == HostCpu::kAmd ? 2.0F : 1.0F;

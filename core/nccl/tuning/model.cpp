@@ -9,7 +9,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// What a user asks for.
+/// Returns the requested number of threads, or a default.
 int threads(const std::optional<std::int64_t>& asked, int otherwise) {
   return static_cast<int>(asked.value_or(otherwise));
 }
@@ -49,7 +49,7 @@ void set_thresholds(Model& model, const Communicator& comm, const Settings& sett
   }
 }
 
-/// Whether NCCL_ALGO counts for it: until 2.18 only where there was something to choose.
+/// True if NCCL_ALGO applies to the cell: until 2.18, only if there was a choice of algorithms.
 bool listens(const Cell& cell) {
   if (!cell.at_least(17)) return cell.all_reduce();
   return cell.at_least(19) || cell.all_reduce() || !cell.is(Algorithm::kRing);
@@ -77,7 +77,7 @@ Entry entry(const Cell& cell) {
   return entry;
 }
 
-/// Whether the user has named algorithms or protocols.
+/// True if the user has named algorithms or protocols.
 bool has_preferences(const Settings& settings) {
   const auto any = [](const auto& of_all) {
     return std::any_of(of_all.begin(), of_all.end(), [](const auto& of_function) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr int kMostBlocks = 64;
 
-/// How a kernel's bytes are counted in NCCL's model.
+/// The rule by which NCCL's model counts the bytes of a kernel.
 enum class Bus {
   kAllToAll,      ///< LL: everybody's whole buffer to everybody, with flags
   kTwoShots,      ///< reduce-scatter and all-gather of loads and stores
@@ -135,7 +135,7 @@ bool implemented(const Operation& operation) {
           operation.type == ElementType::kBfloat16 || is_of_8_bits(operation.type));
 }
 
-/// Whether the switch adds such elements. Sums are all that gets here.
+/// True if the NVSwitch can sum elements of this type. Other reductions are excluded before.
 bool switch_adds(const Communicator& comm, ElementType type) {
   return comm.nvls && (!is_of_8_bits(type) || comm.compute_capability >= 100);
 }

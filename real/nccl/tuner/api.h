@@ -24,7 +24,7 @@ using Logger = void (*)(LogLevel level, unsigned long subsystems, const char* fi
 /// An entry of the cost table that is not possible for the call.
 inline constexpr float kImpossible = -1.0F;
 
-/// ncclTuner_v2_t: NCCL 2.21. There is no cost table; what is not set stays NCCL's.
+/// ncclTuner_v2_t: NCCL 2.21. There is no cost table; NCCL chooses values that are not set.
 struct TunerV2 {
   const char* name;
   Result (*init)(std::size_t ranks, std::size_t nodes, Logger log, void** context);

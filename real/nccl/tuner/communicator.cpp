@@ -37,7 +37,7 @@ void say(Logger log, LogLevel level, const std::string& text) {
   if (log) log(level, kInit | kTuning, "libnccl-tuner-tutti", 0, "%s", text.c_str());
 }
 
-/// Of the file, or why it cannot be read.
+/// Returns the content of the file, or the reason why it cannot be read.
 tl::expected<std::string, std::string> content_of(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) return tl::make_unexpected(std::strerror(errno));
@@ -146,7 +146,7 @@ void Communicator::choose_without_costs(const Call& call, bool collnet, bool nvl
   say_without_line(call);
 }
 
-/// What NCCL 2.21 has a kernel for; it would take what it is given without looking.
+/// True if NCCL 2.21 has a kernel for the row's choice. NCCL itself does not check it.
 /// SOURCE: NVIDIA/nccl (v2.21.5) src/enqueue.cc, topoGetAlgoInfo; src/graph/tuning.cc.
 bool Communicator::possible(const Row& row, bool collnet, bool nvls) const {
   enum { kTree, kRing, kCollnetDirect, kCollnetChain, kNvls, kNvlsTree, kPat };

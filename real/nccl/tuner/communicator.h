@@ -50,7 +50,7 @@ class Communicator {
 
   Communicator(std::vector<Row> rows, std::size_t nodes, Logger log);
 
-  /// What has been said of a line, so that it is said once.
+  /// The messages that were logged about a row, so that each is logged once.
   struct Said {
     std::atomic<bool> applied{false}, impossible{false}, chunk{false};
   };

@@ -23,7 +23,7 @@ using core::Report;
 namespace nccl = core::nccl;
 
 constexpr std::size_t kSuggestions = 8;
-/// Eight of ten of a normal distribution lie within so many standard deviations.
+/// 80 % of a normal distribution lie within this number of standard deviations.
 constexpr double kEightOfTen = 1.2816;
 
 /// All that is said of a calibration.

@@ -50,7 +50,7 @@ using State = real::Handshake::State;
 constexpr std::size_t kLongest = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kSayAlive = std::chrono::milliseconds(500);
-/// How long rank 0 waits, after everything is completed, to tell late ranks so.
+/// The time for which rank 0 waits for late ranks after all points are done, to dismiss them.
 constexpr auto kLateComers = std::chrono::seconds(10);
 
 /// False if the other side is gone. Messages are short, so that a connection takes them at once.
@@ -268,7 +268,7 @@ class Leader {
     }
   }
 
-  /// What it has read by now was looked at before.
+  /// REQUIRES: all received messages have been handled.
   void drop_if_silent(Helper& helper) {
     if (helper.gone || Clock::now() - helper.heard < silence_) return;
     send_word(helper.socket, "late");
@@ -377,7 +377,7 @@ class Lines {
   std::set<Line*> lines_;
 };
 
-/// How a connection ended.
+/// The reason why a connection ended.
 enum class End {
   kDone,     ///< there are no more points
   kStopped,  ///< it was to stop

@@ -69,7 +69,7 @@ std::vector<std::string> why(const TuneResult& r) {
   return lines;
 }
 
-/// The values next to the best whose cost is the same but for kFlat.
+/// The values next to the best whose cost is the same to within kFlat.
 std::string flat_part(const AxisCurve& curve) {
   const Time least = curve.values[curve.best].second.step;
   const auto is_flat = [&](std::size_t i) {
@@ -176,7 +176,7 @@ std::string snippet_part(const TuneResult& r) {
   return paste + others;
 }
 
-/// How the table is used, and how a run shows whether the promise was kept.
+/// Returns instructions for using the table, and for comparing a run with the predictions.
 std::string verify_part(const TuneResult& r) {
   std::string text;
   if (!r.table.empty())

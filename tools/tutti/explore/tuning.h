@@ -67,11 +67,12 @@ class Tuning {
   /// Returns a lower bound of the step time over all settings, if it is known: if only the strategy
   /// varies, and the traffic is the same for all.
   [[nodiscard]] double min_step() const;
-  /// Returns the number of evaluations that are left for what is shown in addition to the search.
+  /// Returns the number of evaluations that are left for curves and other variations after the
+  /// search.
   [[nodiscard]] std::int64_t left() const {
     return options_.evaluations - result_.tried - result_.beside;
   }
-  /// Returns how many evaluations the search leaves for that: up to half of all.
+  /// Returns the number of evaluations that the search reserves for these: at most half of all.
   [[nodiscard]] std::int64_t kept_from_search() const;
   /// Returns false if interrupted.
   core::Expected<bool> search();

@@ -30,7 +30,7 @@ std::optional<std::uint64_t> number_of(const std::string& name, const std::strin
   return std::nullopt;
 }
 
-/// How a version of control groups calls its files.
+/// The names of files in a version of control groups.
 struct GroupFiles {
   std::string limit, usage, cache;
 };

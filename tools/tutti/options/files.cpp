@@ -52,7 +52,7 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
       ->capture_default_str();
 }
 
-/// Of `tutti import TRACE…` and of each format by its name.
+/// Adds the options of `tutti import TRACE…` and of the subcommand of each format.
 void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
   c->add_option("files", o.files,
                 "Traces or logs of one run, plain or gzip: one per rank, or of a single rank");

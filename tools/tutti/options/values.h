@@ -12,8 +12,8 @@ class Option;
 
 namespace tutti::tools {
 
-/// What the value of an option or argument is: shown as its placeholder in help and manual pages,
-/// and completed by shells.
+/// The kind of an option's or argument's value: its placeholder in help and manual pages, and what
+/// shells complete.
 struct OptionValue {
   enum class Kind {
     kText,  ///< anything

@@ -124,7 +124,7 @@ std::optional<std::string> first_given(const PerfOptions& options) {
 
 struct Request {
   Format format = Format::kText;
-  core::OneBuffer what;  ///< but for its elements, and whether it is in place
+  core::OneBuffer what;  ///< without its elements, and whether it is in place
   bool out_of_place = true;
   bool in_place = true;
   std::vector<std::int64_t> sizes;  ///< in elements, before any rounding

@@ -14,7 +14,7 @@ namespace tutti::tools {
 struct PerfAlgorithmsRequest {
   ScenarioOptions scenario;
   std::vector<std::string> algorithms;  ///< built-in names, "nccl", files, shipped algorithms
-  core::OneBuffer what;                 ///< but for its elements
+  core::OneBuffer what;                 ///< without its elements
   std::vector<std::int64_t> sizes;      ///< in elements, before any rounding
   std::string format = "text";          ///< text, csv or json
 };

@@ -23,8 +23,8 @@ using core::Expected;
 using core::ProblemCode;
 namespace nccl = core::nccl;
 
-/// What the machines' links need at least; nothing where their file does not say which ways NCCL
-/// takes.
+/// Returns the lower bound of the time that the machines' links need; nullopt if their file does
+/// not determine NCCL's routes.
 std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request,
                                               const NcclPerfSubject& subject) {
   if (!subject.kind || subject.comm.nodes != subject.machines) return std::nullopt;

@@ -18,7 +18,7 @@ using core::Time;
 
 namespace {
 
-/// As a fraction of the step: shorter waits for another worker are not reported.
+/// The minimum wait for another worker that is reported, as a fraction of the step.
 constexpr double kWorthTelling = 0.005;
 
 std::string plural(std::int64_t n, const std::string& what) {

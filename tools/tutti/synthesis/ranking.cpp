@@ -14,7 +14,7 @@ constexpr std::int64_t kMaxPieces = 512;
 constexpr std::int64_t kMaxSteps = 3'000'000;
 /// Pieces of fewer bytes cost more messages than they hide latency.
 constexpr std::int64_t kMinPieceBytes = 4096;
-/// What a step costs besides its bytes, for the first guess.
+/// The fixed cost of a step, for the first estimate.
 constexpr double kStepUs = 4;
 
 std::int64_t chunks_of(const core::synthesis::Forest& forest) {
