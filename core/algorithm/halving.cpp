@@ -95,8 +95,8 @@ class Halving : public PowerOfTwo {
     const bool nearer = !exchange && side_of(rank, hop.bit) == Side::kNearer;
     const bool gives = exchange ? index == 0 : nearer == (hop.action == Action::kDown);
     const bool adds = hop.action == Action::kExchangeAndAdd || hop.action == Action::kUpAndAdd;
-    // What is given down, or to be added, is the partner's half; else it is the own one, and the
-    // partner's comes.
+    // On the way down, and to be added, a rank sends the partner's half; otherwise it sends its own
+    // half and receives the partner's.
     const bool own_is_given = hop.action == Action::kExchange || hop.action == Action::kUp ||
                               hop.action == Action::kUpAndAdd;
     step.kind = gives ? StepKind::kSend : adds ? StepKind::kReceiveReduce : StepKind::kReceive;

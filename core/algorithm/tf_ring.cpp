@@ -66,7 +66,7 @@ class TfRing : public Schedule {
         n_(options_.order.ranks()),
         last_round_(last_round) {
     TUTTI_CHECK(contract.members() == n_ && !options_.subdivisions.empty() && options_.chunk >= 1,
-                "{} ranks in an order of {}", contract.members(), n_);
+                "the contract has {} ranks, but the order has {}", contract.members(), n_);
   }
 
   /// The part of the buffer that belongs to a chunk of a ring; only the first `filled()` of them

@@ -40,7 +40,8 @@ class BroadcastSteps : public Schedule {
         root_task_(order_.task(contract.root())),
         root_device_(order_.device(contract.root())) {
     TUTTI_CHECK(contract.kind == CollectiveKind::kBroadcast && contract.members() == order_.ranks(),
-                "{} ranks in an order of {}", contract.members(), order_.ranks());
+                "the contract has {} ranks, but the order has {}", contract.members(),
+                order_.ranks());
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return order_.ranks(); }

@@ -151,7 +151,8 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
 
 namespace {
 
-/// Which times of logs are of the same thing: all but `elements` in its order.
+/// The key of times in logs that measure the same operation. `elements` does not take part in the
+/// order.
 struct OfOneKind {
   CollectiveKind kind;
   DataType type;

@@ -99,7 +99,7 @@ class PlanAlgorithm : public CustomAlgorithm {
       for (const auto& block : gpu.blocks) {
         for (const PlanOp& op : block) {
           parts = std::lcm(parts, std::int64_t{op.parts});
-          if (parts > kMostParts) return std::nullopt;
+          if (parts > kMaxParts) return std::nullopt;
         }
       }
     }
@@ -127,7 +127,7 @@ class PlanAlgorithm : public CustomAlgorithm {
   }
 
  private:
-  static constexpr std::int64_t kMostParts = 1 << 20;
+  static constexpr std::int64_t kMaxParts = 1 << 20;
 
   [[nodiscard]] PlanSteps made(std::int64_t chunk, std::int64_t input_shift,
                                std::int64_t element_bytes) const {

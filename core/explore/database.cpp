@@ -208,8 +208,8 @@ Expected<bool> Database::has_table(std::string_view name) {
 
 Expected<std::int64_t> Database::programs() {
   const auto count = number(
-      "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR "
-      "sql LIKE 'CREATE VIRTUAL%'");
+      "SELECT count(*) FROM sqlite_master WHERE (type IN ('view', 'trigger') AND "
+      "NOT (type = 'view' AND name = 'result')) OR sql LIKE 'CREATE VIRTUAL%'");
   if (!count) return tl::make_unexpected(count.error());
   return count->value_or(0);
 }

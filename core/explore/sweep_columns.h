@@ -26,7 +26,7 @@ const SweepColumn* find(const std::vector<SweepColumn>& columns, const std::stri
 /// Returns the default field of the horizontal axis: the one with the most numbers. Null if there
 /// are no columns.
 const SweepColumn* most_numbers(const std::vector<SweepColumn>& columns);
-/// Returns the default field for separate curves: among those other than `x` with 2 to kMostCurves
+/// Returns the default field for separate curves: among those other than `x` with 2 to kMaxCurves
 /// values, preferably one with names rather than numbers. Null if there is none.
 const SweepColumn* few_values(const std::vector<SweepColumn>& columns, const SweepColumn* x);
 

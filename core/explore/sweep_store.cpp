@@ -36,6 +36,25 @@ std::string point_table(const Space& space) {
   return sql + ", packs INTEGER, seed INTEGER)";
 }
 
+/// The points as people query them: numbers instead of texts, and times in milliseconds.
+std::string result_view(const Space& space) {
+  std::string sql = "CREATE VIEW result AS SELECT point";
+  for (const std::string& field : space.fields()) {
+    const auto parsed = parse_override("axis", field + "=");
+    const FieldType* const type = parsed ? field_type(parsed->path) : nullptr;
+    const std::string name = quoted(field);
+    const bool whole = type && type->kind == FieldType::Kind::kWhole;
+    if (whole || (type && type->kind == FieldType::Kind::kNumber)) {
+      sql += fmt::format(", CAST(nullif({0}, '') AS {1}) AS {0}", name, whole ? "INTEGER" : "REAL");
+    } else {
+      sql += ", " + name;
+    }
+  }
+  sql += ", status, message";
+  for (const Cost& cost : kCosts) sql += fmt::format(", {0}_ps / 1e9 AS {0}_ms", cost.name);
+  return sql + ", packs, seed FROM point";
+}
+
 /// Runs `sql` once, with the parameters that `bind` sets.
 template <class Bind>
 Expected<void> with(Database& database, const std::string& sql, Bind bind) {
@@ -252,6 +271,7 @@ Expected<bool> SweepStore::create() {
   };
   then([&] { return database.run(kTables); });
   then([&] { return database.run(point_table(*space_)); });
+  then([&] { return database.run(result_view(*space_)); });
   const std::pair<const char*, const std::string&> values[] = {
       {"tutti_version", info_.version},
       {"scenario_file", info_.scenario_file},

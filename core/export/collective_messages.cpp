@@ -18,7 +18,7 @@ Bandwidth part_of(Bandwidth rate, int threads) {
   return rate.count() == 0 ? rate : Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
 }
 
-/// What a step takes of its device, without sending or receiving.
+/// Returns the time of a step's reductions and copies on its device.
 Time work_of(const Step& step, const DeviceRates& rates, Bytes item) {
   const Bytes target = step.target.count * item;
   const auto time = [&](std::int64_t times, Bandwidth rate) {
@@ -53,10 +53,10 @@ std::int32_t GoalRankBuilder::compute(Time duration, std::uint8_t cpu,
 
 std::string why_no_messages(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
-  constexpr std::int64_t kMostSteps = 1'000'000;
+  constexpr std::int64_t kMaxSteps = 1'000'000;
   std::int64_t steps = 0;
   for (Lane l = 0; l < schedule.lanes(0); ++l) steps += schedule.steps(0, l);
-  if (steps > kMostSteps)
+  if (steps > kMaxSteps)
     return fmt::format("one of its collectives has {} steps on each rank", steps);
   for (Lane l = 0; l < schedule.lanes(0); ++l) {
     for (std::int64_t i = 0; i < schedule.steps(0, l); ++i) {

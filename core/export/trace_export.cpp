@@ -1,5 +1,5 @@
 // Replicas of one kind of device share a program, so their steps are unrolled once for each kind.
-// What differs between replicas is the group in which they execute a collective.
+// Replicas differ only in the group in which they execute a collective.
 
 #include "core/export/trace_export.h"
 
@@ -130,8 +130,8 @@ class ScenarioExport : public TraceExport {
     for (const PlannedCollective& one : as_rings_.plan.collectives) {
       if (std::string why = why_no_messages(one.first); !why.empty()) return why;
     }
-    constexpr std::int64_t kMostTags = 0xFFFFFFFE;
-    if (next_tag_ > kMostTags) return "its collectives need more tags than GOAL has";
+    constexpr std::int64_t kMaxTags = 0xFFFFFFFE;
+    if (next_tag_ > kMaxTags) return "its collectives need more tags than GOAL has";
     return "";
   }
 

@@ -33,7 +33,7 @@ class TraceExport {
   [[nodiscard]] virtual std::string why_no_goal() const = 0;
   /// Returns the GOAL schedule of a rank. REQUIRES: why_no_goal() is empty.
   [[nodiscard]] virtual GoalRank goal(std::int64_t rank) const = 0;
-  /// What a reader of the files should know.
+  /// Returns notes for readers of the files.
   [[nodiscard]] virtual std::vector<std::string> notes(bool goal) const = 0;
 };
 

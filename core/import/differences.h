@@ -23,7 +23,7 @@ struct Difference {
   Kind kind = Kind::kCollective;
   std::string what;      ///< one sentence without a full stop
   std::string evidence;  ///< the figures behind it
-  /// How much of a step it concerns, at most; differences may overlap.
+  /// The maximum time of a step that it explains; differences may overlap.
   Time effect;
 };
 /// "collective", "late-rank", …: for programs.

@@ -148,7 +148,7 @@ class ColumnChecker {
                       task.every_steps));
     if (task.number_stride != 0 && !own)
       add(PlanProblemCode::kNumberOutsideBlock, t,
-          fmt::format("task {} is numbered by iterations, but is not in a block", t));
+          fmt::format("task {} has one number per iteration, but is not in a block", t));
   }
 
   void look_at_cost(TaskId t, const Task& task) {

@@ -293,7 +293,7 @@ class ProgramChecker {
                         one.every_steps));
       if (one.number_stride != 0 && !in_block[slot(t)])
         add(PlanProblemCode::kNumberOutsideBlock, t,
-            fmt::format("{} is numbered by iterations, but is not in a block", name(t)));
+            fmt::format("{} has one number per iteration, but is not in a block", name(t)));
     }
   }
 

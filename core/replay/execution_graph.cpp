@@ -18,7 +18,7 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::size_t kMostProblems = 20;
+constexpr std::size_t kMaxProblems = 20;
 
 Problem problem_of(const ExecutionGraph& graph, const std::string& text) {
   Problem problem;
@@ -105,11 +105,11 @@ class DryRun {
   }
 
   void add(const std::string& text) {
-    if (problems_.size() < kMostProblems) problems_.push_back(problem_of(graph_, text));
+    if (problems_.size() < kMaxProblems) problems_.push_back(problem_of(graph_, text));
   }
 
   void report() {
-    // Which message a receive with wildcards takes depends on timing, which this run has not.
+    // The message that a receive with wildcards takes depends on timing, and this run has none.
     if (has_wildcards()) return;
     std::int64_t stuck = 0;
     for (const World& world : worlds_) stuck += world.ended ? 0 : 1;
@@ -253,7 +253,7 @@ std::int64_t ExecutionGraph::sends() const {
 std::vector<Problem> problems_of(const ExecutionGraph& graph) {
   std::vector<Problem> problems;
   const auto add = [&](const PlanProblem& found) {
-    if (problems.size() >= kMostProblems || !is_certain(found.code)) return;
+    if (problems.size() >= kMaxProblems || !is_certain(found.code)) return;
     const std::string of =
         found.pack >= 0 ? fmt::format(" (pack {} is \"{}\")", found.pack,
                                       graph.collectives[static_cast<std::size_t>(found.pack)].name)

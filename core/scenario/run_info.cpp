@@ -36,7 +36,7 @@ std::string describe(const Cluster& cluster) {
 
 namespace {
 
-/// What is not as usual.
+/// Describes the settings that differ from TensorFlow's defaults.
 std::string describe(const TfRuntime& runtime) {
   std::string text;
   if (!runtime.subdiv_offsets.empty())

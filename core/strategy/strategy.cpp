@@ -138,7 +138,8 @@ class Requirements {
 
   void check_replicas() {
     if (cluster_.replicas() < traits_.min_replicas) {
-      problem("algorithm", "{} needs at least {} replicas (got {}); use more, or ring",
+      problem("algorithm",
+              "{} needs at least {} replicas (got {}); use more replicas, or algorithm ring",
               traits_.name, traits_.min_replicas, cluster_.replicas());
     }
     const AlgorithmChoice algorithm = strategy_.algorithm;

@@ -175,7 +175,7 @@ class ForestWriter {
     text_ += "}\n";
   }
 
-  /// What each rank does on each lane of a tree to send its root's chunks to all.
+  /// Returns the statements of each rank on each lane of a tree that send the root's chunks to all.
   [[nodiscard]] std::vector<RankStatements> steps_down(std::int64_t t) const {
     const LanedTree& tree = trees_[static_cast<std::size_t>(t)];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));

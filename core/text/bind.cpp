@@ -263,8 +263,8 @@ class Binder {
   std::optional<T> whole(std::optional<double> number, const Value& value,
                          const FieldDescriptor& field) {
     if (!number) return std::nullopt;
-    constexpr double kMost = std::min(9.0e15, static_cast<double>(std::numeric_limits<T>::max()));
-    if (*number < (std::is_signed_v<T> ? -kMost : 0) || *number > kMost) {
+    constexpr double kMax = std::min(9.0e15, static_cast<double>(std::numeric_limits<T>::max()));
+    if (*number < (std::is_signed_v<T> ? -kMax : 0) || *number > kMax) {
       complain({*number < 0 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, name_of(field)},
                value.at, "{}: {} does not fit", field.name(), value.text);
       return std::nullopt;

@@ -8,13 +8,13 @@
 namespace tutti::core::tuner_table {
 namespace {
 
-constexpr std::size_t kCells = 8;       // up to the ranks
-constexpr std::size_t kMostCells = 11;  // with pipe_ops, registered and chunk_bytes
-constexpr std::size_t kLongest = 254;   // characters that NVIDIA's example reads as one line
-constexpr std::size_t kMostRows = 1'000'000;
+constexpr std::size_t kCells = 8;      // up to the ranks
+constexpr std::size_t kMaxCells = 11;  // with pipe_ops, registered and chunk_bytes
+constexpr std::size_t kLongest = 254;  // characters that NVIDIA's example reads as one line
+constexpr std::size_t kMaxRows = 1'000'000;
 constexpr std::size_t kShown = 40;  // characters of a cell in a message
 
-constexpr std::array<std::string_view, kMostCells> kColumns = {
+constexpr std::array<std::string_view, kMaxCells> kColumns = {
     "collective", "min_bytes", "max_bytes", "algorithm",  "protocol",   "channels",
     "nodes",      "ranks",     "pipe_ops",  "registered", "chunk_bytes"};
 
@@ -38,7 +38,7 @@ std::vector<Cell> cells_of(std::string_view line) {
   for (;;) {
     const std::size_t to = std::min(line.find(',', from), line.size());
     cells.push_back(trimmed(line, from, to));
-    if (to == line.size() || cells.size() > kMostCells) return cells;
+    if (to == line.size() || cells.size() > kMaxCells) return cells;
     from = to + 1;
   }
 }
@@ -71,7 +71,7 @@ class RowReader {
     number(2, row_.max_bytes);
     name(3, kAlgorithms, row_.algorithm);
     name(4, kProtocols, row_.protocol);
-    limited(5, row_.channels, kAny, kMostChannels);
+    limited(5, row_.channels, kAny, kMaxChannels);
     limited(6, row_.nodes, kAny, std::numeric_limits<int>::max());
     limited(7, row_.ranks, kAny, std::numeric_limits<int>::max());
     if (cells_.size() > 8) limited(8, row_.pipe_ops, kAny, std::numeric_limits<int>::max());
@@ -130,7 +130,7 @@ class RowReader {
     if (value <= 0 || refusal_) return;
     if (row_.pipe_ops != kAny || row_.registered != kAny)
       return refuse(10, "needs pipe_ops and registered to be -1",
-                    "NCCL does not say them when it asks for the size of chunks");
+                    "NCCL does not pass these values when it asks for the size of chunks");
     if (row_.channels < 1)
       refuse(10, "needs channels to be given",
              "NCCL asks for the size of chunks with the bytes of one channel");
@@ -213,13 +213,13 @@ tl::expected<Table, Refusal> read_table(std::string_view text) {
       return tl::make_unexpected(Refusal{number, static_cast<int>(kLongest) + 1,
                                          "the line is longer than 254 characters", ""});
     std::vector<Cell> cells = cells_of(*line);
-    if (cells.size() < kCells || cells.size() > kMostCells)
+    if (cells.size() < kCells || cells.size() > kMaxCells)
       return tl::make_unexpected(Refusal{
           number, 1,
           cells.size() < kCells ? "expected 8 to 11 cells, found " + std::to_string(cells.size())
                                 : "expected 8 to 11 cells, found more",
           "a line is " + list(kColumns) + ", of which the last three may be missing"});
-    if (table.rows.size() == kMostRows)
+    if (table.rows.size() == kMaxRows)
       return tl::make_unexpected(Refusal{number, 1, "more than 1000000 lines", ""});
     auto row = RowReader(std::move(cells), number, table.reader).read();
     if (!row) return tl::make_unexpected(std::move(row.error()));

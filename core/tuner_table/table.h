@@ -24,7 +24,7 @@ inline constexpr std::array<std::string_view, 3> kProtocols = {"ll", "ll128", "s
 
 inline constexpr int kAny = -1;
 /// NCCL's MAXCHANNELS since 2.27; it was 32 before.
-inline constexpr int kMostChannels = 64;
+inline constexpr int kMaxChannels = 64;
 
 /// One line: which calls it is for, and what NCCL shall do with them.
 struct Row {

@@ -18,7 +18,7 @@ using core::SweepStore;
 
 namespace {
 
-/// How often the file is checked for new points. Reading takes at most a tenth of a core.
+/// The interval between two checks for new points. Reading takes at most a tenth of a core.
 constexpr std::chrono::milliseconds kLook{400};
 constexpr int kRest = 10;
 

@@ -329,7 +329,7 @@ void Coordinator::take_notes(const WorkerSet::Messages& ready) {
 /// the encoded messages (real/worker/step_message.cpp).
 InboxLimit Coordinator::inbox_limit() const {
   constexpr std::int64_t kReplica = 512, kPack = 96, kSpan = 192, kRead = 64;
-  constexpr std::int64_t kMost = std::int64_t{4} << 30;
+  constexpr std::int64_t kMax = std::int64_t{4} << 30;
   const core::Cluster& cluster = *scenario_.cluster;
   const std::int64_t batch = steps_in_a_batch();
   const auto packs = static_cast<std::int64_t>(scenario_.plan.packs.size());
@@ -337,10 +337,9 @@ InboxLimit Coordinator::inbox_limit() const {
   const std::int64_t of_a_step =
       cluster.replicas_per_worker() * kReplica + packs * kPack + reads * kRead;
   const std::int64_t spans =
-      std::min(record_.most_spans / cluster.workers() + 1, kMost / kSpan) * kSpan;
+      std::min(record_.most_spans / cluster.workers() + 1, kMax / kSpan) * kSpan;
   const std::int64_t bytes = std::min(
-      static_cast<std::int64_t>(ControlChannel::kLongestMessage) + batch * of_a_step + spans,
-      kMost);
+      static_cast<std::int64_t>(ControlChannel::kLongestMessage) + batch * of_a_step + spans, kMax);
   return {static_cast<std::size_t>(batch) + 4, static_cast<std::size_t>(bytes)};
 }
 

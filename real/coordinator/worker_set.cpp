@@ -25,7 +25,7 @@ constexpr int kPingsAtATime = 8;
 /// The longest message that a frame and Protocol Buffers can hold with room to spare.
 constexpr std::size_t kLongestStep = std::size_t{1} << 30;
 /// The messages that are taken from one worker before the others get their turn.
-constexpr int kMostPerTurn = 64;
+constexpr int kMaxPerTurn = 64;
 /// A worker's report of how long it has waited is at most this.
 constexpr std::chrono::hours kLongestStill{24 * 365};
 
@@ -112,7 +112,7 @@ void WorkerSet::wait(Clock::time_point until) {
 /// the others, the timeouts and the user's Ctrl-C come first, however much one of them sends.
 void WorkerSet::take_all_that_came() {
   for (Member& member : members_) {
-    for (int taken = 0; taken < kMostPerTurn && member.channel && !member.gone; ++taken) {
+    for (int taken = 0; taken < kMaxPerTurn && member.channel && !member.gone; ++taken) {
       auto message = member.channel->receive({});
       if (!message) {
         leaves(member, message.error());

@@ -19,7 +19,7 @@ using Clock = ControlChannel::Clock;
 namespace {
 
 /// The bytes that receive() takes at most when its time is over.
-constexpr std::size_t kMostWhenLate = std::size_t{1} << 20;
+constexpr std::size_t kMaxWhenLate = std::size_t{1} << 20;
 
 /// Waits for `events` on the socket. Returns false if `until` comes first.
 bool wait_for(int socket, short events, Clock::time_point until) {
@@ -83,7 +83,7 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
       reader_.take({chunk, static_cast<std::size_t>(got)});
       arrived_ += static_cast<std::uint64_t>(got);
       taken += static_cast<std::size_t>(got);
-      if (taken > kMostWhenLate && Clock::now() >= until) return nullptr;
+      if (taken > kMaxWhenLate && Clock::now() >= until) return nullptr;
       continue;
     }
     if (got == 0) {

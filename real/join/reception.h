@@ -27,7 +27,7 @@ class Reception {
     std::chrono::milliseconds patience{5000};  ///< for incoming connections
   };
 
-  /// How a handshake ended.
+  /// The result of a handshake.
   struct Event {
     bool reached = false;     ///< it was begun by reach()
     std::int32_t worker = 0;  ///< reached: the intended worker

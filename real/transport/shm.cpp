@@ -25,9 +25,9 @@ namespace {
 
 /// Several pieces fit into a ring (inbox.h).
 constexpr std::int64_t kShmPieceBytes = 64 << 10;
-/// How many successful calls of poll() may pass before a sleeping peer is woken for its messages.
+/// The number of successful calls of poll() before a sleeping peer is woken for its messages.
 constexpr int kMaxUnsettled = 2;
-/// How often a sleeping worker checks that its peers are still there.
+/// The interval at which a sleeping worker checks that its peers are still there.
 constexpr std::chrono::milliseconds kLongestShmSleep{10};
 /// The number of polls between two yields, if there is a core for every worker; otherwise one.
 constexpr int kLooks = 30;

@@ -11,7 +11,7 @@
 
 namespace tutti::real {
 
-/// How a transport waits.
+/// The way in which a transport waits.
 struct WaitOptions {
   /// The time for which poll() polls before it sleeps, if no other thread wants the core.
   std::chrono::microseconds spin{50};

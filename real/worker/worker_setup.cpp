@@ -115,7 +115,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
     }
   }
   for (const proto::Address& peer : order.peer()) {
-    if (!is_host_name(peer.host())) return cannot_be("a peer at an address that is none");
+    if (!is_host_name(peer.host())) return cannot_be("a peer with an invalid address");
     if (peer.port() < 1 || peer.port() > 65'535)
       return cannot_be(fmt::format("a peer at port {}", peer.port()));
   }

@@ -44,7 +44,7 @@ class Interpreter final : public CollectiveEngine {
   /// Returns true, since every collective has a schedule.
   [[nodiscard]] bool takes(const core::Collective&) const override { return true; }
   void expect(const core::Collective& collective, const GoOn& go_on) override;
-  /// REQUIRES: `collective` has at most kMostLanes lanes.
+  /// REQUIRES: `collective` has at most kMaxLanes lanes.
   std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
   void start(std::uint32_t instance, core::Rank rank, core::Time now) override;
   void close(std::uint32_t instance) override;

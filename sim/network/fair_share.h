@@ -192,7 +192,7 @@ class FairShare {
   [[nodiscard]] bool is_full(const LinkState& l) const { return !group(l.group).routes.empty(); }
   Group new_group(Link link);
 
-  // What changed.
+  // Apply changes of flows.
   void end_flows(core::Time now, std::vector<Done>& done);
   void end_flows_of(Group g, Route r, std::vector<Done>& done);
   void admit(core::Time now);

@@ -88,7 +88,7 @@ void Run::add_streams(Replica& replica, std::int32_t count) {
 }
 
 /// Lets computation and communication slow each other down; notes which parameters are missing.
-/// Of several streams of a device, the first one shares it with communication.
+/// Communication shares the device with its first stream only.
 void Run::share_devices() {
   const core::Interference how = scenario_.run.interference;
   if (how == core::Interference::kOff || scenario_.plan.packs.empty()) return;

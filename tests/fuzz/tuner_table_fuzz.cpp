@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                is_index(row.protocol, kProtocols),
            "names are known");
     demand(row.min_bytes <= row.max_bytes, "a line has sizes");
-    demand(row.channels >= 0 && row.channels <= kMostChannels, "channels are possible");
+    demand(row.channels >= 0 && row.channels <= kMaxChannels, "channels are possible");
     demand(row.nodes == kAny || row.nodes > 0, "nodes are possible");
     demand(row.chunk_bytes == 0 || row.channels > 0, "chunks have channels");
     const Call call{row.collective, row.max_bytes, row.pipe_ops == kAny ? 1 : row.pipe_ops,

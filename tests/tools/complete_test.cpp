@@ -31,9 +31,9 @@ std::vector<std::string> words_for(const std::vector<std::string>& words) {
   return found;
 }
 
-TEST(Complete, DISABLED_CommandsAndTheirCommands) {
+TEST(Complete, CommandsAndTheirCommands) {
   EXPECT_THAT(words_for({""}), IsSupersetOf({"simulate", "sweep", "perf", "completion"}));
-  EXPECT_THAT(words_for({"s"}), ElementsAre("simulate", "sweep"));
+  EXPECT_THAT(words_for({"s"}), ElementsAre("simulate", "sweep", "synthesize"));
   EXPECT_THAT(words_for({"import", "nccl-t"}), ElementsAre("nccl-topology"));
 }
 
@@ -51,12 +51,12 @@ TEST(Complete, ChoicesOfAnOption) {
   EXPECT_THAT(words_for({"perf", "-o", "a"}), ElementsAre("avg"));
 }
 
-TEST(Complete, DISABLED_FilesByTheirEndings) {
+TEST(Complete, FilesByTheirEndings) {
   const Completions scenario = completions({"simulate", ""});
   EXPECT_TRUE(scenario.files);
   EXPECT_THAT(scenario.endings, ElementsAre("textproto", "json"));
-  EXPECT_THAT(completions({"compare", "a.tutti", ""}).endings, ElementsAre("tutti"));
-  EXPECT_FALSE(completions({"compare", "a.tutti", "b.tutti", ""}).files);
+  EXPECT_THAT(completions({"compare", "a.tutti", ""}).endings, Contains("tutti"));
+  EXPECT_FALSE(completions({"export", "a.tutti", "b.tutti", ""}).files);
   EXPECT_THAT(completions({"calibrate", "a.textproto", "--run", "x.tutti", "--log", ""}).endings,
               Contains("txt"));
   EXPECT_TRUE(completions({"manual", "--folder", ""}).folders);
@@ -89,13 +89,13 @@ TEST(Complete, FieldsBehindSet) {
 void each_option(const CLI::App& app,
                  const std::function<void(const CLI::App&, const CLI::Option&)>& see) {
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_type_size() != 0) see(app, *option);
+    if (takes_value(*option)) see(app, *option);
   }
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
     each_option(*one, see);
 }
 
-TEST(OptionValues, DISABLED_EveryOptionSaysWhatItsValueIs) {
+TEST(OptionValues, EveryOptionSaysWhatItsValueIs) {
   const CommandLine command_line;
   each_option(command_line.app(), [](const CLI::App& command, const CLI::Option& option) {
     EXPECT_TRUE(value_of(command, option)) << command_name(command) << " " << option.get_name();

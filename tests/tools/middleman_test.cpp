@@ -95,7 +95,7 @@ TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
 }
 
 /// A piece of 240 kB takes six seconds, three times as long as nothing may move.
-TEST(MessagesOnTheWay, DISABLED_MayBeSlowAsLongAsTheyMove) {
+TEST(MessagesOnTheWay, MayBeSlowAsLongAsTheyMove) {
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 120001 }"),
                  {"--timeout-seconds", "2"});
   Middleman middleman(run.port(), Deed::kSlows, 0);

@@ -97,7 +97,8 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
     // Packs that are gathered, or are not gradients, are not reduced by the strategy's reduction.
-    // Those of a trace may be among some ranks, which have neither bounds nor closed forms here.
+    // Collectives of a trace may have groups of ranks for which there are no bounds or closed
+    // forms.
     const bool of_trace = scenario.plan.graph != nullptr;
     const bool reduced = !of_trace && !pack.payload.reduction &&
                          scenario.plan.collective(pack).kind == scenario.strategy.collective;

@@ -13,7 +13,7 @@ namespace tutti::tools {
 struct ExplainOptions {
   ScenarioOptions scenario;         ///< or the first trace
   std::vector<std::string> traces;  ///< further files of the run
-  // What a trace does not say (ImportTraceOptions).
+  // Facts that a trace does not contain (ImportTraceOptions).
   std::string machine;
   std::optional<std::int64_t> nodes;
   std::string link;

@@ -270,7 +270,7 @@ Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions&
   return models;
 }
 
-/// What is made must run; whatever is wrong with the names that were given shows here.
+/// Reads the scenario that was made, as a run would: wrong names in the options show here.
 Expected<core::Scenario> read_made(const core::ScenarioOfRun& made, const std::string& path,
                                    const Environment& environment) {
   auto scenario = core::read_scenario(made.text, path, environment.library);
@@ -379,12 +379,12 @@ class NamedLike : public core::TimelineTee {
  private:
   /// Sizes may differ by padding.
   [[nodiscard]] bool is_like(const core::RunInfo& run) const {
-    constexpr double kMostPadding = 0.02;
+    constexpr double kMaxPadding = 0.02;
     if (packs_ == 0 || packs_ > run.packs.size() || packs_ != like_->packs.size()) return false;
     for (std::size_t p = 0; p < packs_; ++p) {
       const auto a = static_cast<double>(run.packs[p].bytes.count());
       const auto b = static_cast<double>(like_->packs[p].bytes.count());
-      if (std::abs(a - b) > kMostPadding * std::max(a, b)) return false;
+      if (std::abs(a - b) > kMaxPadding * std::max(a, b)) return false;
     }
     return true;
   }

@@ -50,10 +50,10 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
 real::Gathering gathering_of(const real::Gathering& part, const RealOptions& options,
                              double timeout_seconds) {
   // Processes of a busy machine may need some seconds to start.
-  constexpr double kLeast = 10, kMost = 60;
+  constexpr double kMin = 10, kMax = 60;
   real::Gathering gathering = part;
   if (gathering.spawn == real::Gathering::Spawn::kAll && !options.join.wait_seconds)
-    gathering.wait = std::chrono::duration<double>(std::clamp(timeout_seconds, kLeast, kMost));
+    gathering.wait = std::chrono::duration<double>(std::clamp(timeout_seconds, kMin, kMax));
   return gathering;
 }
 

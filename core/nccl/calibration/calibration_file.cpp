@@ -148,7 +148,7 @@ class CalibrationReader {
     const auto found = std::find(names.begin(), names.end(), written);
     if (found != names.end()) return static_cast<Value>(found - names.begin());
     fields_.complain_at(message, field, ProblemCode::kUnknownName,
-                        "{} \"{}\": NCCL has nothing of that name", field, written);
+                        "{} \"{}\": NCCL has no {} of that name", field, written, field);
     return otherwise;
   }
 

@@ -340,8 +340,8 @@ class Timing {
     return chunk;
   }
 
-  /// What the switch adds and hands out again: S out and S/n in to add, S/n out and S in to hand
-  /// out.
+  /// NVLS: the switch adds and multicasts. A GPU sends S and receives S/n for the addition, and
+  /// sends S/n and receives S for the multicast.
   void nvls() {
     const int gpus = comm_.ranks_of_node();
     const double all_reduce = op_.function == Function::kAllReduce ? 1.0 + 1.0 / gpus : 1.0;

@@ -16,8 +16,8 @@ namespace tutti::core::nccl {
 // were straight on linear axes.
 
 /// The limits of the plane.
-inline constexpr double kMostBytes = 100.0 * 1024 * 1024 * 1024;
-inline constexpr double kMostRanks = 1024.0 * 1024;
+inline constexpr double kMaxBytes = 100.0 * 1024 * 1024 * 1024;
+inline constexpr double kMaxRanks = 1024.0 * 1024;
 
 struct RegionPoint {
   double bytes = 0;
@@ -31,7 +31,7 @@ struct Region {
 };
 
 /// Returns the point at which the line from `a` through `b`, straight on logarithmic axes, reaches
-/// kMostBytes or kMostRanks.
+/// kMaxBytes or kMaxRanks.
 RegionPoint beyond(RegionPoint a, RegionPoint b);
 
 /// True inside and on the edge. REQUIRES: at least two vertices.

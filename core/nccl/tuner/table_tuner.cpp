@@ -35,7 +35,7 @@ Tuner::Pick TableTuner::pick(const Communicator& comm, const Operation& operatio
     const auto protocol = static_cast<Protocol>(row.protocol);
     if (!possible(all, algorithm, protocol)) continue;
     Pick pick{std::pair(algorithm, protocol), std::nullopt};
-    const int most = comm.version >= kManyChannels ? table::kMostChannels : 32;
+    const int most = comm.version >= kManyChannels ? table::kMaxChannels : 32;
     if (row.channels > 0) pick.channels = std::min(row.channels, most);
     return pick;
   }

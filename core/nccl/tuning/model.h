@@ -28,7 +28,7 @@ struct Model {
   /// The number of bytes per thread and channel below which NCCL uses fewer of them.
   std::array<std::array<std::int64_t, kProtocols>, kAlgorithms> thread_thresholds{};
   std::shared_ptr<const Tuner> tuner;  ///< decides before the cost model does; null: none
-  bool registered = false;             ///< buffers are registered
+  bool registered = false;             ///< buffers are registered registered
   /// Buffers are windows of symmetric memory, and NCCL may use them as such.
   bool symmetric = false;
   CtaPolicy cta_policy = CtaPolicy::kDefault;

@@ -10,7 +10,7 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-constexpr int kMostBlocks = 64;
+constexpr int kMaxBlocks = 64;
 
 /// The rule by which NCCL's model counts the bytes of a kernel.
 enum class Bus {
@@ -80,7 +80,7 @@ SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, st
   const auto size = static_cast<double>(bytes);
   // NCCL counts in whole bytes; LL's factor of 9 is twice the bytes, and processing.
   double bus = 0, multiplier = 1;
-  int most = kMostBlocks;
+  int most = kMaxBlocks;
   const int most_by_switch = ((comm.compute_capability < 100 ? 16 : 32) + n - 1) / n;
   switch (kernel.bus) {
     case Bus::kAllToAll:
@@ -102,7 +102,7 @@ SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, st
       break;
   }
   int least = 1;
-  if (only_blocks > 0) least = most = std::min(only_blocks, kMostBlocks);
+  if (only_blocks > 0) least = most = std::min(only_blocks, kMaxBlocks);
   const Figures figures = figures_of(kernel, comm);
   const auto time_with = [&](int blocks) {
     const double rate =

@@ -23,7 +23,7 @@ using core::tuner_table::Table;
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
 /// NCCL's MAXCHANNELS before 2.27, and so of the interfaces before v4.
 constexpr int kOldMostChannels = 32;
 
@@ -42,7 +42,7 @@ tl::expected<std::string, std::string> content_of(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) return tl::make_unexpected(std::strerror(errno));
   if (!S_ISREG(found.st_mode)) return tl::make_unexpected("it is not a regular file");
-  if (static_cast<std::size_t>(found.st_size) > kMostBytes)
+  if (static_cast<std::size_t>(found.st_size) > kMaxBytes)
     return tl::make_unexpected("it has more than 64 MiB");
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -122,7 +122,7 @@ void Communicator::choose(const Call& call, const Costs& costs, int* channels) {
       continue;
     }
     costs.at(row.algorithm, row.protocol) = 0.0F;
-    apply(i, call, call.registered ? core::tuner_table::kMostChannels : kOldMostChannels, channels);
+    apply(i, call, call.registered ? core::tuner_table::kMaxChannels : kOldMostChannels, channels);
     return;
   }
   say_without_line(call);

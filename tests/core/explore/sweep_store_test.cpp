@@ -87,6 +87,27 @@ TEST(Outcome, IsTheSameBehindItsText) {
   EXPECT_FALSE(outcome_from_text("x"));
 }
 
+TEST(SweepStore, HasAViewWithNumbersToQuery) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.sweep");
+  {
+    auto store = SweepStore::resume(path, info());
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(store->add(2, outcome(1'999'999'999'999)));
+  }
+  auto database = Database::open(path, Database::Mode::kRead);
+  ASSERT_TRUE(database);
+  auto row = database->prepare(
+      "SELECT typeof(\"strategy.shards\"), typeof(\"strategy.algorithm\"), "
+      "\"strategy.shards\" + 1, step_time_ms, packs FROM result ORDER BY step_time_ms");
+  ASSERT_TRUE(row) << row.error().message();
+  ASSERT_TRUE(*row->step());
+  EXPECT_EQ(row->text(0), "integer");
+  EXPECT_EQ(row->text(1), "text");
+  EXPECT_EQ(row->integer(2), 3);
+  EXPECT_EQ(row->text(3), "2000.0");
+}
+
 TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");
@@ -164,6 +185,35 @@ void change(const std::string& path, const char* sql) {
   sqlite3_close(raw);
 }
 
+TEST(SweepStore, TrustsNoSchema) {
+  const std::pair<const char*, const char*> changes[] = {
+      {"an endless view",
+       "DROP TABLE point; CREATE VIEW point AS WITH RECURSIVE n(point) AS (SELECT 1 UNION ALL "
+       "SELECT point + 1 FROM n) SELECT point, '' AS status, '' AS message FROM n"},
+      {"a view that never has a row",
+       "DROP TABLE sweep; CREATE VIEW sweep AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT "
+       "x + 1 FROM n) SELECT x AS name, x AS value FROM n WHERE x < 0"},
+      {"a trigger", "CREATE TRIGGER t AFTER INSERT ON point BEGIN DELETE FROM sweep; END"},
+      {"a table that is missing", "DROP TABLE axis_row"},
+      {"an axis of another world", "UPDATE axis SET axis = 1099511627776 WHERE axis = 1"},
+      {"an axis below 0", "UPDATE axis SET axis = -1 WHERE axis = 0"},
+      {"a row of another world", "UPDATE axis_row SET row = 4611686018427387904 WHERE row = 1"},
+      {"a value too many", "INSERT INTO axis_row VALUES (0, 0, 7, 'x')"}};
+  for (const auto& [what, sql] : changes) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("a.sweep");
+    ASSERT_TRUE(SweepStore::resume(path, info()));
+    change(path, sql);
+    for (const bool writes : {false, true}) {
+      const auto store = writes ? SweepStore::resume(path, info()) : SweepStore::open(path);
+      ASSERT_FALSE(store) << what;
+      EXPECT_EQ(store.error().problems().front().kind.code, ProblemCode::kDamaged)
+          << what << store.error().message();
+      EXPECT_NE(store.error().message().find("a.sweep"), std::string::npos) << what;
+    }
+  }
+}
+
 /// A generated column may hold any expression, which is computed for each row.
 TEST(SweepStore, EndsAQueryThatDoesNot) {
   const test::TemporaryFolder folder;
@@ -177,6 +227,33 @@ TEST(SweepStore, EndsAQueryThatDoesNot) {
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().problems().front().kind.code, ProblemCode::kDamaged);
   EXPECT_TRUE(database->number("SELECT count(*) FROM t")) << "the next one has its own time";
+}
+
+TEST(SweepStore, TwoThatStartAtOnceShareIt) {
+  for (int round = 0; round < 10; ++round) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("a.sweep");
+    std::vector<std::string> errors(8);
+    {
+      std::vector<std::thread> threads;
+      for (std::size_t t = 0; t < errors.size(); ++t) {
+        threads.emplace_back([&, t] {
+          auto store = SweepStore::resume(path, info());
+          if (!store) {
+            errors[t] = store.error().message();
+          } else if (const auto added = store->add(static_cast<std::int64_t>(t % 4), outcome(1));
+                     !added) {
+            errors[t] = added.error().message();
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    }
+    EXPECT_THAT(errors, testing::Each("")) << round;
+    auto store = SweepStore::open(path);
+    ASSERT_TRUE(store) << store.error().message();
+    EXPECT_EQ(*store->done(), std::vector<bool>(4, true));
+  }
 }
 
 /// What a program that was killed has left in the file beside it counts, where it can be read.

@@ -23,7 +23,7 @@ Row made_row(std::mt19937_64& random, Reader reader) {
   row.min_bytes = random() % 3 ? random() >> (random() % 64) : 0;
   row.max_bytes =
       random() % 3 ? row.min_bytes + ((UINT64_MAX - row.min_bytes) >> (random() % 64)) : UINT64_MAX;
-  row.channels = static_cast<int>(random() % (kMostChannels + 1));
+  row.channels = static_cast<int>(random() % (kMaxChannels + 1));
   row.nodes = random() % 2 ? kAny : static_cast<int>(1 + random() % 1000);
   row.ranks = random() % 2 ? kAny : static_cast<int>(1 + random() % 8000);
   if (random() % 3 == 0) row.pipe_ops = static_cast<int>(1 + random() % 9);

@@ -25,10 +25,10 @@ using Kind = OptionValue::Kind;
 
 std::string first_line(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
-  constexpr std::size_t kMost = 100;
-  if (line.size() <= kMost) return line;
-  const std::size_t blank = line.rfind(' ', kMost);
-  return line.substr(0, blank == std::string::npos ? kMost : blank) + " …";
+  constexpr std::size_t kMax = 100;
+  if (line.size() <= kMax) return line;
+  const std::size_t blank = line.rfind(' ', kMax);
+  return line.substr(0, blank == std::string::npos ? kMax : blank) + " …";
 }
 
 const core::Schema& schema() {
@@ -159,7 +159,7 @@ Place place_of(const CLI::App& app, const std::vector<std::string>& words) {
       place.only_arguments = true;
     } else if (word.size() > 1 && word[0] == '-' && !place.only_arguments) {
       const CLI::Option* const option = find_option(*place.command, word);
-      if (option != nullptr && option->get_type_size() != 0) place.waiting = option;
+      if (option != nullptr && takes_value(*option)) place.waiting = option;
     } else if (const CLI::App* const next = find_command(*place.command, word);
                next != nullptr && place.arguments == 0) {
       place.command = next;

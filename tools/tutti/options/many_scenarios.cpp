@@ -36,7 +36,8 @@ void add_plan(CLI::App& app, PlanOptions& o) {
       ->type_name("FILE")
       ->check(not_utf8);
   c->add_flag("!--no-simulation", o.simulate,
-              "Draw --graph without a simulation, from the known durations (without the network)");
+              "Draw --graph without a simulation: the critical path is the longest path over the "
+              "known durations (computation, copies, NCCL), and messages take no time");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {

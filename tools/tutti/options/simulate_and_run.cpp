@@ -26,10 +26,9 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "Interference between communication and computation: auto (on GPUs whose multiprocessors are "
       "known), on (on all devices that compute) or off (overrides the scenario)");
   c->add_option("--nccl", o.nccl,
-                "Model of algorithm nccl: calibrated (NCCL's own choice, with times fitted to "
-                "measurements, on machines that "
-                "the fit knows) or rings (rings over NCCL's channels, message by message) "
-                "(overrides the scenario)");
+                "Model of algorithm nccl: calibrated (NCCL's choice, with times fitted to "
+                "measurements; rings on machines outside this model) or rings (rings over NCCL's "
+                "channels, message by message) (overrides the scenario)");
   c->add_option("--fold", o.fold,
                 "Simulate one worker on behalf of all identical ones, with identical times: auto "
                 "(unless --timeline records a "

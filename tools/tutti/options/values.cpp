@@ -41,11 +41,11 @@ const std::vector<Row>& rows() {
       {"scenario", {Kind::kFile, "SCENARIO", {"textproto", "json", "sweep"}}, "sweep"},
       {"scenario", kScenario},
       {"files", {Kind::kFile, "FILE", {"textproto", "json"}}, "convert"},
+      {"files", {Kind::kFile, "FILE", {"tutti", "json", "gz", "log"}}, "compare"},
+      {"traces", {Kind::kFile, "TRACE", {"json", "gz", "sqlite", "log"}}},
       {"files", {Kind::kFile, "FILE", {}}},
       {"file", {Kind::kFile, "FILE", {"xml"}}, "import nccl-topology"},
       {"file", {Kind::kFile, "FILE", {"json"}}},
-      {"first", kTimeline},
-      {"second", kTimeline},
       {"timeline", {Kind::kFile, "TIMELINE", {"tutti", "textproto"}}},
       {"shell", one_of({"bash", "zsh", "fish"})},
       {"command", {Kind::kText, "COMMAND"}},
@@ -87,9 +87,16 @@ const std::vector<Row>& rows() {
       {"--type", one_of({"float32", "float64", "float16", "bfloat16", "int32", "int64"})},
       {"--collective", one_of({"all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce",
                                "alltoall", "gather", "scatter", "sendrecv"})},
+      {"--tuner", {Kind::kFile, "none|aws_ofi|FILE", {"csv"}}},
+      {"--instance", {Kind::kText, "INSTANCE"}},
+      {"--buffers", one_of({"plain", "registered", "symmetric"})},
+      {"--algorithms", {Kind::kText, "ALGORITHM,…"}},
+      {"--emit", one_of({"nccl-tuner"})},
+      {"--promise", file({"json"})},
       {"--driving", one_of({"process_per_gpu", "thread_per_gpu", "one_thread"})},
       {"--launcher", {Kind::kText, "LAUNCHER"}},
-      {"--to", one_of({"perfetto", "csv", "svg", "msccl"})},
+      {"--to",
+       one_of({"perfetto", "csv", "svg", "msccl", "mscclpp", "chakra", "goal", "goal-binary"})},
       {"--table", one_of({"spans", "packs", "steps", "links", "path"})},
       {"--cost", {Kind::kText, "COST"}},
       {"--nccl-version", {Kind::kText, "VERSION"}},
@@ -142,6 +149,7 @@ const std::vector<Row>& rows() {
       {"--child-of", kCount},
       {"--workers", {Kind::kText, "FIRST-LAST"}},
       {"--minbytes", kSize},
+      {"--bytes", kSize},
       {"--maxbytes", kSize},
       {"--stepfactor", {Kind::kNumber, "FACTOR"}},
       {"--time-scale", {Kind::kNumber, "FACTOR"}},
@@ -169,8 +177,10 @@ std::string command_name(const CLI::App& command) {
   return before.empty() ? command.get_name() : before + " " + command.get_name();
 }
 
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
 std::optional<OptionValue> value_of(const CLI::App& command, const CLI::Option& option) {
-  if (option.get_type_size() == 0) return std::nullopt;  // a flag
+  if (!takes_value(option)) return std::nullopt;
   const std::string name = long_name(option);
   const std::string of = command_name(command);
   const auto row = std::find_if(rows().begin(), rows().end(), [&](const Row& r) {

@@ -34,8 +34,10 @@ struct OptionValue {
   std::vector<std::string> choices{};
 };
 
-/// Returns what the value of an option of a command is; nullopt if it is not known. Flags have
-/// none.
+/// Returns true if the option takes a value; flags do not.
+bool takes_value(const CLI::Option& option);
+
+/// Returns the kind of an option's value; nullopt for flags, and for options without a row.
 std::optional<OptionValue> value_of(const CLI::App& command, const CLI::Option& option);
 
 /// Sets the placeholders of all options of the command and its subcommands.
