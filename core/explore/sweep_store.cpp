@@ -83,7 +83,7 @@ Expected<SweepInfo> read_info(Database& database) {
   // Numbers of rows count up from 0; the file decides about no size of memory.
   const auto next = [&whole](std::int64_t number, auto& list) {
     if (number == std::ssize(list)) list.emplace_back();
-    whole = whole && number + 1 == std::ssize(list);
+    whole = whole && number >= 0 && number + 1 == std::ssize(list);
     return whole;
   };
   std::map<std::string, std::string> values;
@@ -165,12 +165,14 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& as
 
 /// Returns true if the file is a sweep, false if it is empty. ERRORS: anything else.
 Expected<bool> is_sweep(Database& database) {
+  // Another program may create the sweep between these lines. It commits all of it at once, so that
+  // whoever has seen tables sees the rest.
+  const auto tables = database.number("SELECT count(*) FROM sqlite_master");
+  if (!tables) return tl::make_unexpected(tables.error());
   const auto application = database.number("PRAGMA application_id");
   if (!application) return tl::make_unexpected(application.error());
   const auto format = database.number("PRAGMA user_version");
   if (!format) return tl::make_unexpected(format.error());
-  const auto tables = database.number("SELECT count(*) FROM sqlite_master");
-  if (!tables) return tl::make_unexpected(tables.error());
   if (**application == 0 && **tables == 0) return false;
   if (**application != kApplication) {
     return tl::make_unexpected(Error::request(

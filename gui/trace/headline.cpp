@@ -16,7 +16,8 @@ using core::Time;
 namespace {
 
 std::string percent(Time part, Time whole) {
-  return fmt::format("{:.0f} %", 100 * core::share(part, whole));
+  const double share = 100 * core::share(part, whole);
+  return fmt::format("{:.{}f} %", share, share < 10 ? 1 : 0);
 }
 
 /// The widest band of the packs, as factors of the predicted time; nothing if there is none.

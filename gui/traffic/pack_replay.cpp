@@ -38,6 +38,14 @@ void each_range(const Step& step, What what) {
 core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
     std::shared_ptr<const core::Scenario> plan, std::shared_ptr<const Traffic> traffic,
     std::int32_t step, std::int32_t pack) {
+  const auto& packs = plan->plan.packs;
+  if (!traffic->has_steps() && pack >= 0 && static_cast<std::size_t>(pack) < packs.size() &&
+      plan->plan.collective(packs[static_cast<std::size_t>(pack)]).nccl) {
+    return tl::make_unexpected(
+        Error::request({core::ProblemCode::kMissing, "--record"},
+                       "NCCL's collective is recorded as a whole, without schedule steps; simulate "
+                       "with --nccl rings to follow chunks"));
+  }
   if (!traffic->has_steps()) {
     return tl::make_unexpected(Error::request(
         {core::ProblemCode::kMissing, "--record"},

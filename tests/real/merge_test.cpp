@@ -120,7 +120,9 @@ TEST(StepMerger, TakesNoNumberOnTrust) {
   for (const auto& [what, lie] : lies) {
     proto::StepResult part = part_of(1, 0, 900, 100, 800);
     lie(part);
-    EXPECT_THAT(merger.problem_of(part, 1, 0), testing::StartsWith("sent ")) << what;
+    EXPECT_THAT(merger.problem_of(part, 1, 0),
+                testing::AnyOf("sent times that do not match this plan", "sent impossible times"))
+        << what;
   }
 }
 

@@ -135,7 +135,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
   let_it_run(run);
   run.coordinator().signal(SIGSTOP);
   for (const std::size_t w : {0, 1})
-    expect_failed(run.worker(w), HasSubstr("not been heard from for 3 s"), "worker");
+    expect_failed(run.worker(w), HasSubstr("not been heard from for 3 s ("), "worker");
 }
 
 TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
@@ -325,7 +325,8 @@ void expect_noticed(const std::function<void(ControlChannel&)>& lie,
 
 TEST(Liars, AMessageLongerThanAllowedTakesNoMemory) {
   expect_noticed([](ControlChannel& c) { send_raw(c, "\xff\xff\xff\xff and more"); },
-                 AllOf(HasSubstr(" 4294967295 bytes"), HasSubstr("but the limit is ")));
+                 AllOf(HasSubstr(" 4294967295 bytes"),
+                       testing::ContainsRegex("but the limit is [1-9][0-9]{0,8} ")));
 }
 
 TEST(Liars, AMessageThatBreaksOff) {

@@ -88,6 +88,12 @@ TEST(TunerFile, IsFollowedByPredictions) {
   // The recommended setting has NCCL_ALGO=Ring; without it, and with the table, it is the same.
   EXPECT_EQ(step(without, {"strategy.nccl.tuner=FILE", "strategy.nccl.tuner_file=table.csv"}),
             step(files.scenario, {}));
+  // A table that chooses otherwise changes the step.
+  static_cast<void>(files.folder.write(
+      "tree.csv",
+      "# tutti nccl-tuner table 1\nallreduce,0,9223372036854775807,tree,simple,2,-1,-1\n"));
+  EXPECT_NE(step(without, {"strategy.nccl.tuner=FILE", "strategy.nccl.tuner_file=tree.csv"}),
+            step(without, {}));
   const Outcome perf = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--tuner",
                                   files.table, "-b", "1M", "-e", "1M", "--format", "json"});
   ASSERT_EQ(perf.status, 0) << perf.err;
@@ -217,6 +223,21 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("2 of 3 collectives inside their bands, 0 faster, 1 slower"),
                     HasSubstr("slower")));
+  // A log of nccl-tests with the times of the prediction for the same setting: all are inside.
+  const Outcome log = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--set",
+                                 "NCCL_ALGO=Ring", "-b", "1K", "-e", "64M", "-f", "3"});
+  std::string ranks = "# Using devices\n";
+  for (int rank = 0; rank < 16; ++rank)
+    ranks += fmt::format(
+        "#  Rank {:2} Group  0 Pid {} on node{} device {:2} [0x{:02x}] NVIDIA A100-SXM4-40GB\n",
+        rank, 100 + rank, rank / 8, rank % 8, 7 + rank % 8);
+  put(files.folder, "perf.log", ranks + log.out);
+  const Outcome tests = run_tutti(
+      {"compare", "--promise", promise, files.folder.file("perf.log"), "--format", "json"});
+  ASSERT_EQ(tests.status, 0) << tests.err;
+  const core::Value of_log = test::parse_or_throw(tests.out, "out");
+  EXPECT_GT(Data(of_log)["graded"].number(), 0);
+  EXPECT_EQ(Data(of_log)["inside"].number(), Data(of_log)["graded"].number());
 }
 
 TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {

@@ -19,7 +19,7 @@ std::vector<Region> p5_eight_gpus_all_reduce() {
     {kTree, kLl128, {{0,16}, {31457280,16}, {37748736,32}, {117440512,64}, {301989888,128},
       {301989888,256}, {335544320,512}, {536870912,1024}, {402653184,2048}, {402653184,4096},
       beyond_tree_ll128, {0,beyond_tree_ll128.ranks}}},
-    {kNvlsTree, kSimple, {{31457281,16}, {kMaxBytes,16}, {31457281,16}}},
+    {kNvlsTree, kSimple, {{31457281,16}, {kRegionMaxBytes,16}, {31457281,16}}},
     {kRing, kLl128, {{31457280,17}, {1073741824,17}, {2147483648,64}, {2147483648,128},
       {1342177280,160}, {2147483648,256}, {1074790400,256}, {444596224,160}, {301989888,128},
       {117440512,64}, {37748736,32}}},
@@ -51,14 +51,14 @@ std::vector<Region> p5_two_gpus_all_reduce() {
     {kNvlsTree, kSimple, {{19736576,4}, {81844224,4}, {275775488,8}, {275775488,48}, {296747008,64},
       {41842688,8}}},
     {kTree, kLl128, {{81844224,4}, {269484032,4}, {81844224,4}}},
-    {kTree, kSimple, {{269484032,4}, {kMaxBytes,4}, {269484032,4}}},
-    {kRing, kSimple, {{81844224,5}, {kMaxBytes,5}, {kMaxBytes,32}, {1073741824,40},
+    {kTree, kSimple, {{269484032,4}, {kRegionMaxBytes,4}, {269484032,4}}},
+    {kRing, kSimple, {{81844224,5}, {kRegionMaxBytes,5}, {kRegionMaxBytes,32}, {1073741824,40},
       {1073741824,128}, {787480576,128}, {296747008,64}, {275775488,48}, {275775488,8},
       {81844224,5}}},
     {kTree, kSimple, {{296747008,64}, {787480576,128}, {1073741824,256}, beyond_tree_simple_1,
       beyond_tree_simple_2, {269484032,256}, {257114112,128}}},
     {kNvlsTree, kSimple, {beyond_nvlstree_simple, {1073741824,256}, {787480576,128},
-      {1073741824,128}, {1073741824,40}, {kMaxBytes,32}}},
+      {1073741824,128}, {1073741824,40}, {kRegionMaxBytes,32}}},
   };
   // clang-format on
 }
@@ -71,10 +71,10 @@ std::vector<Region> p5_one_gpu_all_reduce() {
   // clang-format off
   return {
     {kTree, kLl128, {{0,16}, {2367488,16}, {9999360,64}, {119477248,128}, beyond_tree_ll128,
-      {0,kMaxRanks}}},
+      {0,kRegionMaxRanks}}},
     {kRing, kLl128, {{0,2}, {4736000,2}, {269484032,128}, beyond_ring_ll128, beyond_tree_ll128,
       {119477248,128}, {9999360,64}, {2367488,16}, {0,16}}},
-    {kRing, kSimple, {{4736000,2}, {kMaxBytes,2}, beyond_ring_ll128, {269484032,128}}},
+    {kRing, kSimple, {{4736000,2}, {kRegionMaxBytes,2}, beyond_ring_ll128, {269484032,128}}},
   };
   // clang-format on
 }
@@ -85,7 +85,7 @@ std::vector<Region> p5_one_gpu_all_gather() {
   const RegionPoint beyond_ring_simple = beyond({4194304, 2}, {8589934592, 2048});
   // clang-format off
   return {
-    {kRing, kSimple, {{4194304,2}, {kMaxBytes,2}, beyond_ring_simple, {8589934592,2048}}},
+    {kRing, kSimple, {{4194304,2}, {kRegionMaxBytes,2}, beyond_ring_simple, {8589934592,2048}}},
   };
   // clang-format on
 }
@@ -96,7 +96,7 @@ std::vector<Region> p5_one_gpu_reduce_scatter() {
   const RegionPoint beyond_ring_simple = beyond({8388608, 2}, {4294967296, 1024});
   // clang-format off
   return {
-    {kRing, kSimple, {{8388608,2}, {kMaxBytes,2}, beyond_ring_simple, {4294967296,1024}}},
+    {kRing, kSimple, {{8388608,2}, {kRegionMaxBytes,2}, beyond_ring_simple, {4294967296,1024}}},
   };
   // clang-format on
 }

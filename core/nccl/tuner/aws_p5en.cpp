@@ -16,16 +16,16 @@ std::vector<Region> p5en_eight_gpus_all_reduce() {
   const RegionPoint beyond_nvlstree_simple = beyond({7516192768, 256}, {17179869184, 448});
   // clang-format off
   return {
-    {kTree, kLl, {{0,16}, {196608,16}, {196608,1024}, beyond_tree_ll, {0,kMaxRanks}}},
+    {kTree, kLl, {{0,16}, {196608,16}, {196608,1024}, beyond_tree_ll, {0,kRegionMaxRanks}}},
     {kTree, kLl128, {beyond_tree_ll, {196608,1024}, {196608,16}, {13107200,16}, {129499136,127},
       {218103808,1024}, beyond_tree_ll128}},
     {kRing, kLl128, {{129499136,127}, {13107200,16}, {29884416,16}, {293601280,32}, {589299712,64},
       {549453824,128}}},
     {kNvlsTree, kSimple, {beyond_tree_ll128, {218103808,1024}, {129499136,127}, {549453824,128},
-      {589299712,64}, {293601280,32}, {29884416,16}, {kMaxBytes,16}, {509607936,32},
+      {589299712,64}, {293601280,32}, {29884416,16}, {kRegionMaxBytes,16}, {509607936,32},
       {7516192768,256}, {17179869184,448}, beyond_nvlstree_simple}},
     {kRing, kSimple, {beyond_nvlstree_simple, {17179869184,448}, {7516192768,256}, {509607936,32},
-      {kMaxBytes,16}}},
+      {kRegionMaxBytes,16}}},
   };
   // clang-format on
 }
@@ -38,12 +38,12 @@ std::vector<Region> p5en_eight_gpus_all_gather() {
   // clang-format off
   return {
     {kRing, kLl, {{0,16}, {786432,16}, {4718592,128}, {13630464,384}, {19922944,512},
-      {28305408,768}, {33554432,1024}, beyond_ring_ll, {0,kMaxRanks}}},
+      {28305408,768}, {33554432,1024}, beyond_ring_ll, {0,kRegionMaxRanks}}},
     {kRing, kLl128, {beyond_ring_ll, {33554432,1024}, {28305408,768}, {19922944,512},
       {13630464,384}, {4718592,128}, {786432,16}, {236978176,16}, {956301312,64}, {7247754240,384},
       {17179865088,896}, beyond_ring_ll128}},
     {kRing, kSimple, {beyond_ring_ll128, {17179865088,896}, {7247754240,384}, {956301312,64},
-      {494927872,32}, {236978176,16}, {kMaxBytes,16}}},
+      {494927872,32}, {236978176,16}, {kRegionMaxBytes,16}}},
   };
   // clang-format on
 }
@@ -56,12 +56,12 @@ std::vector<Region> p5en_eight_gpus_reduce_scatter() {
   // clang-format off
   return {
     {kRing, kLl, {{0,16}, {786432,16}, {4718592,128}, {7340032,256}, {18874368,512}, beyond_ring_ll,
-      {0,kMaxRanks}}},
+      {0,kRegionMaxRanks}}},
     {kRing, kLl128, {beyond_ring_ll, {18874368,512}, {7340032,256}, {4718592,128}, {786432,16},
       {291504128,16}, {589299712,32}, {2415919104,128}, {7247757312,256}, {17179869184,640},
       beyond_ring_ll128}},
     {kRing, kSimple, {beyond_ring_ll128, {17179869184,640}, {7247757312,256}, {2415919104,128},
-      {589299712,32}, {291504128,16}, {kMaxBytes,16}}},
+      {589299712,32}, {291504128,16}, {kRegionMaxBytes,16}}},
   };
   // clang-format on
 }
@@ -74,15 +74,15 @@ std::vector<Region> p5en_one_gpu_all_reduce() {
   const RegionPoint beyond_ring_ll128 = beyond({50331648, 16}, {301989888, 128});
   // clang-format off
   return {
-    {kTree, kLl, {{0,2}, {65536,2}, {65536,64}, {65536,kMaxRanks}}},
-    {kTree, kLl128, {{65536,kMaxRanks}, {65536,64}, {65536,2}, {262144,2}, {1048576,4},
+    {kTree, kLl, {{0,2}, {65536,2}, {65536,64}, {65536,kRegionMaxRanks}}},
+    {kTree, kLl128, {{65536,kRegionMaxRanks}, {65536,64}, {65536,2}, {262144,2}, {1048576,4},
       {4194304,8}, {16777216,16}, {33554432,32}, {1048576,32}, {1048576,96}, beyond_tree_ll128}},
     {kTree, kSimple, {beyond_tree_ll128, {1048576,96}, {1048577,32}, {33554431,32}, {33554432,128},
       beyond_tree_simple}},
     {kRing, kLl128, {beyond_tree_simple, {33554432,128}, {33554433,32}, {16777217,16}, {4194305,8},
       {1048577,4}, {262144,2}, {6291456,2}, {50331648,16}, {301989888,128}, beyond_ring_ll128}},
     {kRing, kSimple, {beyond_ring_ll128, {301989888,128}, {50331648,16}, {6291456,2},
-      {kMaxBytes,2}}},
+      {kRegionMaxBytes,2}}},
   };
   // clang-format on
 }
@@ -95,13 +95,13 @@ std::vector<Region> p5en_one_gpu_all_gather() {
   // clang-format off
   return {
     {kPat, kSimple, {{0,2}, {65536,2}, {1048576,2}, {8388608,8}, {16777216,16}, {16777216,32},
-      {50331648,64}, {117440512,128}, beyond_pat_simple, {kMaxBytes,kMaxRanks},
-      {65536,kMaxRanks}, {0,kMaxRanks}}},
+      {50331648,64}, {117440512,128}, beyond_pat_simple, {kRegionMaxBytes,kRegionMaxRanks},
+      {65536,kRegionMaxRanks}, {0,kRegionMaxRanks}}},
     {kRing, kLl128, {beyond_pat_simple, {117440512,128}, {50331648,64}, {16777216,32},
       {16777217,16}, {8388609,8}, {1048576,2}, {4194304,2}, {50331648,16}, {301989888,128},
       beyond_ring_ll128}},
     {kRing, kSimple, {beyond_ring_ll128, {301989888,128}, {50331648,16}, {4194304,2},
-      {kMaxBytes,2}}},
+      {kRegionMaxBytes,2}}},
   };
   // clang-format on
 }
@@ -114,11 +114,11 @@ std::vector<Region> p5en_one_gpu_reduce_scatter() {
   // clang-format off
   return {
     {kPat, kSimple, {{0,2}, {65536,2}, {1048576,2}, {16777216,32}, {50331648,64}, {117440512,128},
-      beyond_pat_simple, {kMaxBytes,kMaxRanks}, {65536,kMaxRanks}, {0,kMaxRanks}}},
+      beyond_pat_simple, {kRegionMaxBytes,kRegionMaxRanks}, {65536,kRegionMaxRanks}, {0,kRegionMaxRanks}}},
     {kRing, kLl128, {beyond_pat_simple, {117440512,128}, {50331648,64}, {16777216,32}, {1048576,2},
       {4194304,2}, {50331648,16}, {301989888,128}, beyond_ring_ll128}},
     {kRing, kSimple, {beyond_ring_ll128, {301989888,128}, {50331648,16}, {4194304,2},
-      {kMaxBytes,2}}},
+      {kRegionMaxBytes,2}}},
   };
   // clang-format on
 }

@@ -52,7 +52,7 @@ bool crosses(LogPoint p, LogPoint far, LogPoint a, LogPoint b) {
 }  // namespace
 
 RegionPoint beyond(RegionPoint a, RegionPoint b) {
-  const LogPoint from = log_of(a), to = log_of(b), limit = log_of({kMaxBytes, kMaxRanks});
+  const LogPoint from = log_of(a), to = log_of(b), limit = log_of({kRegionMaxBytes, kRegionMaxRanks});
   LogPoint end;
   if (from.x == to.x) {
     end = {from.x, limit.y};
@@ -82,7 +82,7 @@ bool holds(const Region& region, std::int64_t bytes, int ranks) {
                                                [](LogPoint a, LogPoint b) { return a.y < b.y; });
   if (p.x < left->x || p.x > right->x || p.y < low->y || p.y > high->y) return false;
   // A ray to the outside crosses the border an odd number of times from inside.
-  const LogPoint far = log_of({2 * kMaxBytes, 2 * kMaxRanks});
+  const LogPoint far = log_of({2 * kRegionMaxBytes, 2 * kRegionMaxRanks});
   int crossings = 0;
   for (std::size_t i = 0; i < vertices.size(); ++i)
     crossings += crosses(p, far, vertices[i], next(i));

@@ -16,8 +16,8 @@ namespace tutti::core::nccl {
 // were straight on linear axes.
 
 /// The limits of the plane.
-inline constexpr double kMaxBytes = 100.0 * 1024 * 1024 * 1024;
-inline constexpr double kMaxRanks = 1024.0 * 1024;
+inline constexpr double kRegionMaxBytes = 100.0 * 1024 * 1024 * 1024;
+inline constexpr double kRegionMaxRanks = 1024.0 * 1024;
 
 struct RegionPoint {
   double bytes = 0;
@@ -31,7 +31,7 @@ struct Region {
 };
 
 /// Returns the point at which the line from `a` through `b`, straight on logarithmic axes, reaches
-/// kMaxBytes or kMaxRanks.
+/// kRegionMaxBytes or kRegionMaxRanks.
 RegionPoint beyond(RegionPoint a, RegionPoint b);
 
 /// True inside and on the edge. REQUIRES: at least two vertices.

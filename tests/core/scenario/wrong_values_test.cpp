@@ -102,6 +102,7 @@ struct Case {
 struct Tried {
   Case scenario;
   std::string under;
+  bool reads_files = false;
 };
 
 std::vector<Tried> all_tried() {
@@ -113,6 +114,14 @@ std::vector<Tried> all_tried() {
   all.push_back(
       {{.cluster = kWorkers + " calibrated { least_bytes: 4 most_bytes: 400 workers: 2 }"},
        "cluster"});
+
+  all.push_back(
+      {{.cluster = "workers { machine: \"m\" count: 4 replicas: 1 }",
+        .workload = fmt::format("execution_trace {{ path: \"{}/tests/data/execution_traces/"
+                                "all_reduce_4npus_1MB\" compute_scale: 2 }}",
+                                test::source_folder())},
+       "workload",
+       true});
 
   const char* const times =
       " batch: 4 forward_ms: 1 backward_ms: 2 update_ms: 1 micro_batches: 2 accumulate_ms: 1";
@@ -530,18 +539,16 @@ void collect(const Descriptor& type, std::set<const Descriptor*>& types) {
 }
 
 TEST_F(WrongValues, InAnyFieldOfAScenarioAreErrorsWhereTheyStand) {
-  const Library library = library_with();
-  const Read read = [&library](const std::string& text) {
-    return read_scenario(text, "s", library);
-  };
+  const Library sent = library_with(), shipped(test::source_folder() + "/scenarios");
   for (const Tried& one : all_tried()) {
+    const Read read = [&library = one.reads_files ? shipped : sent](const std::string& text) {
+      return read_scenario(text, "s", library);
+    };
     const auto message = message_of<proto::Scenario>(one.scenario.text());
     try_all(message, "s", read, one.under);
   }
   std::set<const Descriptor*> all;
   collect(*proto::Scenario::descriptor(), all);
-  // Traces exclude all other fields of a workload: tests/sim/execution_traces_test.cpp has theirs.
-  all.erase(proto::Workload::descriptor()->FindFieldByName("execution_trace")->message_type());
   for (const Descriptor* type : all)
     EXPECT_TRUE(seen.contains(type)) << type->full_name() << " is in no scenario here";
   EXPECT_GT(tried, 10'000);

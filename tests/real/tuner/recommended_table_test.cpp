@@ -17,6 +17,7 @@
 #include "core/nccl/tuning/choices_by_size.h"
 #include "tests/real/tuner/nccl_host.h"
 #include "tests/support/clusters.h"
+#include "tests/support/program.h"
 
 namespace tutti::test {
 namespace {
@@ -91,8 +92,9 @@ class RecommendedTable : public testing::TestWithParam<Where> {
       const auto table =
           core::nccl_tuner_table(recommended, library(), core::tuner_table::Reader::kTutti);
       ASSERT_TRUE(table) << table.error();
-      const std::string path = std::filesystem::path(testing::TempDir()) / "recommended.csv";
-      std::ofstream(path) << core::tuner_table::write_table(table->table);
+      const test::TemporaryFolder folder;
+      const std::string path =
+          folder.write("recommended.csv", core::tuner_table::write_table(table->table));
       setenv("TUTTI_TUNER_TABLE", path.c_str(), 1);
       NcclHost host(TUTTI_TUNER_PLUGIN, release);
       const Nccl own(recommended, {}), all_reduce(recommended, variables);

@@ -158,7 +158,7 @@ class Leader {
     {
       std::vector<std::jthread> threads;
       const int started = start_threads(threads, sweep_.threads, [this] { work_here(); });
-      if (started == 0) return no_threads();
+      if (started == 0 && sweep_.threads > 0) return no_threads();
       while (left_ > 0 && !stop_.load()) look(reception);
       {
         const std::lock_guard lock(mutex_);
