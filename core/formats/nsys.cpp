@@ -58,6 +58,15 @@ class NsysReader {
     run("SELECT name FROM sqlite_master WHERE type = 'table'",
         [this](sqlite3_stmt* row) { tables_.insert(std::string(text_at(row, 0))); });
     if (error_) return tl::make_unexpected(*error_);
+    const bool is_export = std::any_of(tables_.begin(), tables_.end(), [](const std::string& t) {
+      return t == "StringIds" || t.starts_with("CUPTI_") || t.starts_with("TARGET_INFO_");
+    });
+    if (!is_export)
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kWrongType},
+                         "this SQLite database is not an export of nsys; expected one, or another "
+                         "kind of file",
+                         {name_, 0, 0}));
     if (!tables_.contains("CUPTI_ACTIVITY_KIND_KERNEL") ||
         !has_columns("CUPTI_ACTIVITY_KIND_KERNEL",
                      {"start", "end", "correlationId", "deviceId", "streamId"}))

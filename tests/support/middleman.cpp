@@ -161,12 +161,6 @@ bool Middleman::do_to(Line& line, std::string piece) {
     case Deed::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;
     case Deed::kMisdirects: piece[20] = '\x63'; break;
     case Deed::kGoesSilent: line.silent = true; return true;
-    case Deed::kSlows:
-      for (std::size_t at = 0; at < piece.size() && !ends_; at += 4000) {
-        if (!send_all(line.to, std::string_view(piece).substr(at, 4000))) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      }
-      return true;
   }
   return send_all(line.to, piece);
 }

@@ -23,7 +23,6 @@ class Middleman {
     kScrambles,    ///< its header is noise
     kMisdirects,   ///< it says it is for another rank
     kGoesSilent,   ///< nothing comes any more, on a connection that stays
-    kSlows,        ///< it comes byte by byte, as over a link of 40 kB/s
   };
 
   /// `which` counts pieces from 0, of all connections together.

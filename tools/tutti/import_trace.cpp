@@ -310,6 +310,9 @@ Expected<void> write_measurements(const MeasuredRun& run, const std::string& pat
 }  // namespace
 
 bool is_trace(const std::string& path) {
+  // Whoever reads from a pipe takes its bytes away, and may wait for ever.
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status)) return false;
   const auto begin = core::first_bytes(path, core::kBytesToRecognise);
   return begin && core::recognise(*begin);
 }
