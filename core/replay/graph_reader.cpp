@@ -29,7 +29,8 @@ Expected<ExecutionGraph> read_chakra(const GraphFiles& files) {
   all.groups = files.groups;
   all.file = [&](std::int64_t rank) { return fmt::format("{}.{}.et", prefix, rank); };
   all.open = [](const std::string& file) { return open_byte_input(file); };
-  while (std::filesystem::exists(all.file(all.ranks))) ++all.ranks;
+  std::error_code ignored;  // of names that no file can have
+  while (std::filesystem::exists(all.file(all.ranks), ignored)) ++all.ranks;
   if (all.ranks == 0)
     return tl::make_unexpected(Error::request(
         {ProblemCode::kMissing, "ExecutionTrace.path"},

@@ -210,7 +210,7 @@ class ScenarioReader {
       return name.empty() || path.is_absolute() ? name : (folder / path).string();
     };
     auto graph = read_graph({absolute(trace.path()), absolute(trace.groups())});
-    if (!graph) return problems_.add(graph.error());
+    if (!graph) return add_problems_of(trace, graph.error());
     if (scenario_.cluster && scenario_.cluster->replicas() != std::ssize((*graph)->ranks))
       return fields_.complain_at(
           trace, "path", ProblemCode::kConflict,
@@ -222,6 +222,20 @@ class ScenarioReader {
     scenario_.workload.timing = fmt::format("durations of the trace ({}){}", written_.graph->source,
                                             scale ? fmt::format(" times {:g}", *scale) : "");
     if (scenario_.cluster) scenario_.workload.times.resize(scenario_.cluster->groups().size());
+  }
+
+  /// What is wrong in a line of a trace is told there; the rest, where the scenario names the trace.
+  void add_problems_of(const proto::ExecutionTrace& trace, const Error& error) {
+    for (const Problem& problem : error.problems()) {
+      if (problem.where.line > 0) {
+        problems_.add(Error(error.kind(), {problem}));
+        continue;
+      }
+      const char* const field = problem.kind.field == "ExecutionTrace.groups" ? "groups" : "path";
+      fields_.complain_at(trace, field, problem.kind.code, "execution_trace: {}{}{}",
+                          problem.where.file, problem.where.file.empty() ? "" : ": ",
+                          problem.text);
+    }
   }
 
   bool read_model(const proto::Workload& w, Model& model) {

@@ -291,6 +291,8 @@ struct TimelineReader::State {
     while (const auto extent = extent_at(offset, ahead)) {
       const auto raw = next_block(offset, ahead);
       const auto is = raw ? std::optional(raw->block.content_case()) : std::nullopt;
+      // Behind the index are the 16 bytes of the end, which may look like a block if they are cut.
+      if (walk.index_seen && is != proto::Block::kIndex) break;
       walk.index_seen |= is == proto::Block::kIndex;
       // (What a later version knows is not for this one.)
       if (is != proto::Block::kIndex && is != proto::Block::CONTENT_NOT_SET)
