@@ -224,7 +224,8 @@ class ScenarioReader {
     if (scenario_.cluster) scenario_.workload.times.resize(scenario_.cluster->groups().size());
   }
 
-  /// What is wrong in a line of a trace is told there; the rest, where the scenario names the trace.
+  /// What is wrong in a line of a trace is told there; the rest, where the scenario names the
+  /// trace.
   void add_problems_of(const proto::ExecutionTrace& trace, const Error& error) {
     for (const Problem& problem : error.problems()) {
       if (problem.where.line > 0) {
@@ -233,8 +234,7 @@ class ScenarioReader {
       }
       const char* const field = problem.kind.field == "ExecutionTrace.groups" ? "groups" : "path";
       fields_.complain_at(trace, field, problem.kind.code, "execution_trace: {}{}{}",
-                          problem.where.file, problem.where.file.empty() ? "" : ": ",
-                          problem.text);
+                          problem.where.file, problem.where.file.empty() ? "" : ": ", problem.text);
     }
   }
 

@@ -49,7 +49,8 @@ TEST_F(Window, FilesThatAreBrokenEmptyOrNotThereAreAMessageAndWhatWasOpenStays) 
   for (std::size_t length = 8; length < whole.size(); length += 37) {
     if (open(write("cut.tutti", whole.substr(0, length)))) {
       EXPECT_FALSE(view().trace()->complete());
-      EXPECT_THAT(window_.status_text().toStdString(), AnyOf(HasSubstr("; the file ends before its index"),
+      EXPECT_THAT(window_.status_text().toStdString(),
+                  AnyOf(HasSubstr("; the file ends before its index"),
                         HasSubstr("; the file is truncated within its index")));
     } else {
       EXPECT_FALSE(said_.empty());

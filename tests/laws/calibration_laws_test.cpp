@@ -176,7 +176,8 @@ TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
   core::CalibrationRequest both = request({ring, star}, {}, {});
   const Calibration packs = calibrated(text_of({3, 4, 20}), both);
   EXPECT_EQ(figure(packs, "cpu.reduce").determination, Determination::kConfounded);
-  EXPECT_THAT(figure(packs, "cpu.reduce").why(), HasSubstr("network.bandwidth explains them equally well"));
+  EXPECT_THAT(figure(packs, "cpu.reduce").why(),
+              HasSubstr("network.bandwidth explains them equally well"));
   EXPECT_LT(packs.after.worst, 0.05);
   both.lane_steps = true;
   const Calibration steps = calibrated(text_of({3, 4, 20}), both);

@@ -52,7 +52,8 @@ bool crosses(LogPoint p, LogPoint far, LogPoint a, LogPoint b) {
 }  // namespace
 
 RegionPoint beyond(RegionPoint a, RegionPoint b) {
-  const LogPoint from = log_of(a), to = log_of(b), limit = log_of({kRegionMaxBytes, kRegionMaxRanks});
+  const LogPoint from = log_of(a), to = log_of(b),
+                 limit = log_of({kRegionMaxBytes, kRegionMaxRanks});
   LogPoint end;
   if (from.x == to.x) {
     end = {from.x, limit.y};
