@@ -47,7 +47,7 @@ class Direct : public Schedule {
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {
     return inputs(rank) > 0 ? inputs(rank) * size(rank, rank) : 0;
   }
-  /// A rank's own part does not arrive, so the slots close up behind it.
+  /// A rank sends nothing to itself, so the slots of later senders move down by one.
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane, Rank sender) const override {
     return sender > rank ? sender - 1 : sender;
   }
@@ -66,7 +66,7 @@ class Direct : public Schedule {
   [[nodiscard]] std::int64_t copies(Rank rank) const {
     return contract_.input_shift != 0 && size(rank, rank) > 0 ? 1 : 0;
   }
-  /// Messages that the rank adds up. (Who gets a sum contributes to it.)
+  /// The number of messages that the rank adds up. (A rank that gets a sum also contributes to it.)
   [[nodiscard]] std::int32_t inputs(Rank rank) const {
     return adds() && size(rank, rank) > 0 ? n_ - 1 : 0;
   }

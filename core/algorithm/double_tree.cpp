@@ -1,8 +1,9 @@
-// Each tree has two lanes on every rank, one up and one down; a single rank out of place has one
-// lane that copies. The up lane sums message m in steps m·k … m·k + k - 1, where k is the number of
-// steps per message (a leaf: 1, the send; else one per child, the last of which also sends the sum
-// on, except at the root). The first of these steps reads the rank's own input. The root sends
-// message m down once its up lane has completed it.
+// Each tree has two lanes on every rank, one up and one down; a single rank has one lane that
+// copies its input, if the collective is out of place. The up lane sums message m in steps m·k …
+// m·k + k - 1, where k is the number of steps per message: 1 for a leaf (the send), else one per
+// child; the last of these also sends the sum to the parent, except at the root. The first of these
+// steps reads the rank's own input. The root sends message m down once its up lane has completed
+// it.
 
 #include "core/algorithm/double_tree.h"
 
@@ -90,8 +91,8 @@ class DoubleTree : public Schedule {
 
   // --- the two trees ---
 
-  /// The place in the lane's tree of a rank: in the second tree that of the rank across, or, of an
-  /// odd number, of the one before.
+  /// Returns the rank's place in the lane's tree. The second tree is mirrored if the number of
+  /// ranks is even, else shifted by one.
   [[nodiscard]] Rank into(Rank rank, Lane lane) const {
     if (is_first(lane)) return rank;
     return n_ % 2 == 0 ? n_ - 1 - rank : (rank + n_ - 1) % n_;
@@ -131,7 +132,7 @@ class DoubleTree : public Schedule {
     Step step;
     step.source = step.target = message;
     if (part == 0)
-      step.source.offset += contract_.input_shift;  // later ones add to what is summed so far
+      step.source.offset += contract_.input_shift;  // later steps add to the partial sum
     if (place.parent != kNobody) step.to = Peer::at(place.parent, lane);
     if (place.children == 0) {
       step.kind = StepKind::kSend;

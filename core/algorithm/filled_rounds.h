@@ -11,8 +11,8 @@ namespace tutti::core {
 /// skipped rounds, except that its first run may begin in the middle (at chunk p, if p < f). Cost:
 /// constant.
 struct FilledRounds {
-  std::int64_t n = 1;  ///< number of ranks of the ring, and of chunks
-  std::int64_t f = 0;  ///< number of chunks that are not empty: the first f
+  std::int64_t n = 1;  ///< number of ranks of the ring; equals the number of chunks
+  std::int64_t f = 0;  ///< number of chunks that are not empty: the first f chunks
 
   /// Returns the round of a rank's i-th non-empty chunk. REQUIRES: f > 0.
   [[nodiscard]] std::int64_t round_of(std::int64_t i, std::int64_t p) const {

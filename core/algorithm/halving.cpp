@@ -9,12 +9,12 @@ namespace {
 
 /// The exchange between two ranks that differ in one bit.
 enum class Action : std::uint8_t {
-  kExchangeAndAdd,  ///< each gives the half that it does not keep, and adds what it gets to the
-                    ///< other
-  kExchange,        ///< each gives what it holds
-  kDown,            ///< the one nearer to the root gives the other its half
-  kUp,              ///< the one farther from the root gives what it holds
-  kUpAndAdd,        ///< the same, and it is added
+  kExchangeAndAdd,  ///< each sends one half and adds the half that it receives to the half that it
+                    ///< keeps
+  kExchange,        ///< each sends the segment that it holds
+  kDown,            ///< the rank nearer to the root sends the other rank its half
+  kUp,              ///< the rank farther from the root sends the segment that it holds
+  kUpAndAdd,        ///< like kUp, and the receiver adds the segment
 };
 
 struct Hop {
@@ -95,7 +95,7 @@ class Halving : public PowerOfTwo {
     const bool nearer = !exchange && side_of(rank, hop.bit) == Side::kNearer;
     const bool gives = exchange ? index == 0 : nearer == (hop.action == Action::kDown);
     const bool adds = hop.action == Action::kExchangeAndAdd || hop.action == Action::kUpAndAdd;
-    // On the way down, and to be added, a rank sends the partner's half; otherwise it sends its own
+    // With kDown and kExchangeAndAdd, a rank sends the partner's half; otherwise it sends its own
     // half and receives the partner's.
     const bool own_is_given = hop.action == Action::kExchange || hop.action == Action::kUp ||
                               hop.action == Action::kUpAndAdd;
@@ -105,8 +105,8 @@ class Halving : public PowerOfTwo {
   }
 
   struct Halves {
-    Range own;    ///< the one that has the rank's block,
-    Range other;  ///< and its partner's
+    Range own;    ///< the half that contains the rank's block
+    Range other;  ///< the half that contains the partner's block
   };
   /// Returns the halves of the segment that rank and partner share above the bit.
   [[nodiscard]] Halves at_bit(Rank rank, int bit) const {

@@ -16,8 +16,8 @@ class HalvingDoubling : public PowerOfTwo {
 
   [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 4 * hops(); }
 
-  /// Halving: send the given half, receive-reduce the kept one. Doubling: send the kept half,
-  /// receive the given one.
+  /// Halving: the rank sends the given half, then receives and reduces the kept half. Doubling: it
+  /// sends the kept half, then receives the given half.
   [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
     const auto round = static_cast<int>(index / 2);
     const bool halving = round < hops();
@@ -41,7 +41,7 @@ class HalvingDoubling : public PowerOfTwo {
     Range given;
   };
 
-  /// The two halves of the segment that `rank` holds when hop `hop` begins.
+  /// Returns the two halves of the segment that `rank` holds when hop `hop` begins.
   [[nodiscard]] Halves at_hop(Rank rank, int hop) const {
     Range segment{Buffer::kData, 0, elements()};
     for (int i = 0;; ++i) {

@@ -31,7 +31,7 @@ class InSwitch : public Schedule {
     step.group = {0, n_, 1};
     step.source = step.target = {Buffer::kData, cut_.offset(rank), cut_.size(rank)};
     if (lane == kSumLane && index == 0) {
-      step.kind = StepKind::kMulticast;  // the signal: a message without content
+      step.kind = StepKind::kMulticast;  // the ready signal: a message without data
       step.source = {Buffer::kData, 0, 0};
       step.to = Peer::at(0, kSignalLane);
     } else if (lane == kSumLane && index == 1) {

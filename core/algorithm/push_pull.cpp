@@ -60,7 +60,7 @@ class Shares : public Schedule {
   bool to_host_;
 };
 
-/// A server and those who use it. It has a lane for each of them but itself.
+/// A server (the root) and its users. The root has one lane for each user except itself.
 class AtServer : public Schedule {
  public:
   AtServer(std::int32_t ranks, std::int32_t users, Rank root, std::int64_t elements,
@@ -99,7 +99,7 @@ class AtServer : public Schedule {
   Engine user_engine_;
 };
 
-/// The root's last lane adds.
+/// The root's last lane adds the pushed data.
 class Push : public AtServer {
  public:
   using AtServer::AtServer;

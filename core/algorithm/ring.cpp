@@ -63,8 +63,8 @@ class Ring : public Schedule {
     Step step;
     const std::int64_t p = walk_.position(rank, lane);
     const std::int64_t rounds = last_round() + 1;
-    // Divisions are half of what a step costs: most rings have one loop, and every chunk of it
-    // filled.
+    // Divisions take half of the time of a step, so the usual ring (one loop, all chunks filled)
+    // avoids them.
     const std::int64_t loop = part.full_loops == 0 ? 0 : std::min(index / rounds, part.full_loops);
     std::int64_t t = index - loop * rounds;
     if (loop == part.full_loops && part.filled < n_)
@@ -100,8 +100,8 @@ class Ring : public Schedule {
     return by == Renumbering::kShift && even && walk_.same_after(per_worker);
   }
 
-  /// Rounds in which sums are passed on, and those in which results are; the first and the last of
-  /// each are not like them.
+  /// Returns the run of identical rounds: those that forward sums, 1 … n - 2, or those that forward
+  /// results, n … 2n - 3. Rounds 0, n - 1 and 2n - 2 differ from both.
   [[nodiscard]] IdenticalSteps identical_from(Rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
     if (n_ == 1) return {};
@@ -117,7 +117,7 @@ class Ring : public Schedule {
   void visit_ways(Rank rank, Lane lane,
                   const std::function<void(const Step&)>& visit) const override {
     if (n_ == 1 || steps(rank, lane) == 0) return;
-    Step all;  // to one neighbour
+    Step all;  // all messages go to this neighbour
     all.kind = StepKind::kSend;
     walk_.neighbour(rank, lane, +1, all.to);
     visit(all);
@@ -129,7 +129,7 @@ class Ring : public Schedule {
     std::int64_t offset = 0;
     std::int64_t full_loops = 0;
     std::int64_t rest = 0;
-    // The rest as EvenCut has it.
+    // The cut of the rest, as in EvenCut.
     std::int64_t chunk = 0;
     std::int64_t longer = 0;
     std::int64_t filled = 0;
@@ -153,18 +153,18 @@ class Ring : public Schedule {
     return part;
   }
 
-  /// A rank that is alone has but to copy, out of place.
+  /// The number of steps of a ring with one rank: only copies of its input, if out of place.
   [[nodiscard]] std::int64_t steps_alone(const Part& part) const {
     return options_.input_shift != 0 && part.rest > 0 ? part.full_loops + 1 : 0;
   }
 
-  /// Elements of the rank's data.
+  /// A range of the rank's data, in elements.
   struct Stretch {
     std::int64_t offset = 0;
     std::int64_t count = 0;
   };
 
-  /// A chunk of one of a lane's loops.
+  /// Returns a chunk of one loop of a lane.
   [[nodiscard]] Stretch chunk_of(const Part& part, std::int64_t loop, std::int64_t chunk) const {
     const std::int64_t begin = part.offset + loop * loop_elements_;
     if (loop < part.full_loops) return {begin + chunk * loop_chunk_, loop_chunk_};
@@ -176,7 +176,7 @@ class Ring : public Schedule {
   std::int64_t elements_;
   RingOptions options_;
   RingWalk walk_;
-  std::vector<Part> parts_;  ///< by lane
+  std::vector<Part> parts_;  ///< indexed by lane
   std::int64_t loop_chunk_ = 1;
   std::int64_t loop_elements_ = 1;
 };

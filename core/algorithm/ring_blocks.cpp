@@ -24,7 +24,7 @@ class RingBlocks : public AlongRings {
     if (lane == carrying_lanes()) return copy({Buffer::kData, rank * block(), block()});
     const std::int64_t round = index % n();
     const std::int64_t behind =
-        adds() ? round + 1 : round;  // whose block it is, in positions of the ring
+        adds() ? round + 1 : round;  // distance to the owner of the block, in ring positions
     const std::int64_t position = ((walk().position(rank, lane) - behind) % n() + n()) % n();
     Step step;
     step.kind = kind_at(round);

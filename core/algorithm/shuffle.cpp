@@ -71,14 +71,14 @@ class Shuffle : public Schedule {
     return lane < contributor_lanes(rank) ? contributor_engine_ : gather_engine_;
   }
 
-  /// A gather rank's own contribution does not arrive, so the slots close up behind it.
+  /// A gather rank sends nothing to itself, so the slots of later senders move down by one.
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane, Rank sender) const override {
     return contributes(rank) && sender > rank ? sender - 1 : sender;
   }
 
  private:
-  /// A lane on the gather side: of which piece, and which of its lanes (0 collects and sums, 1 … n
-  /// answer).
+  /// A lane on the gather side: the piece, and the lane's index within the piece (0 collects and
+  /// sums, 1 … n return the sum).
   struct GatherLane {
     std::int64_t piece = 0;
     Lane lane = 0;
@@ -93,13 +93,13 @@ class Shuffle : public Schedule {
     return contributes(rank) ? pieces() : 0;
   }
   [[nodiscard]] std::int32_t gather_lanes() const { return 1 + n_; }
-  /// Messages that a gather rank receives for each of its pieces.
+  /// The number of messages that a gather rank receives for each of its pieces.
   [[nodiscard]] std::int32_t inputs(Rank rank) const { return n_ - (contributes(rank) ? 1 : 0); }
-  /// Out of place: a gather rank's own contribution is copied first to where the sum is to be.
+  /// Out of place, a gather rank first copies its own contribution to the place of the sum.
   [[nodiscard]] std::int64_t copies(Rank rank) const {
     return input_shift_ != 0 && contributes(rank) ? 1 : 0;
   }
-  /// Steps of the lane that collects a piece and sums it.
+  /// The number of steps of the lane that collects a piece and sums it.
   [[nodiscard]] std::int64_t sum_steps(Rank rank) const {
     return copies(rank) + (inputs(rank) > 0 ? inputs(rank) + 1 : 0);
   }
@@ -107,14 +107,14 @@ class Shuffle : public Schedule {
     return {Buffer::kData, cut_.offset(piece), cut_.size(piece)};
   }
 
-  /// A piece among those that its gather rank gathers: how many come before it, and the elements of
-  /// scratch they take.
+  /// The place of a piece at its gather rank: the number of earlier pieces there, and the scratch
+  /// elements that these use.
   struct Place {
     std::int32_t earlier = 0;
     std::int64_t scratch = 0;
   };
 
-  /// The pieces that `rank` gathers, ascending.
+  /// Returns the pieces that `rank` gathers, in ascending order.
   [[nodiscard]] std::span<const std::int32_t> pieces_at(Rank rank) const {
     const auto first =
         std::lower_bound(by_rank_.begin(), by_rank_.end(), rank,
@@ -133,21 +133,21 @@ class Shuffle : public Schedule {
             lane % gather_lanes()};
   }
 
-  /// The first of the lanes on which `piece` is gathered.
+  /// Returns the first of the lanes on which `piece` is gathered.
   [[nodiscard]] Lane first_gather_lane(std::int64_t piece) const {
     return contributor_lanes(gather_rank(piece)) + place_of(piece).earlier * gather_lanes();
   }
 
-  /// Scratch for one input after the other; a helper, which has no data of its own, needs a place
-  /// for the sum too.
+  /// Returns the end of a piece's scratch: one slot per input, and one for the sum at a helper,
+  /// which has no data of its own.
   [[nodiscard]] std::int64_t scratch_end(std::int64_t piece) const {
     const Rank rank = gather_rank(piece);
     return place_of(piece).scratch +
            cut_.size(piece) * (inputs(rank) + (contributes(rank) ? 0 : 1));
   }
 
-  /// The piece on lane 0 of contributor `rank`: the one it gathers itself, else another one for
-  /// each rank, so that the gather ranks are not all asked for the same thing at once.
+  /// Returns the piece on lane 0 of contributor `rank`: its first own piece if it gathers any, else
+  /// a piece that differs from rank to rank, to balance the load of the gather ranks.
   [[nodiscard]] std::int64_t first_piece(Rank rank) const {
     const std::span<const std::int32_t> own = pieces_at(rank);
     return own.empty() ? rank % pieces() : own.front();
@@ -158,7 +158,8 @@ class Shuffle : public Schedule {
   [[nodiscard]] Lane lane_of_piece(Rank rank, std::int64_t piece) const {
     return static_cast<Lane>((piece - first_piece(rank) + pieces()) % pieces());
   }
-  /// The contributor that lane 1 … n of a piece answers: each piece begins with another one.
+  /// Returns the contributor that receives the sum from lane 1 … n of a piece; each piece begins
+  /// with a different contributor.
   [[nodiscard]] Rank answered(std::int64_t piece, Lane lane) const {
     return static_cast<Rank>((piece + lane - 1) % n_);
   }
@@ -214,9 +215,9 @@ class Shuffle : public Schedule {
 
   std::int32_t ranks_;
   std::int32_t n_;
-  std::vector<Rank> gather_;           ///< per piece
+  std::vector<Rank> gather_;           ///< gather rank of each piece
   std::vector<std::int32_t> by_rank_;  ///< pieces, sorted by their gather rank
-  std::vector<Place> places_;          ///< per piece
+  std::vector<Place> places_;          ///< place of each piece
   RaggedCut cut_;
   Engine contributor_engine_;
   Engine gather_engine_;

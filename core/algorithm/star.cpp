@@ -5,7 +5,7 @@
 namespace tutti::core {
 namespace {
 
-/// Sender i (counted without the root) → lane 0 of the root, in any order.
+/// Sender i (the root is not counted) sends to lane 0 of the root, in any order.
 class StarReduce : public Schedule {
  public:
   StarReduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements,
@@ -139,8 +139,8 @@ class Scale : public Schedule {
   }
 
  private:
-  /// Returns the output of a rank; in a collective that reduces, all of it is a sum over the same
-  /// ranks.
+  /// Returns the output of a rank. In a reducing collective, all elements of an output are sums
+  /// over the same ranks.
   [[nodiscard]] Range output(Rank rank) const {
     const auto part = contract_.part(contract_.contributors.first, rank);
     return part ? part->target : Range{};

@@ -6,8 +6,8 @@
 namespace tutti::core {
 namespace {
 
-/// Lane 0 collects from a relay's own children and sends up; lane 1, the root's alone, collects
-/// from the others.
+/// Lane 0 collects from a relay's own children and sends the sum to the parent; lane 1, which only
+/// the root has, collects from the outer children.
 class TreeReduce : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;
@@ -36,7 +36,7 @@ class TreeReduce : public TreeWalk {
       step.target = data;
       step.inputs = inputs;
       step.stride = elements_;
-      // A helper has nothing of its own but what lane 0 has added up.
+      // A helper has no data of its own; it only adds to the sum of lane 0, if there is one.
       step.accumulate = is_replica(rank) || (lane == 1 && own > 0);
       if (lane == 1 && own > 0) step.wait = {0, steps(rank, 0)};
     } else {
@@ -54,8 +54,7 @@ class TreeReduce : public TreeWalk {
   }
 };
 
-/// Lane 0 receives (the root's does nothing); behind it there is a lane for each child, outer ones
-/// first.
+/// Lane 0 receives (at the root it does nothing). One lane per child follows, outer children first.
 class TreeBroadcast : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;

@@ -14,7 +14,7 @@ namespace tutti::core {
 /// helper. If there are relays, the root is one of them or a helper that is not a relay. A helper
 /// can be the relay of only one group.
 struct StarTree {
-  std::int32_t ranks = 1;     ///< helpers included
+  std::int32_t ranks = 1;     ///< number of ranks, helpers included
   std::int32_t replicas = 1;  ///< number of replicas that take part
   std::int32_t per_group = 1;
   std::int32_t groups = 1;

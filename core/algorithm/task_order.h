@@ -19,7 +19,7 @@ std::int64_t number_by_name(std::int64_t place, std::int64_t count);
 /// that it advertises.
 struct LinkedDevice {
   struct Link {
-    int peer = 0;  ///< that device's number
+    int peer = 0;  ///< number of the device at the other end
     int strength = 1;
   };
   int number = 0;

@@ -27,8 +27,8 @@ std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int6
 
 namespace {
 
-/// Lanes 2s and 2s + 1 of ring s receive and send. Behind them, out of place, comes one that copies
-/// what is the rank's own.
+/// Lanes 2s and 2s + 1 receive and send for ring s. Out of place, one more lane copies the rank's
+/// own data.
 class TfRing : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -59,7 +59,7 @@ class TfRing : public Schedule {
   }
 
  protected:
-  /// `rounds`: how many there are, and one.
+  /// `last_round`: the number of the last round.
   TfRing(const Contract& contract, TfRingOptions options, std::int64_t last_round)
       : contract_(contract),
         options_(std::move(options)),
@@ -69,11 +69,10 @@ class TfRing : public Schedule {
                 "the contract has {} ranks, but the order has {}", contract.members(), n_);
   }
 
-  /// The part of the buffer that belongs to a chunk of a ring; only the first `filled()` of them
-  /// hold anything.
+  /// Returns the range of a chunk of a ring; only the first `filled()` chunks are not empty.
   [[nodiscard]] virtual Range chunk(std::int64_t number, std::int32_t ring) const = 0;
   [[nodiscard]] virtual std::int64_t filled(std::int32_t ring) const = 0;
-  /// True if the data received in this round is added to that of the rank.
+  /// True if the data received in this round is added to the rank's own data.
   [[nodiscard]] virtual bool adds(std::int64_t round) const = 0;
   /// Returns the place of the rank's contribution.
   [[nodiscard]] virtual Range own(Rank rank) const = 0;
@@ -150,7 +149,7 @@ class TfRing : public Schedule {
     if (adds(round)) {
       if (copies()) step.wait = {copying_lane(), 1};
     } else if (round >= n_) {
-      // The chunk was sent n rounds ago, from where it is received now.
+      // The chunk overwrites the range from which it was sent n rounds ago, so wait for that send.
       step.wait = {lane + 1, place.rounds.before(round - n_ + 1, place.position)};
     }
     return step;

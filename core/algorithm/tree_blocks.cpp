@@ -5,10 +5,10 @@
 namespace tutti::core {
 namespace {
 
-/// Behind lane 0 there is a lane for each child, outer ones first.
+/// Lane 0 is followed by one lane per child, outer children first.
 class TreeBlocks : public TreeWalk {
  public:
-  using TreeWalk::TreeWalk;  // `elements` of one block
+  using TreeWalk::TreeWalk;  // `elements` is the size of one block
 
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
     return takes_part(rank) ? 1 + children(rank) : 0;
@@ -31,8 +31,8 @@ class TreeBlocks : public TreeWalk {
     return 1 + (is_outer(rank) ? number_of_outer(up, rank)
                                : outer_children(up) + number_of_own(up, rank));
   }
-  /// Returns the blocks that are exchanged between the rank and its parent: those of its group, or
-  /// its own.
+  /// Returns the blocks that the rank and its parent exchange: the blocks of its group if it is a
+  /// relay below the root, else its own block.
   [[nodiscard]] Range blocks_of(Rank rank) const {
     const std::int32_t group = group_of_relay(rank);
     if (!is_outer(rank) || group < 0) return {Buffer::kData, rank * elements_, elements_};
@@ -67,7 +67,7 @@ class TreeGather : public TreeBlocks {
   }
 };
 
-/// Lane 0 receives.
+/// Lane 0 receives; the other lanes send.
 class TreeScatter : public TreeBlocks {
  public:
   using TreeBlocks::TreeBlocks;

@@ -77,7 +77,7 @@ class BroadcastSteps : public Schedule {
       return step;
     }
     const std::size_t waits_for =
-        target < to.tasks ? 0 : to.tasks;  // lanes that send to other tasks
+        target < to.tasks ? 0 : to.tasks;  // number of lanes that send to other tasks
     if (static_cast<std::size_t>(index) < waits_for) {
       step = {};
       step.wait = {static_cast<Lane>(index) + 1, 1};
@@ -96,7 +96,7 @@ class BroadcastSteps : public Schedule {
     std::size_t tasks = 0;
   };
 
-  /// The device of a task that takes part in the tree over tasks.
+  /// Returns the device that represents a task in the tree over tasks.
   [[nodiscard]] std::int32_t leader(std::int32_t task) const {
     return task == root_task_ ? root_device_ : 0;
   }
@@ -119,7 +119,7 @@ class BroadcastSteps : public Schedule {
     return to;
   }
 
-  /// Returns the sender, with its lane, to a rank that is not the root.
+  /// Returns the sender of a rank that is not the root, with the sender's lane.
   [[nodiscard]] Peer sender(Rank rank) const {
     const std::int32_t task = order_.task(rank);
     const std::int32_t device = order_.device(rank);

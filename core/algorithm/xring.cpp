@@ -20,7 +20,7 @@ class Xring : public Schedule {
   [[nodiscard]] std::int32_t lanes(Rank) const override { return rings(); }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
-  /// A rank that is alone has but to copy, out of place.
+  /// A single rank only copies its input, and only out of place.
   [[nodiscard]] std::int64_t steps(Rank, Lane) const override {
     if (elements_ == 0) return 0;
     return n_ > 1 ? last_round() + 1 : options_.input_shift != 0 ? 1 : 0;
@@ -28,12 +28,12 @@ class Xring : public Schedule {
 
   [[nodiscard]] Step step(Rank rank, Lane ring, std::int64_t round) const override {
     const std::int64_t p = walk_.position(rank, ring);
-    // The segment of this round: p - 1, and one less from round to round, 2n - 1 times.
+    // The segment of this round: p - 1 in round 0, then one less per round, for 2n - 1 rounds.
     const std::int64_t segment = n_ == 1 ? 0 : (p - 1 - round + 3 * n_) % n_;
     Step step;
     step.source = step.target = {Buffer::kData, (segment * rings() + ring) * chunk_, chunk_};
     if (round <= n_ - 1)
-      step.source.offset += options_.input_shift;  // what is the rank's own, and no sum yet
+      step.source.offset += options_.input_shift;  // the rank's own data, not yet a sum
     if (n_ == 1) {
       step.kind = StepKind::kCopy;
       return step;
@@ -51,7 +51,7 @@ class Xring : public Schedule {
   void visit_ways(Rank rank, Lane ring,
                   const std::function<void(const Step&)>& visit) const override {
     if (n_ == 1 || elements_ == 0) return;
-    Step all;  // to one neighbour
+    Step all;  // all messages go to this neighbour
     all.kind = StepKind::kSend;
     all.to = walk_.neighbour(rank, ring, +1);
     visit(all);

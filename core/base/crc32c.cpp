@@ -1,5 +1,5 @@
-// Eight bytes at a time: table k holds the remainders of a byte that k zero bytes follow, so that
-// eight lookups, which do not depend on each other, replace eight that do.
+// Processes eight bytes at a time: table k holds the remainder of each byte value followed by k
+// zero bytes, so that eight independent lookups replace eight dependent ones.
 
 #include "core/base/crc32c.h"
 

@@ -78,7 +78,7 @@ void Problems::add(Problem problem) {
 
 tl::unexpected<Error> Problems::take() {
   TUTTI_CHECK(!problems_.empty(), "an error needs at least one problem");
-  // Files in the order in which they came up, places in the order of the text.
+  // Sort by file, in the order of first appearance, then by position in the file.
   std::vector<std::string> files;
   for (const Problem& problem : problems_) {
     if (std::find(files.begin(), files.end(), problem.where.file) == files.end())

@@ -26,23 +26,23 @@ struct Location {
 /// The kind of a problem, for programs and tests; it stays the same when the message is reworded.
 enum class ProblemCode : std::uint8_t {
   kInvalid,       ///< an invalid value that fits none of the kinds below
-  kSyntax,        ///< the text cannot be parsed there
-  kMissing,       ///< something that is needed is not given
+  kSyntax,        ///< the text cannot be parsed at the reported place
+  kMissing,       ///< a required value is missing
   kUnknownField,  ///< the message, table or command has no such field, column or option
   kUnknownName,   ///< an unknown name, such as that of a machine, model, device or choice
   kWrongType,     ///< a wrong type, such as a text in place of a number
   kTooSmall,      ///< below the range
   kTooLarge,      ///< above the range
   kDuplicate,     ///< given twice
-  kConflict,      ///< two things that exclude each other, or a strategy and its cluster
-  kUnused,        ///< has no effect where it is written
+  kConflict,      ///< two settings, or a strategy and its cluster, exclude each other
+  kUnused,        ///< a setting has no effect where it is written
   kUnsupported,   ///< valid, but not modelled
   // Problems of runs, mostly of several processes:
   kTimeout,       ///< no progress within the timeout
   kLost,          ///< a worker, the coordinator or a connection is gone, silent, or never came
   kWrongResult,   ///< a wrong result
   kProtocol,      ///< another process sent an invalid message
-  kIncompatible,  ///< the processes have different versions, or made different plans of one
+  kIncompatible,  ///< the processes have different versions, or made different plans of the same
                   ///< scenario
   kOutOfMemory,   ///< there is not enough memory
   kSystem,        ///< the operating system, a device or a driver has refused something

@@ -10,7 +10,7 @@
 namespace tutti::core {
 namespace {
 
-/// `value` of a unit with three digits that matter, and `more`.
+/// Returns `value` with its unit and three significant digits, plus `more` digits.
 std::string with_digits(double value, std::string_view unit, int more = 0) {
   const double size = std::abs(value);
   const int decimals = (size >= 99.95 ? 0 : (size >= 9.995 ? 1 : 2)) + more;

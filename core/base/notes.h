@@ -15,7 +15,7 @@ namespace tutti::core {
 
 struct Note {
   std::string_view
-      code;  ///< the subject and the statement, "tensorflow.auto-is-ring"; a string literal
+      code;  ///< subject and statement, such as "tensorflow.auto-is-ring"; a string literal
   std::string text;
 
   bool operator==(const Note&) const = default;

@@ -15,7 +15,7 @@ enum class Dimension { kBytes, kTime, kRate };
 struct Unit {
   std::string_view name;
   Dimension dimension;
-  double scale;  ///< in bytes, seconds, bytes per second
+  double scale;  ///< size of the unit in bytes, seconds or bytes per second
 };
 constexpr Unit kUnits[] = {
     {"B", Dimension::kBytes, 1},
@@ -47,7 +47,7 @@ const Unit* find_unit(std::string_view name) {
   return found == std::end(kUnits) ? nullptr : found;
 }
 
-/// The unit of a field that people may write in others.
+/// Returns the unit of a field whose values may be written in other units; null if there is none.
 const Unit* convertible_unit(std::string_view field) {
   return find_unit(unit_of_field(field) == "bytes" ? "B" : unit_of_field(field));
 }
@@ -89,8 +89,8 @@ tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view fie
         "{} has no unit that {} could be converted to; write a plain number", field, unit->name));
   if (own->dimension != unit->dimension)
     return tl::make_unexpected(fmt::format("{} is not {}", written, examples(own->dimension)));
-  // Units differ by powers of ten or of two, and by 8 for bits, so that an eighth of a whole number
-  // is exact. Hence 1.5ms is the very number that 1500us is.
+  // Units differ by powers of ten or of two, and by 8 for bits, so rounding the ratio to eighths is
+  // exact. Hence 1.5ms and 1500us give the same number.
   if (unit->scale >= own->scale) return value * (std::round(unit->scale / own->scale * 8) / 8);
   return value / (std::round(own->scale / unit->scale * 8) / 8);
 }

@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 std::string TimeLeft::text(double share, double seconds) {
-  // Earlier than that what is left is a guess.
+  // Below these limits, an estimate of the remaining time would be a guess.
   constexpr double kMinShare = 0.01, kMinSeconds = 0.5;
   share = std::clamp(share, 0.0, 1.0);
   if (share != share_) {

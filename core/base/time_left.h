@@ -15,7 +15,7 @@ class TimeLeft {
 
  private:
   double share_ = 0;    ///< the share of the latest call
-  double seconds_ = 0;  ///< when this share was first reported
+  double seconds_ = 0;  ///< time of the first report of this share, in seconds
 };
 
 }  // namespace tutti::core

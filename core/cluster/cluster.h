@@ -38,9 +38,9 @@ struct Network {
   std::string source;
   /// The upper limit of every message's bandwidth over the network, however fast the ports are.
   std::optional<Bandwidth> connection = {};
-  FatTreeShape fat_tree = {};     ///< only of kind kFatTree
-  DragonflyShape dragonfly = {};  ///< only of kind kDragonfly
-  PathChoice choice = {};         ///< of fat trees and dragonflies
+  FatTreeShape fat_tree = {};     ///< only if `kind` is kFatTree
+  DragonflyShape dragonfly = {};  ///< only if `kind` is kDragonfly
+  PathChoice choice = {};         ///< only for fat trees and dragonflies
   /// The transport that the network or its kind of link states; kNone if neither does.
   Transport transport = Transport::kNone;
   HostTransportSettings host_settings = {};  ///< as written in the scenario
@@ -154,8 +154,8 @@ class Cluster {
   bool append_network(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
 
   std::vector<WorkerGroup> groups_;
-  std::vector<std::int64_t> first_worker_;  ///< of each group, then the number of all workers
-  std::vector<LinkId> first_link_;          ///< of each group, then the number of all links
+  std::vector<std::int64_t> first_worker_;  ///< by group; the last entry is the number of workers
+  std::vector<LinkId> first_link_;          ///< by group; the last entry is the number of links
   int replicas_ = 0;
   std::size_t replica_groups_ = 0;
   std::int64_t workers_ = 0;

@@ -6,7 +6,7 @@
 namespace tutti::core {
 namespace {
 
-/// By number.
+/// The names, indexed by enumerator.
 constexpr std::array<std::string_view, 17> kGpuModels{
     "none", "K80",   "P100", "V100", "T4",   "A100", "A10",   "RTX_4090", "L40",
     "L40S", "GH200", "H100", "H200", "H800", "H20",  "GB200", "B200"};

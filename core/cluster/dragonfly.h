@@ -11,10 +11,10 @@ struct DragonflyShape {
   std::int64_t workers_per_router = 1;
   std::int32_t routers_per_group = 1;
   std::int32_t global_links_per_router = 1;
-  Bandwidth local;      ///< between two routers of a group, per direction
-  Bandwidth global;     ///< one link between two groups, per direction
-  Time local_latency;   ///< added by each further router and its cable
-  Time global_latency;  ///< the same for a link between groups
+  Bandwidth local;      ///< bandwidth between two routers of a group, per direction
+  Bandwidth global;     ///< bandwidth of one link between two groups, per direction
+  Time local_latency;   ///< latency added by each further router and its cable
+  Time global_latency;  ///< latency added by a link between groups
 };
 
 /// Groups of routers. Within a group all routers are joined pairwise. Every two groups are joined
@@ -77,7 +77,7 @@ class Dragonfly : public Fabric {
   DragonflyShape shape_;
   PathChoice choice_;
   std::int32_t groups_;
-  std::int64_t copies_;  ///< links that join two groups
+  std::int64_t copies_;  ///< number of links that join two groups
   std::int64_t local_links_;
 };
 

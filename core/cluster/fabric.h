@@ -20,11 +20,11 @@ struct Card {
 /// the load.
 struct PathChoice {
   enum class Rule {
-    kHash,         ///< by a hash of both cards (ECMP)
-    kDestination,  ///< by the receiving card's number (InfiniBand's d-mod-k)
+    kHash,         ///< chooses by a hash of both cards (ECMP)
+    kDestination,  ///< chooses by the receiving card's number (InfiniBand's d-mod-k)
   };
   Rule rule = Rule::kHash;
-  std::uint64_t seed = 0;             ///< of the hash
+  std::uint64_t seed = 0;             ///< seed of the hash
   std::int32_t cards_per_worker = 1;  ///< the maximum over all workers
 
   /// Returns a number from 0 … ways - 1. REQUIRES: ways > 0.
@@ -38,7 +38,7 @@ class Fabric {
   virtual ~Fabric() = default;
 
   struct Link {
-    std::int32_t from = 0;  ///< indices of switches
+    std::int32_t from = 0;  ///< index of a switch, as `to` is
     std::int32_t to = 0;
     Bandwidth bandwidth;
     Time latency;
@@ -70,8 +70,8 @@ class Fabric {
   struct Domains {
     std::int64_t workers = 0;
     std::int64_t count = 1;
-    Bandwidth outward;  ///< of one domain; 0 if there is only one
-    Time latency;       ///< of the shortest way out
+    Bandwidth outward;  ///< bandwidth out of one domain; 0 if there is only one domain
+    Time latency;       ///< latency of the shortest way out
   };
   [[nodiscard]] virtual Domains domains() const = 0;
 };

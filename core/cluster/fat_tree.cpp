@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-/// The number behind `word` if that is all there is.
+/// Returns the number after `word` if `text` consists of the word and a number only.
 std::optional<std::int32_t> number_after(const std::string& word, const std::string& text) {
   if (!text.starts_with(word)) return std::nullopt;
   const auto number = whole_number<std::int32_t>(std::string_view(text).substr(word.size()));

@@ -12,8 +12,8 @@ struct FatTreeShape {
   /// one leaf.
   bool rails = false;
   std::int32_t cards_per_worker = 1;  ///< the number of leaves per block, if `rails`
-  Bandwidth uplink;                   ///< between a leaf and a spine, per direction
-  Time switch_latency;                ///< added by each switch beyond the first
+  Bandwidth uplink;                   ///< bandwidth between a leaf and a spine, per direction
+  Time switch_latency;                ///< latency added by each switch beyond the first
 };
 
 /// Every leaf is joined to every spine. Messages between cards of one leaf pass only that leaf;
@@ -54,7 +54,7 @@ class FatTree : public Fabric {
 
   FatTreeShape shape_;
   PathChoice choice_;
-  std::int64_t blocks_;  ///< blocks of workers_per_leaf workers
+  std::int64_t blocks_;  ///< number of blocks of workers_per_leaf workers
   std::int32_t leaves_;
 };
 

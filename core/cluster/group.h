@@ -67,7 +67,7 @@ class Group {
   bool hosts_;
   std::vector<PartId> devices_;
   std::optional<Partition> partition_;
-  std::int64_t number_ = 0;  ///< of the group in the partition
+  std::int64_t number_ = 0;  ///< number of the group in the partition
 };
 
 }  // namespace tutti::core

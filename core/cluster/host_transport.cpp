@@ -15,7 +15,8 @@ constexpr std::array<std::string_view, 8> kLibraries{"unstated", "off", "grpc", 
                                                      "gloo",     "mpi", "nccl", "ps_lite"};
 constexpr std::array<std::string_view, 4> kOverlays{"none", "vpc_cni", "vxlan", "ipip"};
 
-/// Priors. Ranges are what different machines showed; "assumed" says that no measurement was found.
+/// Priors. Ranges span the measurements on different machines; "assumed" means that no measurement
+/// was found.
 constexpr HostFigure kFigures[] = {
     // TensorFlow's gRPC: RecvTensor. Sending refers to the tensor's buffer; the receiver parses a
     // complete message.
@@ -78,7 +79,7 @@ constexpr HostFigure kFigures[] = {
      "1.5 GB/s, depending on the number of processes"},
     {"ps_lite.threads", 1, 1, 4,
      "bytedance/byteps issue 237: no faster than copies by a single thread"},
-    // Encapsulation multiplies a connection's CPU time by this.
+    // Encapsulation multiplies a connection's CPU time by this factor.
     {"overlay.vpc_cni", 1.05, 1, 1.2,
      "AWS EKS best practices: no encapsulation; the share is assumed"},
     {"overlay.vxlan", 1.3, 1.1, 6.7,
@@ -89,8 +90,8 @@ constexpr HostFigure kFigures[] = {
      "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); "
      "prior 4 from DaoCloud CNI performance report: 9.16 Gb/s between nodes and 4.51 between pods "
      "on 10 GbE, where the wire limits nodes"},
-    // Encapsulation adds this one way: half of what a request and its answer take more than between
-    // nodes.
+    // Encapsulation adds this latency one way: half of the increase of a round trip's time over
+    // that between nodes.
     {"overlay.vpc_cni_us", 0, 0, 42,
      "DaoCloud CNI performance report: no slower than between nodes (macvlan)"},
     {"overlay.vxlan_us", 44, 44, 81,
@@ -98,7 +99,7 @@ constexpr HostFigure kFigures[] = {
     {"overlay.ipip_us", 68, 40, 100, "DaoCloud CNI performance report: 249 us; nodes 113 us"},
 };
 
-/// Square of a number of bytes times us per MB², in picoseconds.
+/// Returns bytes² · us_per_mb2 (µs per MB²) as a time.
 Time squared(Bytes bytes, double us_per_mb2) {
   // The unit is 10^-6 ps per KB², so that the product is a whole number.
   const auto per_kb2 = static_cast<Wide>(std::llround(us_per_mb2 * 1e6));

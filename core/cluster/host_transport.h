@@ -42,13 +42,12 @@ std::string_view to_string(Overlay overlay);
 
 /// The threads at one end of a message.
 struct HostEndpoint {
-  Time per_message;     ///< of one thread, per message
-  Bandwidth thread{0};  ///< throughput of one thread; 0: no limit
-  int threads = 1;  ///< that share the endpoint's messages; one thread per message, unless `split`
-  bool split = false;  ///< every message is split over all threads, as NCCL does
-  double us_per_mb2 =
-      0;               ///< of one thread, for a message of 1 MB; grows with the square of the size
-  bool whole = false;  ///< handles a message only after it has arrived completely
+  Time per_message;       ///< overhead of one thread per message
+  Bandwidth thread{0};    ///< throughput of one thread; 0: no limit
+  int threads = 1;        ///< number of threads; one handles a message, unless `split`
+  bool split = false;     ///< every message is split over all threads, as NCCL does
+  double us_per_mb2 = 0;  ///< µs of one thread for 1 MB; grows with the square of the size
+  bool whole = false;     ///< handles a message only after it has arrived completely
   /// The rate of all threads together.
   [[nodiscard]] Bandwidth rate() const { return Bandwidth(thread.count() * threads); }
   [[nodiscard]] bool costs() const {
@@ -71,8 +70,7 @@ struct HostTransport {
   bool process_per_device =
       false;  ///< every device has its own threads; otherwise all devices of a host share them
   HostEndpoint send, receive;
-  HostEndpoint
-      host;  ///< a host's limit over all its connections, sending and receiving: its `thread`
+  HostEndpoint host;  ///< limit of a host over all its connections, both directions: its `thread`
 
   bool operator==(const HostTransport&) const = default;
 };
@@ -94,7 +92,7 @@ struct HostTransportSettings {
 
 /// A parameter of the model: its prior, range and source.
 struct HostFigure {
-  std::string_view name;  ///< "grpc.thread_gb_per_s"
+  std::string_view name;  ///< such as "grpc.thread_gb_per_s"
   double value = 0;
   double low = 0, high = 0;  ///< the range of published figures
   std::string_view source;

@@ -8,7 +8,7 @@ namespace tutti::core {
 
 /// The bandwidth of one NVLink link or one PCIe lane, per direction.
 struct LaneRate {
-  Bandwidth nominal;  ///< as vendors state it: after line coding, headers included
+  Bandwidth nominal;  ///< the rate that vendors state: after line coding, headers included
   Bandwidth payload;  ///< without headers: the rate that NCCL plans with
 };
 

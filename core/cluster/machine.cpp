@@ -100,7 +100,7 @@ void Machine::find_routes(int from) {
 void Machine::assign_nics() {
   nearest_nic_.assign(parts_.size(), -1);
   std::map<std::pair<PartKind, std::vector<int>>, std::size_t>
-      taken;  // how often a set of equal cards was given out
+      taken;  // how often each set of equally near cards was assigned
   for (int device = 0; device < static_cast<int>(parts_.size()); ++device) {
     if (!parts_[static_cast<std::size_t>(device)].is_device()) continue;
     using Distance = std::tuple<std::int64_t, std::size_t, Time>;  // -width, links, latency

@@ -25,8 +25,8 @@ struct DeviceRates {
   Bandwidth reduce;  ///< bytes of one operand per second when two are added
   Bandwidth copy;    ///< bytes copied per second inside the device
   int threads = 1;   ///< concurrent operations, which share the rates equally
-  std::map<DataType, double> flops_per_second;  ///< peak; types that are missing are not known
-  int multiprocessors = 0;                      ///< of a GPU; 0: not known
+  std::map<DataType, double> flops_per_second;  ///< peak of each type; missing: not known
+  int multiprocessors = 0;  ///< number of multiprocessors of a GPU; 0: not known
 
   bool operator==(const DeviceRates&) const = default;
 };
@@ -35,13 +35,13 @@ struct DeviceRates {
 struct Part {
   std::string name;
   PartKind kind = PartKind::kGpu;
-  DeviceRates device;                ///< of a GPU or CPU
-  Bandwidth nic;                     ///< of a network card
-  bool in_switch_reduction = false;  ///< of a switch
+  DeviceRates device;                ///< only for a GPU or CPU
+  Bandwidth nic;                     ///< only for a network card
+  bool in_switch_reduction = false;  ///< only for a switch
   std::string source;
-  Transport transport = Transport::kNone;   ///< of a network card, if its file states it
-  GpuModel gpu_model = GpuModel::kNone;     ///< of a GPU, likewise
-  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< of a CPU, likewise
+  Transport transport = Transport::kNone;   ///< only for a network card, if its file states it
+  GpuModel gpu_model = GpuModel::kNone;     ///< only for a GPU, if its file states it
+  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< only for a CPU, if its file states it
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };
@@ -54,7 +54,7 @@ struct MachineLink {
   Bandwidth bandwidth;
   Time latency;
   std::string source;
-  Bandwidth nominal{};  ///< as vendors state it, headers included; 0: not known
+  Bandwidth nominal{};  ///< the rate that vendors state, headers included; 0: not known
 };
 
 /// A ring order of GPU indices (0 is the machine's first GPU) that `channels` NCCL channels use.
@@ -115,8 +115,8 @@ class Machine {
   std::vector<RingOrder> rings_inside_;
   std::vector<RingOrder> rings_across_;
   std::vector<int> gpus_, cpus_, nics_;
-  std::vector<std::vector<Route>> routes_;  ///< [from][to]
-  std::vector<int> nearest_nic_;            ///< by part
+  std::vector<std::vector<Route>> routes_;  ///< indexed [from][to]
+  std::vector<int> nearest_nic_;            ///< network card nearest to each part
 };
 
 }  // namespace tutti::core

@@ -77,7 +77,8 @@ class MachineReader {
     }
   }
 
-  /// A rate that must be there; 1 byte per second (and a problem) if it is not or makes no sense.
+  /// Returns a required rate; if it is missing or invalid, reports a problem and returns 1 byte per
+  /// second.
   Bandwidth rate(const google::protobuf::Message& at, const std::string& field,
                  const std::string& what) {
     const auto gb_per_s = fields_.required(at, field, what, {0, kMaxGbPerS, false});
@@ -160,7 +161,8 @@ class MachineReader {
     add_part(nic, nic.name(), std::move(part));
   }
 
-  /// The parts that one end of a link names; a problem if there is one that does not exist.
+  /// Returns the parts that one end of a link names; reports a problem if one of them does not
+  /// exist.
   std::vector<int> ends(const proto::Link& link, const char* field, const std::string& pattern,
                         const std::string& what) {
     std::vector<int> found;
@@ -225,7 +227,7 @@ class MachineReader {
     }
   }
 
-  /// Sets the bandwidth as written, or that of the lanes of a generation; a higher bandwidth than
+  /// Sets the bandwidth as written, or that of the lanes of a generation. A written bandwidth above
   /// that of the lanes is an error.
   void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
     if (!message.has_generation()) {

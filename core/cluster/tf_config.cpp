@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// Indices of tasks, and how many addresses a job that leaves some out may have.
+/// The limit of task indices, and of the number of addresses of a job that omits some indices.
 constexpr std::int64_t kMaxTasks = 1'000'000;
 
 std::optional<std::int64_t> index_from(const std::string& text) {
@@ -17,7 +17,8 @@ std::optional<std::int64_t> index_from(const std::string& text) {
   return n && *n >= 0 && *n < kMaxTasks ? n : std::nullopt;
 }
 
-/// "host:port"; TensorFlow's server refuses anything else. An IPv6 address is in brackets.
+/// True if the address is "host:port"; TensorFlow's server refuses anything else. An IPv6 address
+/// is in brackets.
 bool has_port(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0) return false;
@@ -54,8 +55,8 @@ class TfConfigReader {
                   std::forward<Args>(args)...);
   }
 
-  /// The last of that name, as Python's dictionaries have it. JSON's null is as if it were not
-  /// there.
+  /// Returns the last field of that name, as Python's dictionaries do; a JSON null counts as
+  /// missing.
   static const Value* field(const Value& message, std::string_view name) {
     const Value* found = nullptr;
     for (const Value::Field& f : message.fields) {
@@ -122,7 +123,7 @@ class TfConfigReader {
                       "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}",
                       describe(task));
     if (const Value* type = field(task, "type")) {
-      // TensorFlow takes a number as its digits. SOURCE:
+      // TensorFlow reads a number as the text of its digits. SOURCE:
       // tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, task_type.
       if (type->kind != Value::Kind::kString && type->kind != Value::Kind::kNumber)
         complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string",

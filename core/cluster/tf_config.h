@@ -41,8 +41,8 @@ struct TfConfigTask {
 /// this process is.
 struct TfConfig {
   ClusterSpec cluster;
-  std::optional<std::string> type;    ///< of the task
-  std::optional<std::int64_t> index;  ///< of the task
+  std::optional<std::string> type;    ///< type of the task
+  std::optional<std::int64_t> index;  ///< index of the task
   std::string rpc_layer;
   std::string session_master;
 

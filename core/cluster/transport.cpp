@@ -6,7 +6,7 @@
 namespace tutti::core {
 namespace {
 
-/// Names by enumerator.
+/// The names, indexed by enumerator.
 constexpr std::array<std::string_view, 9> kNames{
     "none", "infiniband", "roce", "efa", "efa_without_rdma", "slingshot", "tcpx", "tcpxo", "tcp"};
 

@@ -10,7 +10,7 @@ namespace tutti::core {
 /// The ranks that take part in an algorithm of a file.
 struct AlgorithmShape {
   std::int32_t ranks = 1;
-  std::int32_t per_node = 1;  ///< divides `ranks`
+  std::int32_t per_node = 1;  ///< ranks per node; divides `ranks`
   Rank root = 0;
 
   bool operator==(const AlgorithmShape&) const = default;

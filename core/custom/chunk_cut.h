@@ -22,7 +22,7 @@ struct ChunkCut {
   std::int64_t chunks;
   std::int64_t per_block;
   std::int64_t each;
-  std::int64_t longer;  ///< the number of chunks, first in each block, with one element more
+  std::int64_t longer;  ///< number of chunks at the start of each block that have one more element
 
   [[nodiscard]] bool even() const { return longer == 0; }
   [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }

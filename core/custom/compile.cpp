@@ -1,7 +1,7 @@
 // Compiles the text to a program for one shape. Expressions become nodes with facts (values.h),
-// which determine here, for all ranks: that no divisor is 0, how many steps a lane has at most,
-// whether iterations of a loop differ, and whether workers are symmetric. A branch whose condition
-// is known is not compiled, nor is a loop without rounds.
+// which prove, for all ranks, that no divisor is 0, and give the maximum number of steps of a lane,
+// whether the iterations of a loop differ, and whether workers are symmetric. If a condition is
+// known, only the chosen branch is compiled; loops without rounds are not compiled.
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@
 namespace tutti::core::custom {
 namespace {
 
-constexpr std::int64_t kMaxSteps = 1'000'000'000;  // of a rank
+constexpr std::int64_t kMaxSteps = 1'000'000'000;  // steps of one rank
 constexpr std::int64_t kMaxLanes = 1024;
 constexpr std::int64_t kMaxChunks = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxScratchPerChunk = 64;
@@ -33,20 +33,20 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return b > 0 && a > kCap / b ? kCap : a * b;
 }
 
-/// Facts about a node of the program, apart from what it does.
+/// Facts about a node of the program, in addition to its code.
 struct NodeFacts {
-  std::int64_t most = 0;         ///< steps at most
-  std::int64_t counting = 1;     ///< operations to count its steps
-  std::uint32_t count_uses = 0;  ///< slots on which its number of steps depends
-  std::uint32_t way_uses = 0;    ///< … its peers and its branches
-  std::uint32_t like_uses = 0;   ///< … and sizes
+  std::int64_t most = 0;         ///< maximum number of steps
+  std::int64_t counting = 1;     ///< operations to count the steps
+  std::uint32_t count_uses = 0;  ///< slots on which the number of steps depends
+  std::uint32_t way_uses = 0;    ///< slots on which its peers and branches depend
+  std::uint32_t like_uses = 0;   ///< slots on which its peers, branches and sizes depend
   bool waits = false;
 };
 
 struct Binding {
   int value = -1;
   const Definition* function = nullptr;
-  std::size_t visible = 0;  ///< of a function: names that it sees
+  std::size_t visible = 0;  ///< for a function: the number of names that it sees
 };
 
 class Compiler {
@@ -195,7 +195,7 @@ class Compiler {
              program_.chunks, program_.shape.ranks, to_string(program_.kind));
   }
 
-  /// A number that is the same for every rank.
+  /// Returns a number that must be the same for every rank and from `least` to `most`.
   std::int64_t number(ExpressionId id, const char* what, std::int64_t least, std::int64_t most) {
     const Facts& facts = values_.facts(evaluate(id));
     const Position at = syntax_.at(id).at;
@@ -225,7 +225,7 @@ class Compiler {
       return expression.is_call ? call(expression) : look_up(expression);
     std::vector<int> operands;
     for (const ExpressionId operand : expression.operands) operands.push_back(evaluate(operand));
-    const ValueOp op = op_of(expression.op, operands);  // may turn them round
+    const ValueOp op = op_of(expression.op, operands);  // may reverse the operands
     return apply(op, std::move(operands), expression.at);
   }
 
@@ -325,8 +325,8 @@ class Compiler {
     return call_function(*binding->function, binding->visible, operands, expression.at);
   }
 
-  /// The function's expression with operands in the place of its parameters. It sees the names that
-  /// were there before it.
+  /// Returns the function's expression with the operands in place of its parameters. The function
+  /// sees only the names defined before it.
   int call_function(const Definition& function, std::size_t visible,
                     const std::vector<int>& operands, Position at) {
     if (calls_ >= kMaxCalls) {
@@ -337,7 +337,7 @@ class Compiler {
     ++calls_;
     const std::size_t size = scope_.size();
     const auto hidden = std::pair(hidden_from_, hidden_to_);
-    // The visible part of nested calls is at the beginning of the scope, the hidden part behind it.
+    // A function sees the names at the beginning of the scope; the names after them are hidden.
     hidden_from_ = std::min(visible, size);
     hidden_to_ = size;
     for (std::size_t i = 0; i < operands.size(); ++i)
@@ -418,8 +418,8 @@ class Compiler {
     return std::nullopt;
   }
 
-  /// The family that is named, with a number if it needs one. Nothing, and a problem, if there is
-  /// none.
+  /// Returns the family of that name. Reports a problem if there is none, or if an index is missing
+  /// or superfluous.
   std::optional<int> named_lane(const std::string& name, bool has_number, Position at) {
     const std::optional<int> family = family_called(name);
     if (!family) {
@@ -583,7 +583,7 @@ class Compiler {
       loop.count = node(body).count * rounds;
     if (fixed && loop.varies && inside.count_uses == own && facts.counting <= kMaxCounting &&
         (counted_ += facts.counting) <= kMaxCountingInAll) {
-      // Rounds differ, but alike for every rank: their sum is a number.
+      // The rounds differ, but in the same way on every rank, so their sum is constant.
       loop.count = sum_of(loop, values_.facts(low).low, rounds);
       facts.count_uses = 0;
     }
@@ -592,7 +592,7 @@ class Compiler {
     facts_of(id) = facts;
   }
 
-  /// Steps of all rounds of a loop that depend on its variable alone.
+  /// Returns the steps of all rounds of a loop; they may depend on the loop's variable only.
   std::int64_t sum_of(const NodeCode& loop, std::int64_t low, std::int64_t rounds) {
     // The program so far is sufficient for counting, except for its values, which are incomplete.
     values_.swap_nodes(program_.values.nodes);
@@ -639,7 +639,7 @@ class Compiler {
     return id;
   }
 
-  /// Marks in what is never reached lie where that would be.
+  /// Places the marks of unreachable statements at the point where these statements would be.
   void compile_dead_marks(int block, const std::vector<Statement>& statements) {
     for (const Statement& statement : statements) {
       if (statement.kind == Statement::Kind::kMark)
@@ -662,7 +662,7 @@ class Compiler {
     return static_cast<int>(program_.waits.size()) - 1;
   }
 
-  /// Marks may be behind those who wait for them.
+  /// Resolves the waits at the end, because a mark may come after a wait for it.
   void resolve_waits() {
     for (std::size_t i = 0; i < waits_.size(); ++i) {
       const WaitText& text = waits_[i];
@@ -688,7 +688,7 @@ class Compiler {
     }
   }
 
-  /// A mark is named with the numbers of its lane and of all loops around it in the text.
+  /// Checks that a wait names a mark by the numbers of its lane and of all loops around the mark.
   void check_rounds(const WaitText& text, const MarkCode& mark) {
     const LaneText& lane = syntax_.lanes[static_cast<std::size_t>(mark.family)];
     const auto loops = loops_around(lane.body, mark.at);
@@ -756,7 +756,7 @@ class Compiler {
                       : text.then == Then::kOnlySend ? StepKind::kReceiveReduceSend
                                                      : StepKind::kReceiveReduceCopySend;
         if (text.then == Then::kOnlySend) written = Area::kData;
-        // The sum goes to the place that is named first; what is added is the other one.
+        // The sum goes to the first place; the data of the other place is added.
         if (text.has_other) std::swap(action.source, action.target);
         break;
       case Verb::kCopy:
@@ -858,7 +858,7 @@ class Compiler {
     if (!facts.shift.same()) note(program_.to_shift, at, what);
     if (!facts.exchange.same()) note(program_.to_exchange, at, what);
   }
-  /// A peer has to move with the workers.
+  /// Requires that a peer is renumbered together with the workers.
   void need_moving(int peer, Position at) {
     const Facts& facts = values_.facts(peer);
     const std::int64_t ranks = program_.shape.ranks;
@@ -873,7 +873,7 @@ class Compiler {
       note(program_.to_exchange, at, "this rank is not relative to the worker's own node");
   }
 
-  /// With one worker there is nothing to distinguish.
+  /// Checks the declared symmetry. A single worker is always symmetric.
   void keep_promises() {
     if (program_.shape.ranks == program_.shape.per_node) return;
     const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name) {
@@ -893,7 +893,7 @@ class Compiler {
   Program program_;
   std::vector<NodeFacts> node_facts_;
   std::vector<std::pair<std::string, Binding>> scope_;
-  std::size_t hidden_from_ = 0;  ///< names that a function does not see
+  std::size_t hidden_from_ = 0;  ///< from here to `hidden_to_` - 1, names are hidden
   std::size_t hidden_to_ = 0;
   std::vector<WaitText> waits_;
   std::vector<int> path_;

@@ -1,8 +1,8 @@
 // The schedule of a program (program.h): it finds the step (step_finder.cpp) and computes its
 // values for its rank and iterations. Nothing is stored per rank or step.
 //
-// Every value is safe by itself: ranks and chunks are taken modulo their number, ranges end where
-// their buffer does. The checker, not a bound here, finds errors of an algorithm.
+// Every value is made valid: ranks and chunks are taken modulo their number, and ranges end at the
+// end of their buffer. The checker, not a bound here, finds errors of an algorithm.
 
 #include <algorithm>
 #include <filesystem>
@@ -63,7 +63,7 @@ class CustomSchedule : public Schedule {
     return program_->scratch * cut_.longest();
   }
 
-  /// A rank that is alone has nobody to send to: it has its input, and that is its result.
+  /// A single rank has no peers: its input is its result, which it copies if out of place.
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (ranks_ == 1) return lane == 0 && input_shift_ != 0 && cut_.elements > 0 ? 1 : 0;
     Variables variables = variables_of(rank, lane);
@@ -140,13 +140,13 @@ class CustomSchedule : public Schedule {
     return step;
   }
 
-  // --- what lies where ---
+  // --- ranges ---
 
   void set_ranges(Step& step, const ActionCode& action, const Variables& variables) const {
     step.source = range_of(action.source, variables);
     step.target = action.one_place ? step.source : range_of(action.target, variables);
     if (action.one_place) return;
-    // Scratch is as long as what it is copied from or to.
+    // A scratch range is as long as the range that it is copied from or to.
     const bool source_free = action.source.area == Area::kScratch && !action.source.has_like;
     const bool target_free = action.target.area == Area::kScratch && !action.target.has_like;
     if (source_free && !target_free)
@@ -190,9 +190,9 @@ class CustomSchedule : public Schedule {
     return range;
   }
 
-  // --- who with whom ---
+  // --- peers ---
 
-  /// False if the peer is the rank itself.
+  /// Sets the peer. Returns false if it is the rank itself.
   bool set_peer(Peer& peer, const PeerCode& code, Rank rank, Lane lane,
                 const Variables& variables) const {
     const std::int64_t value = wrapped(program_->values.at(code.rank, variables), ranks_);
@@ -273,7 +273,7 @@ class CustomSchedule : public Schedule {
   std::int64_t input_shift_;
   Engine engine_;
   ChunkCut cut_;
-  bool even_ = false;  ///< all chunks and pieces are of one size
+  bool even_ = false;  ///< all chunks and pieces have the same size
 };
 
 class ProgramAlgorithm : public CustomAlgorithm {
@@ -318,7 +318,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
         total = std::min(kMax, total + fixed * program_->shape.ranks);
         continue;
       }
-      // If ranks differ, the first few stand for all: this is an estimate of work.
+      // If ranks differ, estimate the work from the first few ranks.
       const Rank some = std::min(program_->shape.ranks, 64);
       std::int64_t steps = 0;
       for (Rank rank = 0; rank < some; ++rank) {
@@ -384,7 +384,7 @@ class LanguageText : public AlgorithmText {
   custom::Syntax syntax_;
 };
 
-/// One copy of each rank that has an input.
+/// Each rank that has an input copies it once.
 class CopyOfInputs : public Schedule {
  public:
   CopyOfInputs(Contract contract, Engine engine)

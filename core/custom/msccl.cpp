@@ -1,5 +1,5 @@
-// Chunks of the file stay chunks: offsets are multiplied by the elements of a chunk of the buffer.
-// The file has chunks of one size only, so buffers are padded until they divide.
+// Offsets stay in chunks of the file and are multiplied by the number of elements per chunk. All
+// chunks of a file have the same size, so buffers are padded to a multiple of the chunk count.
 
 #include "core/custom/msccl.h"
 
@@ -43,7 +43,7 @@ constexpr std::array kMscclSteps{MscclStepType{"s", StepKind::kSend},
                                  MscclStepType{"re", StepKind::kReduce},
                                  MscclStepType{"nop", StepKind::kNop}};
 
-/// True if a step of the kind reads or writes memory of its own rank.
+/// True if a step of this kind reads (source) or writes (target) memory of its own rank.
 bool has_source(StepKind kind) {
   return kind != StepKind::kReceive && kind != StepKind::kReceiveSend && kind != StepKind::kNop;
 }
@@ -51,7 +51,7 @@ bool has_target(StepKind kind) {
   return kind != StepKind::kSend && kind != StepKind::kReceiveReduceSend && kind != StepKind::kNop;
 }
 
-/// A step in chunks. `input_source`, `input_target`: what lies where inputs do.
+/// A step, in chunks. `input_source`, `input_target`: the range is in the input.
 struct MscclStep {
   Step step;
   bool input_source = false;
@@ -318,7 +318,7 @@ class MscclReader {
         complain(ProblemCode::kDuplicate, tb, "id", "thread block {} is listed twice", block.id);
       gpu.blocks.push_back(std::move(block));
     }
-    // Steps may depend on thread blocks behind them.
+    // Steps may depend on later thread blocks, so read them after all blocks.
     std::size_t lane = 0;
     for (const Element& tb : element.children("tb")) {
       std::int64_t expected = 0;
@@ -396,7 +396,7 @@ class MscclReader {
     static_cast<void>(element);
   }
 
-  /// Reads the place of chunks. Returns true if it is in the input.
+  /// Reads a range of chunks. Returns true if it is in the input.
   bool read_place(const Element& element, const char* buffer, const char* offset, Rank rank,
                   std::int64_t count, Range& range) {
     const std::string name = element.attribute(buffer).value();
@@ -428,8 +428,8 @@ class MscclReader {
     return input;
   }
 
-  /// The k-th message of a channel between two GPUs goes from the one thread block that sends there
-  /// to the one that receives.
+  /// Connects the messages: the k-th message on a channel between two GPUs goes from the one thread
+  /// block that sends on the channel to the one that receives.
   void connect() {
     using Connection = std::array<std::int64_t, 3>;  // from, to, channel
     std::map<Connection, Lane> senders;

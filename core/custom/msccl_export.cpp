@@ -1,6 +1,6 @@
-// A schedule as thread blocks. A thread block of MSCCL sends to one GPU and receives from one; a
-// lane may have several peers. Such a lane becomes several thread blocks, whose steps wait for each
-// other in the lane's order.
+// Writes a schedule as thread blocks. A thread block of MSCCL sends to one GPU and receives from
+// one; a lane with several peers becomes several thread blocks, whose steps wait for each other in
+// the lane's order.
 
 #include <algorithm>
 #include <map>
@@ -24,7 +24,7 @@ struct StepId {
 
 struct OutStep {
   std::string type;
-  std::string source;  ///< "srcbuf=\"i\" srcoff=\"0\""
+  std::string source;  ///< such as "srcbuf=\"i\" srcoff=\"0\""
   std::string target;
   std::int64_t count = 0;
   StepId after;
@@ -138,7 +138,7 @@ class MscclWriter {
     text += "  </gpu>\n";
   }
 
-  /// Peers of one lane, and the thread blocks that have them.
+  /// The thread blocks of one lane, by peer.
   struct LaneBlocks {
     std::map<Rank, int> sending;
     std::map<Rank, int> receiving;
@@ -149,7 +149,7 @@ class MscclWriter {
   void write_lane(Lane lane) {
     LaneBlocks mine;
     const std::int64_t count = schedule_.steps(rank_, lane);
-    // A message that is passed on keeps its two peers together.
+    // A step that receives and sends needs both of its peers in the same thread block.
     for (std::int64_t i = 0; i < count; ++i) {
       const Step step = schedule_.step(rank_, lane, i);
       if (!receives(step.kind) || !sends(step.kind)) continue;
@@ -194,7 +194,7 @@ class MscclWriter {
     static_cast<void>(lane);
   }
 
-  /// The thread block of a step.
+  /// Returns the thread block of a step.
   int block_of(LaneBlocks& mine, Lane lane, const Step& step) {
     const bool out = sends(step.kind);
     const bool in = receives(step.kind);
@@ -294,7 +294,7 @@ class MscclWriter {
     return {};
   }
 
-  /// Out of place, inputs lie behind outputs.
+  /// Returns the buffer and offset of a range. Out of place, inputs follow outputs.
   std::string place(const Range& range, const char* end, Lane lane, std::int64_t index) {
     char buffer = 's';
     std::int64_t offset = range.offset;
@@ -342,7 +342,7 @@ class MscclWriter {
   std::string why_not_;
   Rank rank_ = 0;
   std::vector<OutBlock> blocks_;
-  std::vector<std::vector<StepId>> places_;  ///< of each step of each lane
+  std::vector<std::vector<StepId>> places_;  ///< block and position of each step of each lane
 };
 
 }  // namespace

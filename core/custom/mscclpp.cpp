@@ -41,7 +41,7 @@ class PlanSchedule : public Schedule {
  private:
   static std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  /// Scratch is as long as what is used of it.
+  /// Extends the rank's scratch to the end of the ranges that the step uses.
   void note_scratch(std::size_t rank, const Step& step) {
     const auto note = [](std::int64_t& scratch, const Range& range) {
       if (range.buffer == Buffer::kScratch && range.count > 0)
@@ -137,7 +137,7 @@ class PlanAlgorithm : public CustomAlgorithm {
 
   std::shared_ptr<const Plan> plan_;
   AlgorithmShape shape_;
-  PlanSteps unit_;  ///< of chunks of one element
+  PlanSteps unit_;  ///< the steps for chunks of one element
   std::int64_t total_ = 0;
 };
 

@@ -1,10 +1,11 @@
-// A schedule as an execution plan. A message is a put into memory of the receiver and a signal; the
-// receiver waits for the signal. The put goes to where the message is wanted if nothing else uses
-// that memory before; otherwise to a part of the scratch buffer that no other message has, and the
-// receiver copies or adds it. Ranks of one node have memory channels, others port channels.
+// Writes a schedule as an execution plan. A message becomes a put into memory of the receiver and a
+// signal, for which the receiver waits. The put goes to the final place of the message if nothing
+// else uses that memory before; otherwise it goes to a part of the scratch buffer that no other
+// message uses, and the receiver copies or adds it. Ranks of one node have memory channels, others
+// port channels.
 //
-// The plan begins with a signal to everyone that a rank receives from: so that a launch cannot
-// write into memory of a rank that is still in the one before.
+// At the start, each rank signals to every rank that it receives from, so that a launch cannot
+// write into memory of a rank that is still in the previous launch.
 
 #include <algorithm>
 #include <map>
@@ -21,7 +22,7 @@ namespace tutti::core::custom {
 namespace {
 
 constexpr std::int64_t kMaxExportedOps = 1'000'000;
-/// The executor adds up so many places at once (MAX_LOCAL_BUFFER_PER_OPERATION +
+/// The number of places that the executor can add at once (MAX_LOCAL_BUFFER_PER_OPERATION +
 /// MAX_CHANNEL_PER_OPERATION of src/core/include/execution_common.hpp).
 constexpr std::int32_t kMaxInputs = 10;
 
@@ -32,13 +33,13 @@ struct End {
   auto operator<=>(const End&) const = default;
 };
 
-/// The range in which the messages of a connection are stored, one after the other.
+/// The range into which one message of a connection is put.
 struct Landing {
   Range range;
-  bool in_scratch = false;  ///< of its own; from where it is copied or added
+  bool in_scratch = false;  ///< a separate range; the receiver then copies or adds it
 };
 
-/// Numbers in a thread block's own lists.
+/// Maps numbers of a GPU's list to numbers of a thread block's own list.
 class LocalList {
  public:
   int number(int of) {
@@ -174,7 +175,7 @@ class PlanWriter {
     }
   }
 
-  /// True if the first use of the range is that step, and all later ones are of its lane.
+  /// True if no other lane and no earlier step of this lane uses the range.
   bool first_use(Rank rank, Lane lane, std::int64_t index, const Range& range) {
     for (const Use& use : uses_[range.buffer == Buffer::kScratch][at(rank)]) {
       if (use.begin >= range.end()) break;
@@ -211,7 +212,8 @@ class PlanWriter {
     receivers_.insert({a, b});
   }
 
-  /// The k-th channel of a rank to another is one with the k-th of that one back.
+  /// Numbers the channels: the k-th channel from one rank to another and the k-th one back are the
+  /// two ends of the same channel.
   void find_channels() {
     std::vector<int> memory(at(ranks())), ports(at(ranks()));
     for (const auto& [a, b] : connections_) {
@@ -223,9 +225,9 @@ class PlanWriter {
 
   // --- waits inside a rank ---
 
-  /// A thread block releases a semaphore behind the step that another one waits for.
+  /// Lets a thread block release a semaphore after a step that another thread block waits for.
   void find_waits() {
-    std::map<std::pair<End, Lane>, std::int64_t> waited;  // steps of a lane that one waits for
+    std::map<std::pair<End, Lane>, std::int64_t> waited;  // number of awaited steps
     std::vector<int> next(at(ranks()));
     for_each_step([&](Rank rank, Lane lane, std::int64_t i, const Step& step) {
       if (step.wait.lane < 0 || step.wait.count == 0) return;
@@ -301,7 +303,7 @@ class PlanWriter {
   // --- one thread block ---
 
   void op(const std::string& text) { ops_.push_back("{" + text + "}"); }
-  /// Threads of a block wait for each other: an operation of other threads follows.
+  /// Synchronizes the threads of the block before an operation by other threads.
   void nop() {
     if (!ops_.empty() && ops_.back() != kNop) ops_.push_back(kNop);
   }
@@ -316,7 +318,7 @@ class PlanWriter {
                    channel(own, peer), port(own.rank, peer.rank) ? "port" : "memory"));
   }
 
-  /// A place of a rank: "i", "o" or "s", and the chunk.
+  /// Returns the place of a range: the buffer "i", "o" or "s", and the chunk.
   std::pair<char, std::int64_t> place(Rank rank, const Range& range, Lane lane,
                                       std::int64_t index) {
     if (range.buffer == Buffer::kScratch) return {'s', range.offset};
@@ -438,7 +440,7 @@ class PlanWriter {
                     fmt::join(sources, ", "), here(step.target)));
   }
 
-  /// Waits for the next message of a connection; where it has landed.
+  /// Waits for the next message of a connection; returns the place of the message.
   Landing take(const End& own, const Step& step) {
     const End from{step.from.rank(rank_, ranks()), step.from.lane};
     signal("wait", own, from);
@@ -453,7 +455,7 @@ class PlanWriter {
                    local(landing.range, own.lane, index), local(step.target, own.lane, index)));
   }
 
-  /// `target` without elements: the sum is only sent on.
+  /// If `target` is empty, the sum is only forwarded.
   void receive_sum(const End& own, std::int64_t index, const Step& step, Range target) {
     const Landing landing = take(own, step);
     if (step.kind == StepKind::kReceiveReduceSend) target = landing.range;
@@ -477,7 +479,7 @@ class PlanWriter {
     signal("signal", own, to);
   }
 
-  /// The place where the next message to a lane is put.
+  /// Returns the place to which the next message to a lane is put.
   std::string remote(const End& own, const End& to, std::int64_t index) {
     const auto found = landings_.find({own, to});
     const std::size_t number = sent_[to]++;
@@ -513,10 +515,10 @@ class PlanWriter {
   std::string name_;
   std::int32_t per_node_;
   std::string why_not_;
-  std::vector<std::vector<Use>> uses_[2];  ///< of data and scratch, by rank
+  std::vector<std::vector<Use>> uses_[2];  ///< uses of data and of scratch, by rank
   std::vector<std::int64_t> scratch_;
-  std::set<std::pair<End, End>> connections_;  ///< the smaller end first
-  std::set<std::pair<End, End>> receivers_;    ///< from, to
+  std::set<std::pair<End, End>> connections_;  ///< pairs with the smaller end first
+  std::set<std::pair<End, End>> receivers_;    ///< pairs of sender and receiver
   std::map<std::pair<End, End>, int> channels_;
   std::map<std::pair<End, End>, std::vector<Landing>> landings_;
   std::map<std::pair<End, Lane>, int> semaphores_;
@@ -524,7 +526,7 @@ class PlanWriter {
   std::map<std::pair<End, std::int64_t>, std::vector<int>> releases_;
   std::vector<int> semaphore_counts_;
   Rank rank_ = 0;
-  std::vector<std::pair<Rank, char>> buffers_;  ///< of other ranks that the GPU uses
+  std::vector<std::pair<Rank, char>> buffers_;  ///< buffers of other ranks that the GPU uses
   std::vector<std::string> ops_;
   LocalList memory_list_, port_list_, memory_buffers_, port_buffers_;
   std::map<End, std::size_t> landed_, sent_;

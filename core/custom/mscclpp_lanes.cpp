@@ -1,11 +1,11 @@
-// Carries out a plan without data: thread blocks run until they wait for something that has not
-// happened. Each keeps two counts for every inbox: messages that were sent before this point
-// (`known`, which signals, barriers and semaphores hand on), and messages that its own lane has
-// been ordered behind (`landed`). Where a thread block comes to know of messages to its own rank,
-// it waits for their inboxes.
+// Executes a plan without data: a thread block runs until it waits for an event that has not
+// happened. It keeps two counts for every inbox: the messages that were sent before this point
+// (`known`, which signals, barriers and semaphores pass on), and the messages that its own lane is
+// ordered after (`landed`). When a thread block learns of messages to its own rank, it waits for
+// their inboxes.
 //
-// Thread blocks that are stuck in the end are pushed past what they wait for, so that the checker
-// has all steps and can show the deadlock.
+// Thread blocks that are stuck at the end are advanced past their waits, so that the checker gets
+// all steps and can show the deadlock.
 
 #include "core/custom/mscclpp_lanes.h"
 
@@ -20,7 +20,7 @@
 namespace tutti::core::custom {
 namespace {
 
-using Counts = std::map<int, int>;  ///< messages of inboxes, by their lanes
+using Counts = std::map<int, int>;  ///< number of messages of each inbox, by lane
 
 void join(Counts& counts, const Counts& other) {
   for (const auto& [lane, count] : other) {
@@ -37,7 +37,7 @@ struct Knowledge {
 
 /// Something that a thread block can wait for.
 struct Event {
-  InstructionId at;  ///< index -1: nothing has to be waited for
+  InstructionId at;  ///< index -1: no wait is needed
   std::shared_ptr<const Knowledge> knows;
 };
 
@@ -77,11 +77,11 @@ class LaneMaker {
     std::size_t at = 0;
     std::int64_t round = 0;
     std::size_t inner = 0;
-    bool arrived = false;       ///< at the barrier that it waits at
-    std::size_t part_done = 0;  ///< channels or semaphores of the operation that are dealt with
-    std::vector<InstructionId> pending;  ///< what its next instruction waits for
+    bool arrived = false;       ///< has arrived at the barrier that it waits at
+    std::size_t part_done = 0;  ///< number of the operation's channels or semaphores that are done
+    std::vector<InstructionId> pending;  ///< instructions that the next one waits for
     Knowledge knows;
-    std::shared_ptr<const Knowledge> snapshot;  ///< of `knows`, while that does not change
+    std::shared_ptr<const Knowledge> snapshot;  ///< copy of `knows`; null after a change
     [[nodiscard]] bool done() const { return at >= ops->size(); }
   };
 
@@ -91,7 +91,7 @@ class LaneMaker {
   };
 
   struct Proxy {
-    bool used = false;  ///< some operation on the channel does not wait until it is done
+    bool used = false;  ///< an operation on the channel does not wait until it is done
     int lane = -1;
     Knowledge knows;
   };
@@ -109,19 +109,19 @@ class LaneMaker {
 
   struct Gpu {
     std::vector<Semaphore> semaphores;
-    std::vector<std::deque<Event>> signals[2];  ///< arrived at memory and port channels
+    std::vector<std::deque<Event>> signals[2];  ///< signals at memory and at port channels
     std::vector<Proxy> proxies;
     std::map<int, Barrier> barriers;
-    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< by offset, in data and scratch
+    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< in data and in scratch, by offset
     std::int64_t longest_packet = 0;
   };
 
-  /// A wait that cannot be satisfied yet, of a thread block that is stuck.
+  /// A wait of a stuck thread block that cannot be satisfied yet.
   struct Promise {
     InstructionId waiting;
     Rank rank = 0;
     const PlanOp* op = nullptr;
-    std::size_t number = 0;  ///< of the operation's channels or semaphores
+    std::size_t number = 0;  ///< index in the operation's channels or semaphores
     Range range;
   };
 
@@ -141,7 +141,7 @@ class LaneMaker {
     return {number, static_cast<int>(steps.size()) - 1};
   }
 
-  /// Puts an instruction at the end of the thread block, behind all that it has to wait for.
+  /// Appends an instruction to the thread block, ordered after everything that it has to wait for.
   InstructionId put(Block& block, Instruction instruction) {
     instruction.after.insert(instruction.after.end(), block.pending.begin(), block.pending.end());
     block.pending.clear();
@@ -149,13 +149,13 @@ class LaneMaker {
     return put(block.lane, std::move(instruction));
   }
 
-  /// The last instruction of a thread block, with which everything before is done.
+  /// Returns the last instruction of a thread block; when it is done, everything before is done.
   InstructionId here(Block& block) {
     if (!block.pending.empty()) put(block, {});
     return {block.lane, static_cast<int>(lane(block.lane).steps.size()) - 1};
   }
 
-  /// The thread block knows more: it waits for messages to its own rank that it now knows of.
+  /// Adds to the knowledge of a thread block, which then waits for the known messages to its rank.
   void learn(Block& block, const Knowledge& more) {
     block.snapshot = nullptr;
     block.knows.add(more);
@@ -193,7 +193,7 @@ class LaneMaker {
     return EvenCut{elements, parts}.offset(part);
   }
 
-  /// Elements of a place of the current operation, in its part and round.
+  /// Returns the elements of a place in the part and round of the current operation.
   Range range(const PlanPlace& place, Rank own) const {
     const Rank rank = place.rank >= 0 ? place.rank : own;
     Range range;
@@ -219,7 +219,7 @@ class LaneMaker {
 
   // --- messages ---
 
-  /// The inbox of a lane at a rank.
+  /// Returns the inbox of a lane at a rank.
   int inbox(int from, Rank at) {
     const auto [found, is_new] = inboxes_.try_emplace({from, at}, -1);
     if (is_new) found->second = new_lane(PlanLane::Kind::kInbox, at, 0);
@@ -272,7 +272,7 @@ class LaneMaker {
     return arrival;
   }
 
-  /// A signal is a message without content; right behind one with content, it is part of that.
+  /// Sends a signal: an empty message, or a part of the message that directly precedes it.
   InstructionId signal(Block& block, Rank rank) {
     const int to = inbox(block.lane, rank);
     const auto& steps = lane(block.lane).steps;
@@ -282,7 +282,7 @@ class LaneMaker {
     return write(block, {Buffer::kData, 0, 0}, rank, {Buffer::kData, 0, 0}, false);
   }
 
-  /// The proxy of a port channel sends as soon as the thread block is here.
+  /// The proxy of a port channel sends as soon as the thread block has reached this point.
   InstructionId write_by_proxy(Block& block, Proxy& proxy, const Range& source, Rank rank,
                                const Range& target) {
     if (proxy.lane < 0) proxy.lane = new_lane(PlanLane::Kind::kProxy, block.rank, 0);
@@ -298,7 +298,7 @@ class LaneMaker {
     return arrival;
   }
 
-  /// `arrival`: of the message that the signal is a part of; index -1: it is one of its own.
+  /// `arrival`: the message that carries the signal; index -1: the signal is a message of its own.
   void post_signal(Block& block, bool port, int channel, InstructionId arrival = {}) {
     const PlanGpu& from = plan_.gpus[index(block.rank)];
     const PlanChannel& end = (port ? from.port_channels : from.memory_channels)[index(channel)];
@@ -313,7 +313,7 @@ class LaneMaker {
       event.at = signal(block, end.peer);
       event.knows = knowledge(block);
     }
-    if (end.other_end < 0) return;  // nobody can wait for it
+    if (end.other_end < 0) return;  // no rank can wait for the signal
     gpu(end.peer).signals[port ? 1 : 0][index(end.other_end)].push_back(std::move(event));
   }
 
@@ -334,7 +334,7 @@ class LaneMaker {
     at.longest_packet = std::max(at.longest_packet, range.count);
   }
 
-  /// Packets that were written into a range; `covered`: all of it.
+  /// Returns the instructions that wrote packets into a range. `covered`: packets fill the range.
   std::vector<InstructionId> packets_in(Rank rank, const Range& range, bool& covered) {
     Gpu& at = gpu(rank);
     const auto& all = at.packets[index(range.buffer == Buffer::kScratch)];
@@ -352,7 +352,7 @@ class LaneMaker {
     return by;
   }
 
-  /// True if all packets that the operation reads have been written; it then waits for them.
+  /// True if all packets that the operation reads have been written; the block then waits for them.
   bool take_packets(Block& block, bool forced) {
     if (!op_->packets_in) return true;
     std::vector<InstructionId> needed;
@@ -375,7 +375,7 @@ class LaneMaker {
 
   // --- operations ---
 
-  /// Makes the thread block wait for what may happen later, or never.
+  /// Makes the thread block wait for an event that may happen later, or never.
   void promise(Block& block, std::size_t number, const Range& range) {
     const InstructionId waiting = put(block, {});
     promises_.push_back({waiting, block.rank, op_, number, range});
@@ -428,7 +428,7 @@ class LaneMaker {
   bool barrier(Block& block, std::size_t number, bool forced) {
     Barrier& at = gpu(block.rank).barriers[op_->barrier];
     if (block.arrived) {
-      if (!forced) return false;  // the last one to arrive sets all free
+      if (!forced) return false;  // the last thread block to arrive releases all
       block.arrived = false;
       const auto mine = std::find(at.blocks.begin(), at.blocks.end(), number);
       at.at.erase(at.at.begin() + (mine - at.blocks.begin()));
@@ -473,14 +473,14 @@ class LaneMaker {
     }
   }
 
-  /// Asks another rank for a range, which it then sends.
+  /// Requests a range from another rank, which then sends it.
   void ask(Block& block, const PlanPlace& place) {
     const int from = server(block.lane, place.rank);
     put(block, send(from, {Buffer::kData, 0, 0}));
     put(from, receive(block.lane, {Buffer::kData, 0, 0}));
     Instruction answer = send(block.lane, range(place, block.rank));
     answer.at = at_;
-    // Data that the reader knows to have been written there must have arrived.
+    // The reply waits for all data that the reader knows to have been written there.
     for (const auto& [inbox, count] : block.knows.known) {
       if (lane(inbox).rank == place.rank) answer.after.push_back({inbox, count - 1});
     }
@@ -534,7 +534,7 @@ class LaneMaker {
       own = target;
     }
     std::size_t next = 1;
-    if (op_->packets_out) {  // a copy as packets, which local readers may wait for
+    if (op_->packets_out) {  // copies as packets, which local readers may wait for
       while (next < op_->target.size() && op_->target[next].rank < 0) {
         const Range kept = range(op_->target[next++], block.rank);
         note_packets(block.rank, kept, copy(block, target, kept));
@@ -548,7 +548,7 @@ class LaneMaker {
     }
   }
 
-  /// Stores at all members of a switch channel; one's own place is written by a copy.
+  /// Stores at all members of a switch channel; the own rank's place is written by a copy.
   void store(Block& block, const Range& source, const PlanPlace& place) {
     const PlanSwitch& used = plan_.gpus[index(block.rank)].switches[index(place.channel)];
     const auto at = [&](Rank rank) {
@@ -597,7 +597,7 @@ class LaneMaker {
     store(block, range(own, block.rank), to);
   }
 
-  /// False if the operation has to wait.
+  /// Executes an operation. Returns false if the operation has to wait.
   bool carry_out(Block& block, std::size_t number, bool forced) {
     if (!take_packets(block, forced)) return false;
     switch (op_->verb) {
@@ -642,7 +642,7 @@ class LaneMaker {
     return (pipeline.chunks * chunk_ + unit(pipeline) - 1) / unit(pipeline);
   }
 
-  /// The operation at which the thread block is; null behind its last one.
+  /// Returns the current operation of the thread block; null after the last one.
   const PlanOp* current(Block& block) {
     while (!block.done()) {
       const PlanOp& op = (*block.ops)[block.at];
@@ -700,7 +700,7 @@ class LaneMaker {
     for (const Promise& one : promises_) keep(one);
   }
 
-  /// Resolves a wait by an instruction that came later. Without one, the step waits for itself.
+  /// Resolves a wait with an instruction that came later. Without one, the step waits for itself.
   void keep(const Promise& one) {
     Gpu& at = gpu(one.rank);
     std::vector<InstructionId> by;
@@ -737,7 +737,7 @@ class LaneMaker {
   std::vector<Gpu> gpus_;
   std::vector<Block> blocks_;
   std::map<std::pair<int, Rank>, int> inboxes_, multicast_inboxes_, servers_;
-  std::map<int, int> multicasts_;  ///< numbers of the inboxes of a lane's multicasts
+  std::map<int, int> multicasts_;  ///< the number of the multicast inboxes of each lane
   std::vector<Promise> promises_;
   const PlanOp* op_ = nullptr;
   Position at_;

@@ -24,27 +24,27 @@ struct InstructionId {
 /// A step, before the steps that it waits for have their final numbers.
 struct Instruction {
   StepKind kind = StepKind::kNop;
-  int lane = -1;  ///< the other end of the message, as a number of PlanLanes::lanes
+  int lane = -1;  ///< the other end of the message, as an index into PlanLanes::lanes
   Range source;
   Range target;
-  std::vector<Range> inputs;  ///< kReduce: they are added up in `target`
+  std::vector<Range> inputs;  ///< kReduce: the ranges that are added up in `target`
   RankSet group;
-  std::vector<InstructionId> after;  ///< of other lanes of the rank; or of itself, which never ends
-  bool fused = false;                ///< a send that belongs to the instruction before it
+  std::vector<InstructionId> after;  ///< instructions to wait for; itself: forever
+  bool fused = false;                ///< a send that belongs to the previous instruction
   Position at;
 };
 
 struct PlanLane {
   enum class Kind : std::uint8_t {
     kBlock,      ///< a thread block
-    kProxy,      ///< carries out what thread blocks ask of a port channel
-    kInbox,      ///< receives what one lane of another rank writes
-    kMulticast,  ///< receives what one lane of another rank stores through a switch
-    kServer,     ///< sends what one lane of another rank reads
+    kProxy,      ///< executes the requests of thread blocks to a port channel
+    kInbox,      ///< receives the writes of one lane of another rank
+    kMulticast,  ///< receives what one lane of another rank multicasts through a switch
+    kServer,     ///< sends the data that one lane of another rank reads
   };
   Kind kind = Kind::kBlock;
   Rank rank = 0;
-  int number = 0;  ///< kBlock: of the thread block; kMulticast: the same on all ranks
+  int number = 0;  ///< kBlock: index of the thread block; kMulticast: the same on all ranks
   std::vector<Instruction> steps;
 };
 

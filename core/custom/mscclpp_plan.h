@@ -24,13 +24,12 @@ enum class PlanVerb : std::uint8_t {
   kSignal,
   kWait,
   kFlush,
-  kPut,     ///< writes to memory of other ranks; with `packets` in packets, which are their own
-            ///< signal
-  kGet,     ///< reads memory of other ranks
-  kCopy,    ///< inside the rank
-  kReduce,  ///< adds sources, some of them at other ranks; may send the sum
-  kStore,   ///< multicast through a switch
-  kReduceStore,  ///< reduction in a switch, and multicast of the result
+  kPut,          ///< writes to memory of other ranks; packets (`packets_out`) are their own signal
+  kGet,          ///< reads memory of other ranks
+  kCopy,         ///< copies inside the rank
+  kReduce,       ///< adds sources, some of them at other ranks; may send the sum
+  kStore,        ///< multicasts through a switch
+  kReduceStore,  ///< reduces in a switch and multicasts the result
   kAcquire,
   kRelease,
   kPipeline,
@@ -41,8 +40,8 @@ enum class PlanMemory : std::uint8_t { kInput, kOutput, kScratch };
 /// Chunks `index` … `index + size - 1` of a buffer.
 struct PlanPlace {
   PlanMemory memory = PlanMemory::kInput;
-  Rank rank = -1;    ///< of another rank; -1: one's own, or that of `group`
-  int channel = -1;  ///< the switch channel, as a number of PlanGpu::switches; -1: none
+  Rank rank = -1;    ///< another rank; -1: the own rank, or the group of `channel`
+  int channel = -1;  ///< the switch channel, as an index into PlanGpu::switches; -1: none
   std::int64_t index = 0;
   std::int64_t size = 0;
 };
@@ -51,29 +50,29 @@ struct PlanOp {
   PlanVerb verb = PlanVerb::kNop;
   Position at;
   bool relaxed = false;       ///< kSignal, kWait: orders no data
-  bool port = false;          ///< through a proxy; else by loads and stores
+  bool port = false;          ///< uses a proxy; otherwise loads and stores
   bool packets_in = false;    ///< waits for packets in its sources
   bool packets_out = false;   ///< writes packets
   bool signals = false;       ///< kPut: a signal on the same channels follows
-  bool flushes = false;       ///< kPut: and a flush
-  bool fused = false;         ///< written by Tutti's export: the send belongs to the step before
-  std::vector<int> channels;  ///< numbers of PlanGpu::memory_channels or port_channels
+  bool flushes = false;       ///< kPut: a flush of the same channels follows
+  bool fused = false;         ///< written by Tutti's export: the send belongs to the previous step
+  std::vector<int> channels;  ///< indices into PlanGpu::memory_channels or port_channels
   std::vector<PlanPlace> source;
   std::vector<PlanPlace> target;
-  std::int32_t part = 0;  ///< of `parts`, into which each place is divided
+  std::int32_t part = 0;  ///< index of the part; each place is divided into `parts`
   std::int32_t parts = 1;
   int barrier = 0;
   int barrier_blocks = 0;
   std::vector<int> semaphores;
-  std::int64_t unit_bytes = 0;  ///< kPipeline: bytes of a round
-  std::int64_t chunks = 0;      ///< kPipeline: … of so many chunks
+  std::int64_t unit_bytes = 0;  ///< kPipeline: bytes per round
+  std::int64_t chunks = 0;      ///< kPipeline: chunks of all rounds together
   std::vector<PlanOp> body;
 };
 
 /// One end of a channel between two ranks.
 struct PlanChannel {
   Rank peer = -1;
-  int other_end = -1;  ///< its number at the peer; -1: the peer has not declared it
+  int other_end = -1;  ///< number of the channel at the peer; -1: the peer has not declared it
 };
 
 struct PlanSwitch {
@@ -86,7 +85,7 @@ struct PlanGpu {
   std::vector<PlanChannel> memory_channels;
   std::vector<PlanChannel> port_channels;
   std::vector<PlanSwitch> switches;
-  std::vector<std::int64_t> semaphores;  ///< their first values
+  std::vector<std::int64_t> semaphores;  ///< initial values of the semaphores
   std::vector<std::vector<PlanOp>> blocks;
 };
 
@@ -97,8 +96,8 @@ struct Plan {
   bool in_place = false;
   bool packets = false;
   bool reuses_scratch = false;
-  bool begins_with_handshake = false;  ///< an export's protection between launches
-  std::int64_t chunks = 1;             ///< of the whole buffer
+  bool begins_with_handshake = false;  ///< added by Tutti's export, to separate launches
+  std::int64_t chunks = 1;             ///< number of chunks of the whole buffer
   std::vector<PlanGpu> gpus;
   bool has_pipelines = false;
   /// Rounds of a pipeline, at most; of larger messages, a round has more than `unit_size` bytes.

@@ -1,5 +1,6 @@
-// Reads the JSON of an execution plan. Operations name channels and remote buffers by numbers of
-// their thread block, which are numbers of the GPU's lists: both steps are resolved here.
+// Reads the JSON of an execution plan. Operations name channels and remote buffers by indices into
+// lists of their thread block, whose items are indices into lists of the GPU; both are resolved
+// here.
 
 #include <algorithm>
 #include <array>
@@ -40,15 +41,15 @@ constexpr std::array kPlanKinds{PlanKind{"allreduce", CollectiveKind::kAllReduce
                                 PlanKind{"alltoall", CollectiveKind::kAllToAll},
                                 PlanKind{"sendrecv", CollectiveKind::kSendReceive}};
 
-/// The operands of an operation: how many sources and targets are local, and what the others are.
+/// The operands of an operation: which sources and targets are local or remote.
 enum class Operands : std::uint8_t {
   kNone,
   kPut,          ///< local sources, remote targets, one each
   kGet,          ///< remote sources, local targets, one each
   kLocal,        ///< one local source, one local target
   kReduce,       ///< local sources; the first target is local, all others are remote
-  kReduceKeep,   ///< … the first two targets are local
-  kReadReduce,   ///< as kReduce, but all sources except the first are remote
+  kReduceKeep,   ///< like kReduce, but the first two targets are local
+  kReadReduce,   ///< like kReduce, but all sources except the first are remote
   kStore,        ///< a local source, a target in the switch
   kReduceStore,  ///< a source and a target in the switch
   kReadPut,      ///< one local source, any number of remote targets
@@ -386,8 +387,8 @@ class PlanReader {
     gpu().switches.push_back(made);
   }
 
-  /// The k-th channel of a GPU to another is one with the k-th channel of that one back, for each
-  /// type.
+  /// Pairs the channels: the k-th channel of a GPU to another and the k-th one back are the two
+  /// ends of the same channel, for each type.
   void pair_channels() {
     for (const bool port : {false, true}) {
       std::map<std::pair<Rank, Rank>, std::vector<int>> ends;
@@ -472,7 +473,7 @@ class PlanReader {
     }
   }
 
-  /// Numbers below `have`.
+  /// Reads indices below `have`.
   void read_numbers(const JsonValue& of, const char* field, std::size_t have,
                     std::vector<int>& into) {
     for (const JsonValue& id : list(of, field)) {
@@ -503,7 +504,7 @@ class PlanReader {
     op.flushes = name == "pwsf";
     op.relaxed = name == "rlxsignal" || name == "rlxwait";
     op.fused = flag(of, "tutti_fused");
-    if (op.verb == PlanVerb::kNop) return;  // a lane's steps are in order anyway
+    if (op.verb == PlanVerb::kNop) return;  // the steps of a lane are in order anyway
     if (const std::string reduction = text(of, "reduce_op", false);
         !reduction.empty() && reduction != "sum")
       add(ProblemCode::kUnsupported, "reduce_op", of.at,
@@ -546,7 +547,7 @@ class PlanReader {
           "\"{}\" in a pipeline: MSCCL++ does not divide packets into rounds", name);
   }
 
-  /// Counts the entries needed to track which block knows of which messages (mscclpp_lanes.cpp).
+  /// Counts the entries that track which block knows of which messages (mscclpp_lanes.cpp).
   void count_followed(const PlanOp& op) {
     const auto block = static_cast<std::int64_t>(gpu().blocks.size());
     for (const PlanPlace& place : op.target) {
@@ -745,7 +746,7 @@ class PlanReader {
           name.name);
   }
 
-  /// Every member has what a switch channel reaches, and the edges stay few.
+  /// Checks that all members of a switch channel have the chunks, and that edges are not too many.
   void check_group(const JsonValue& of, const PlanSwitch& used, const PlanPlace& place) {
     switch_edges_ += used.group.count;
     if (switch_edges_ > kMaxSwitchEdges)

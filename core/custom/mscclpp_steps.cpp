@@ -1,8 +1,8 @@
 // Joins instructions of a plan's lanes into steps. A thread block that waits for a message receives
-// it itself, in place of an inbox, if nothing else touches the memory before: then nobody can tell
-// the two apart. What is received into scratch, and from there at once copied, added or passed on,
-// becomes one step if the scratch has no other use. So plans that Tutti has written become the
-// schedules that they were made of.
+// the message itself, in place of an inbox, if nothing else touches the memory before: the result
+// is the same. A message that is received into scratch, and from there copied, added or forwarded
+// at once, becomes one step if the scratch has no other use. Thus plans that Tutti has exported
+// become the schedules that they were made from.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,8 @@ class Accesses {
     std::int64_t reach = 0;
     for (std::size_t i = 0; i < all_.size(); ++i) reach_[i] = reach = std::max(reach, all_[i].end);
   }
-  /// Calls `visit` with all that overlap, until it returns false; false if it did.
+  /// Calls `visit` with each overlapping access until `visit` returns false. Returns false if it
+  /// did.
   template <class Visit>
   [[nodiscard]] bool all_of(const Range& range, Visit visit) const {
     auto i = static_cast<std::size_t>(
@@ -49,15 +50,15 @@ class Accesses {
     InstructionId by;
   };
   std::vector<Access> all_;
-  std::vector<std::int64_t> reach_;  ///< the largest end up to here
+  std::vector<std::int64_t> reach_;  ///< the largest end of this access and those before
 };
 
-/// An instruction in its final lane; `ids`: what it was made of.
+/// An instruction in its final lane. `ids`: the instructions from which it was made.
 struct Placed {
   Instruction step;
   std::vector<InstructionId> ids;
-  bool leaves_out_sum = false;  ///< a received sum is only sent on
-  int passed_to = -1;           ///< the lane that a received message is sent on to
+  bool leaves_out_sum = false;  ///< a received sum is only forwarded
+  int passed_to = -1;           ///< the lane to which a received message is forwarded; -1: none
 };
 
 class Joiner {
@@ -125,7 +126,7 @@ class Joiner {
     inserted_.resize(at(count()));
   }
 
-  /// Lets the thread block that waits for an inbox receive its messages, if that is the same.
+  /// Lets the thread block that waits for an inbox receive the messages if the result is the same.
   void join_inbox(int number) {
     const PlanLane& inbox = lane(number);
     const auto& waits = waits_[at(number)];
@@ -196,7 +197,7 @@ class Joiner {
     std::vector<Placed> fused;
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       fused.push_back(std::move(sequence[i]));
-      // Nops without waits stand between what could be fused.
+      // Skip nops without waits between instructions that can be fused.
       const auto next = [&](std::size_t from) {
         while (from < sequence.size() && sequence[from].step.kind == StepKind::kNop &&
                sequence[from].step.after.empty())
@@ -231,7 +232,7 @@ class Joiner {
                               sequence[i].ids.end());
   }
 
-  /// Makes a message into scratch, and a copy or sum of it, one step.
+  /// Fuses a message into scratch with the copy or sum of it.
   bool keep(Rank rank, Placed& first, const Placed& second, const Placed* third) {
     const Instruction& used = second.step;
     const Range scratch = first.step.target;
@@ -305,7 +306,7 @@ class Joiner {
     }
   }
 
-  /// A sum of ranges that lie at equal distances, which one step adds up.
+  /// A sum of ranges at equal distances, which one step adds up.
   struct Run {
     Range first;
     std::int64_t stride = 0;
@@ -339,7 +340,7 @@ class Joiner {
     return all;
   }
 
-  /// Steps of an instruction, without those that only wait.
+  /// Returns the steps of an instruction, except steps that only wait.
   static std::vector<Step> steps_of_one(const Placed& one) {
     const Instruction& from = one.step;
     Step step;
@@ -385,7 +386,7 @@ class Joiner {
     }
   }
 
-  /// Waits that are not already certain: for each lane, the last instruction.
+  /// Returns the waits that are not already certain: for each lane, the last instruction.
   std::map<int, int> waits_of(const Placed& one, int own, std::map<int, int>& certain) {
     std::map<int, int> waits;
     for (const InstructionId& id : one.step.after) {
@@ -402,7 +403,7 @@ class Joiner {
   }
 
   PlanSteps lower() {
-    // The position of each instruction in its lane. A removed nop completes with the one before it.
+    // The position of each instruction in its lane. A removed nop completes with its predecessor.
     places_.resize(at(count()));
     for (int number = 0; number < count(); ++number)
       places_[at(number)].assign(lane(number).steps.size(), -1);
@@ -414,7 +415,7 @@ class Joiner {
         for (const InstructionId& id : sequence[i].ids) places_[at(id.lane)][at(id.index)] = last;
       }
     }
-    // The steps, with waits as instructions; then with their final numbers.
+    // First the steps with waits for instructions; then the final numbers of the waits.
     struct Waiting {
       int lane = -1;
       int place = -1;
@@ -462,8 +463,8 @@ class Joiner {
 
   PlanLanes made_;
   Rank ranks_;
-  std::array<std::vector<Accesses>, 2> accesses_;  ///< of data and scratch, by rank
-  std::vector<std::vector<WaitFor>> waits_;        ///< for each lane, in the order of its users
+  std::array<std::vector<Accesses>, 2> accesses_;  ///< of data and of scratch, by rank
+  std::vector<std::vector<WaitFor>> waits_;        ///< waits for each lane, by waiting lane
   std::vector<int> joined_;  ///< the thread block that receives in place of an inbox; -1: none
   std::vector<std::vector<std::pair<int, InstructionId>>> inserted_;
   std::vector<std::vector<Placed>> sequences_;

@@ -23,7 +23,7 @@ constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",
 constexpr std::array kStatementWords{"let",    "for",  "if",  "send", "receive",
                                      "reduce", "copy", "add", "mark", "wait"};
 
-/// Words of the language, which no value can be called.
+/// Words of the language, which cannot be names.
 constexpr std::array kReserved{
     "algorithm", "collective", "parameter", "let",    "require", "symmetry", "lane",
     "for",       "from",       "to",        "down",   "if",      "then",     "else",
@@ -79,7 +79,7 @@ class AlgorithmParser {
   void complain(ProblemCode code, Position at, fmt::format_string<Args...> format, Args&&... args) {
     problems_.add({code}, {syntax_.file, at.line, at.column}, format, std::forward<Args>(args)...);
   }
-  /// A mistake in the syntax: what is parsed is given up, up to where something new begins.
+  /// Reports a syntax error. The current item is abandoned; parsing continues at the next one.
   void fail(const std::string& expected) {
     if (!failed_)
       complain(ProblemCode::kSyntax, token().at, "expected {}, found {}", expected, shown());
@@ -89,7 +89,7 @@ class AlgorithmParser {
     if (!failed_ && !accept(text)) fail("'" + std::string(text) + "'");
   }
 
-  /// Goes on at the next of `words`, or at the bracket that closes the block.
+  /// Continues at the next of `words`, or at the bracket that closes the block.
   template <class Words>
   void recover(const Words& words, bool in_block) {
     int open = 0;
@@ -111,7 +111,7 @@ class AlgorithmParser {
     advance();
     return name;
   }
-  /// A name that the text gives to something.
+  /// Parses a name that the text defines.
   std::string parse_new_name(const std::string& what) {
     const Position at = token().at;
     std::string name = parse_name(what);
@@ -120,7 +120,7 @@ class AlgorithmParser {
     return name;
   }
 
-  // --- what is said of the whole ---
+  // --- header ---
 
   void parse_header_item() {
     const Position at = token().at;
@@ -484,7 +484,7 @@ class AlgorithmParser {
   struct Binary {
     std::string_view text;
     Operator op;
-    int level;  ///< the higher, the tighter it binds
+    int level;  ///< precedence: a higher level binds tighter
   };
   [[nodiscard]] const Binary* binary() const {
     static constexpr std::array kAll{
@@ -510,7 +510,7 @@ class AlgorithmParser {
       const ExpressionId right = parse_binary(level + 1);
       if (failed_) return -1;
       left = add({op->op, at, 0, "", {left, right}, false});
-      if (level == 3) break;  // a < b < c means nothing
+      if (level == 3) break;  // comparisons cannot be chained: a < b < c
     }
     return left;
   }

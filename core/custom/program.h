@@ -32,7 +32,7 @@ struct PlaceCode {
 };
 
 struct PeerCode {
-  bool relative = false;  ///< `rank` is added to one's own
+  bool relative = false;  ///< `rank` is added to the own rank
   Value rank;
   bool own_lane = true;
   int family = 0;
@@ -52,27 +52,26 @@ struct ActionCode {
 
 struct WaitCode {
   bool whole_lane = false;
-  int family = -1;  ///< of whole_lane
+  int family = -1;  ///< the lane family to wait for, if `whole_lane`
   int mark = -1;
-  std::vector<Value> arguments;  ///< the lane's number, if it has one; of a mark, then those of the
-                                 ///< loops around it
+  std::vector<Value> arguments;  ///< the lane's number, if it has one; for a mark, then those of
+                                 ///< the loops around the mark
 };
 
 struct NodeCode {
   enum class Kind : std::uint8_t { kBlock, kLoop, kIf, kAction, kMark };
   Kind kind = Kind::kBlock;
-  std::int64_t count = -1;  ///< steps; -1: they depend on the rank or on loops around it
+  std::int64_t count = -1;  ///< number of steps; -1: depends on the rank or on outer loops
   std::vector<int> children;
   int body = -1;
   int otherwise = -1;
-  Value low;  ///< of kLoop; of kIf: the condition
+  Value low;  ///< kLoop: the first value; kIf: the condition
   Value high;
   bool downwards = false;
   int slot = 0;
-  bool varies = false;  ///< its rounds differ in their number of steps
-  bool identical =
-      false;  ///< its rounds differ in nothing but what lies where, if chunks are of one size
-  bool ways_vary = false;  ///< its rounds differ in their peers
+  bool varies = false;     ///< rounds differ in their number of steps
+  bool identical = false;  ///< rounds differ only in their ranges, if all chunks have the same size
+  bool ways_vary = false;  ///< rounds differ in their peers
   int action = -1;
 };
 
@@ -90,7 +89,7 @@ struct MarkCode {
   std::string name;
   Position at;
   int family = 0;
-  std::vector<int> path;  ///< nodes from the lane's to the mark's
+  std::vector<int> path;  ///< nodes from the root of the lane to the mark
 };
 
 /// The reason why an algorithm is not the same on all workers; empty if it is.
@@ -105,7 +104,7 @@ struct Program {
   AlgorithmShape shape;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t chunks = 1;
-  std::int64_t scratch = 0;  ///< chunks of it
+  std::int64_t scratch = 0;  ///< number of scratch chunks
   int slots = 0;             ///< 0: unlimited
   bool names_input = false;
   bool by_kernel = false;  ///< thread blocks of GPUs move the bytes, not copy engines
@@ -123,7 +122,7 @@ struct Program {
   /// The numbers of pieces that chunks are divided into; pieces have equal sizes if chunks have,
   /// and these numbers divide them.
   std::vector<std::int64_t> piece_counts;
-  bool pieces_vary = false;  ///< in their number
+  bool pieces_vary = false;  ///< the number of pieces varies
 };
 
 /// Compiles the algorithm of `syntax` for a shape. Errors go to `problems`.

@@ -79,7 +79,7 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
           variable = range.low;
           const std::int64_t steps = count(node.body, variables);
           round = steps == 1 ? index : index / steps;
-          // The innermost loop that has a round left decides; else one around it.
+          // Use the innermost loop that has a further round, else a loop around it.
           if (node.identical && (round + 1 < range.rounds || found.identical_period == 0))
             found.identical_period = steps, found.identical_end = before + range.rounds * steps;
           before += round * steps;

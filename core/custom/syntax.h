@@ -87,8 +87,8 @@ enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
 struct ActionText {
   Position at;
   Verb verb = Verb::kSend;
-  Place place;  ///< of kReceive and kReduce: where the result goes
-  Place other;  ///< of kCopy and kAdd: the target; of kReduce: what is added, if `has_other`
+  Place place;  ///< kReceive, kReduce: the place of the result
+  Place other;  ///< kCopy, kAdd: the target; kReduce: the added data, if `has_other`
   bool has_other = false;
   PeerText from;
   PeerText to;
@@ -107,9 +107,9 @@ struct Statement {
   enum class Kind : std::uint8_t { kLet, kFor, kIf, kAction, kMark, kWait };
   Kind kind = Kind::kAction;
   Position at;
-  std::string name;         ///< of kFor: its variable; of kMark
-  Definition definition;    ///< of kLet
-  ExpressionId first = -1;  ///< of kFor; of kIf: the condition
+  std::string name;         ///< kFor: the loop's variable; kMark: the mark's name
+  Definition definition;    ///< only for kLet
+  ExpressionId first = -1;  ///< kFor: the first value; kIf: the condition
   ExpressionId last = -1;
   bool downwards = false;
   std::vector<Statement> body;
@@ -162,7 +162,7 @@ struct Syntax {
   std::vector<HeaderItem> order;
   std::vector<LaneText> lanes;
   std::vector<Expression> expressions;
-  bool names_input = false;  ///< it reads inputs where they are, also out of place
+  bool names_input = false;  ///< inputs are read from their own place, even out of place
   bool by_kernel = false;    ///< `engine kernel`
 
   [[nodiscard]] const Expression& at(ExpressionId id) const {

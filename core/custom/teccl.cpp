@@ -1,5 +1,5 @@
-// Flows become steps of MSCCL's XML, which is then read as any other. A GPU sends a chunk on once
-// it has arrived; epochs, which are TE-CCL's model of time, only give the order.
+// Converts flows to steps of MSCCL's XML, which is then read like any other. A GPU forwards a chunk
+// once it has arrived; epochs, TE-CCL's model of time, only determine the order.
 
 #include "core/custom/teccl.h"
 
@@ -33,7 +33,7 @@ struct Flow {
   Position at;
 };
 
-/// "Chunk 0 from 15 traveled over 15->13 in epoch 0 via switches 0".
+/// Parses "Chunk 0 from 15 traveled over 15->13 in epoch 0 via switches 0".
 std::optional<Flow> parse_flow(std::string_view text) {
   Flow flow;
   const auto word = [&](std::string_view expected) {
@@ -110,7 +110,7 @@ class TecclReader {
  public:
   TecclReader(std::string file, Problems& problems) : file_(std::move(file)), problems_(problems) {}
 
-  /// MSCCL's XML; empty if there are problems.
+  /// Returns MSCCL's XML; empty if there are problems.
   std::string read(std::string_view text) {
     const std::size_t before = problems_.size();
     const Document document = parse_json(text, file_, problems_);

@@ -14,8 +14,8 @@ namespace tutti::core::custom {
 struct Token {
   enum class Kind : std::uint8_t { kName, kNumber, kText, kSymbol, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;         ///< as written; of a text, without its quotes
-  std::int64_t number = 0;  ///< of a number
+  std::string text;         ///< as written; kText: without the quotes
+  std::int64_t number = 0;  ///< kNumber: the value
   Position at;
 };
 

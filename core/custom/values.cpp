@@ -24,7 +24,7 @@ bool is_power_of_two(std::int64_t value) {
   return value > 0 && std::has_single_bit(static_cast<std::uint64_t>(value));
 }
 
-/// REQUIRES: the result is at most kLargestValue, either way.
+/// REQUIRES: the absolute value of the result is at most kLargestValue.
 std::int64_t power_of(std::int64_t base, std::int64_t exponent) {
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 == 0 ? 1 : -1;
@@ -67,7 +67,7 @@ struct Interval {
   std::int64_t high = 0;
 };
 
-/// The interval around values at corners; nothing if it is beyond what values can be.
+/// Returns the interval of the values at the corners; nullopt if it exceeds kLargestValue.
 template <class Corners>
 std::optional<Interval> around(const Corners& corners) {
   const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
@@ -154,7 +154,7 @@ std::optional<Interval> interval_of(ValueOp op, const Facts& a, const Facts& b, 
   return Interval{a.low, a.high};
 }
 
-/// Why the operands do not suit; "" if they do.
+/// Returns why the operands are invalid; "" if they are valid.
 std::string misfit(ValueOp op, const Facts& a, const Facts& b) {
   switch (op) {
     case ValueOp::kDivide:
@@ -336,7 +336,8 @@ int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool s
   return add({ValueOp::kVariable, -1, -1, -1, slot}, std::move(facts));
 }
 
-/// A sum of variables is known more exactly than its operands: i + 1 - i is 1.
+/// Narrows the facts of a sum of variables, which may be exact where its operands are not:
+/// i + 1 - i is 1.
 void ValueBuilder::sharpen(Facts& facts) const {
   if (!facts.linear.is) return;
   Wide low = facts.linear.base;
@@ -363,7 +364,7 @@ void ValueBuilder::sharpen(Facts& facts) const {
 int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& complain) {
   operands.resize(3, -1);
   static const Facts kNone;
-  // Copies: the nodes that are added move the facts of others.
+  // Copy the facts, because adding nodes may move them in memory.
   const Facts a = facts(operands[0]);
   const Facts b = operands[1] < 0 ? kNone : facts(operands[1]);
   const Facts c = operands[2] < 0 ? kNone : facts(operands[2]);
@@ -417,7 +418,7 @@ Value ValueBuilder::value(int id) const { return compact(facts(id).linear, id); 
 bool ValueBuilder::is_rank_plus(int id) const {
   const LinearForm& linear = facts(id).linear;
   if (!linear.is || linear.coefficients[kRankSlot] != 1) return false;
-  // The rest has to be a value that needs no tree: the tree would contain the rank.
+  // The remainder must be a value without a tree, because the tree would contain the rank.
   return std::count_if(linear.coefficients.begin(), linear.coefficients.end(),
                        [](auto c) { return c != 0; }) <= 3;
 }

@@ -32,7 +32,7 @@ enum class ValueOp : std::uint8_t {
   kSubtract,
   kMultiply,
   kDivide,  ///< rounds down
-  kModulo,  ///< 0 or more
+  kModulo,  ///< the result is 0 or more
   kMin,
   kMax,
   kAbs,
@@ -137,8 +137,8 @@ struct LinearForm {
 struct Facts {
   std::int64_t low = 0;
   std::int64_t high = 0;
-  std::uint32_t uses = 0;  ///< a bit per slot
-  std::int64_t cost = 1;   ///< operations that it takes
+  std::uint32_t uses = 0;  ///< one bit per slot on which the value depends
+  std::int64_t cost = 1;   ///< number of operations to compute the value
   LinearForm linear;
   UnderShift shift;
   UnderExchange exchange;
@@ -179,7 +179,7 @@ class ValueBuilder {
 
   std::int64_t ranks_;
   std::int64_t per_node_;
-  std::array<Facts, kSlots> slots_;  ///< of the variables in use
+  std::array<Facts, kSlots> slots_;  ///< facts about the variables in use
   std::vector<ValueNode> nodes_;
   std::vector<Facts> facts_;
 };

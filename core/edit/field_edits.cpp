@@ -59,7 +59,7 @@ std::string literal(const FieldType& type, const std::string& typed, bool json) 
     case Kind::kWhole:
     case Kind::kNumber:
       if (is(number) && !(json && is(leading_zero))) return typed;
-      // A number with a unit; JSON has it in quotes.
+      // JSON needs quotes around a number with a unit.
       return !json && (is(hexadecimal) || is(quantity)) ? typed : quoted(typed);
     case Kind::kYesNo: return typed == "true" || typed == "false" ? typed : quoted(typed);
     case Kind::kChoice: return !json && is(name) ? typed : quoted(typed);
@@ -67,7 +67,7 @@ std::string literal(const FieldType& type, const std::string& typed, bool json) 
   }
 }
 
-/// The edits of one text.
+/// Computes the edits of one text.
 class Editor {
  public:
   explicit Editor(const ScenarioText& text)
@@ -82,7 +82,8 @@ class Editor {
     return {put_in_place_of(scenario_.range(value), made)};
   }
 
-  /// `name: value`, in place of something or in addition.
+  /// Returns the edit that replaces a range, which may be empty, with `made`; adds spaces between
+  /// words if needed.
   TextEdit put_in_place_of(ScenarioText::Range range, std::string made) const {
     if (range.to < text_.size() && is_word(text_[range.to]) && is_word(made.back())) made += ' ';
     if (range.from > 0 && is_word(text_[range.from - 1]) && is_word(made.front()))
@@ -124,7 +125,7 @@ class Editor {
     if (json_) return "\"" + name + "\": " + value;
     return name + (value.starts_with('{') ? " " : ": ") + value;
   }
-  /// JSON's repeated fields are lists.
+  /// Returns the value of a field; in JSON, a repeated field is a list.
   [[nodiscard]] std::string in_list(const FieldType& type, const std::string& value) const {
     return json_ && type.repeated ? "[" + value + "]" : value;
   }
@@ -160,7 +161,7 @@ class Editor {
     return TextEdits{insert_field(message, after, field_text(type.name, in_list(type, value)))};
   }
 
-  // --- where things are ---
+  // --- positions ---
 
   [[nodiscard]] std::size_t begin(Position at) const { return scenario_.places().offset(at); }
   [[nodiscard]] bool is_root(const Value& message) const {
@@ -192,7 +193,7 @@ class Editor {
     while (at(offset) == ' ' || at(offset) == '\t') ++offset;
     return offset;
   }
-  /// Behind white space and remarks.
+  /// Returns the offset after white space and comments.
   [[nodiscard]] std::size_t past_remarks(std::size_t offset) const {
     while (offset < text_.size()) {
       if (at(offset) == '#' && !json_) {
@@ -212,7 +213,7 @@ class Editor {
   [[nodiscard]] std::string line_break() const {
     return text_.find("\r\n") == std::string::npos ? "\n" : "\r\n";
   }
-  /// Behind the value and the ',' or ';' that text format allows there.
+  /// Returns the offset after the value and the ',' or ';' that text format allows there.
   [[nodiscard]] std::size_t behind(const Value::Field& field) const {
     const std::size_t end = begin(field.value.end);
     const std::size_t next = past_remarks(end);
@@ -231,7 +232,7 @@ class Editor {
     const bool lines = is_root(message) ? true : text_.find('\n', end) < close;
     if (!lines) return {end, 0, comma + " " + made};
     std::string margin = indent(begin(after->at));
-    // A field behind its message's bracket is not where the others of it begin.
+    // On the line of the message's opening bracket, the indentation is that of the message.
     if (!is_root(message) && line_begin(begin(message.at)) == line_begin(begin(after->at)))
       margin += "  ";
     return {line, 0, comma + line_break() + margin + made};
@@ -282,7 +283,7 @@ class Editor {
     } else if (separated) {
       edits.push_back({next, 1, ""});
     } else if (json_ && &field != &message.fields.front()) {
-      from = text_.rfind(',', from - 1);  // the one before the last field goes with it
+      from = text_.rfind(',', from - 1);  // also remove the comma before the last field
       edits.insert(edits.begin(), {from, to - from, ""});
       return edits;
     }
@@ -352,7 +353,7 @@ std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& pa
 
 namespace {
 
-/// The one edit that leads from one text to the other.
+/// Returns the single edit that turns one text into the other.
 TextEdits between(const std::string& before, const std::string& after) {
   const std::size_t most = std::min(before.size(), after.size());
   std::size_t head = 0, tail = 0;

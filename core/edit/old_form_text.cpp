@@ -31,7 +31,7 @@ const Schema& scenario_schema() {
   return made;
 }
 
-/// A text whose bytes remember where they come from.
+/// A text with the original offset of each of its bytes.
 struct TracedText {
   std::string text;
   std::vector<std::size_t> origins;
@@ -62,7 +62,7 @@ struct TracedText {
   static std::ptrdiff_t at(std::size_t offset) { return static_cast<std::ptrdiff_t>(offset); }
 };
 
-/// Lines with another margin in place of that of the first line.
+/// Replaces the margin of the first line with another one in all lines.
 TracedText with_margin(const TracedText& lines, const std::string& margin) {
   const std::size_t first = std::min(lines.text.find_first_not_of(" \t"), lines.text.size());
   const std::string was = lines.text.substr(0, first);
@@ -139,7 +139,7 @@ class FieldMover {
     return json() ? "\"" + name + "\": {" : name + " {";
   }
 
-  /// Behind the field, a ',' or ';' and a remark: there the line ends if it is the field's own.
+  /// True if the field has lines of its own; a ',' or ';' and a comment may follow the field.
   [[nodiscard]] bool has_own_lines() const {
     if (!blank(line_begin(from_), from_)) return false;
     std::size_t rest = text_.find_first_not_of(" \t", to_);
@@ -154,7 +154,7 @@ class FieldMover {
       traced_.erase(edit->at, edit->removed);
   }
 
-  /// Wraps the field in enclosing messages in place.
+  /// Wraps the field, in place, in its enclosing messages.
   void wrap(const std::vector<std::string>& parts) {
     const bool one_line = text_.find('\n', from_) >= to_;
     if (has_own_lines() && !(one_line && last_)) return wrap_in_lines(parts);
@@ -169,7 +169,7 @@ class FieldMover {
 
   void wrap_in_lines(const std::vector<std::string>& parts) {
     const std::size_t first = line_begin(from_);
-    // In JSON a comma stays after the last bracket.
+    // In JSON, the comma stays after the last bracket.
     const std::size_t end = json() ? to_ : line_end(to_);
     const std::string outer = margin(from_);
     const std::size_t origin = traced_.origins[from_];
@@ -188,14 +188,14 @@ class FieldMover {
     traced_.insert(first, made);
   }
 
-  /// At the end of a message that is there, in messages that are not.
+  /// Appends the field to an existing message, wrapped in the new messages `parts`.
   void append(const Value& inside, const std::vector<std::string>& parts, const std::string& name) {
     const bool own_lines = has_own_lines() && !json();
     std::size_t first = from_, end = to_;
     if (own_lines) {
       first = line_begin(from_);
       end = next_line(to_);
-      // Remarks above it are about it.
+      // Comments directly above the field belong to it.
       while (first > 0) {
         const std::size_t above = line_begin(first - 1);
         const std::size_t begin = text_.find_first_not_of(" \t", above);
@@ -232,7 +232,7 @@ class FieldMover {
   void put(const Value& inside, std::size_t close, TracedText piece, bool own_lines,
            const std::vector<std::string>& parts) {
     const std::size_t origin = piece.origins.front();
-    const bool in_lines = blank(line_begin(close), close);  // the bracket begins its line
+    const bool in_lines = blank(line_begin(close), close);  // the closing bracket begins its line
     const bool has_remark = own_lines && piece.text.find('#') != std::string::npos;
     std::string text = piece.text;
     while (!text.empty() &&
@@ -271,7 +271,7 @@ class FieldMover {
       made.add(TracedText::of(inner + opening(part) + line_break(), origin));
       inner += "  ";
     }
-    // The first line of a piece that begins in the middle of one has no margin of its own.
+    // A piece that begins in the middle of a line has no margin in its first line.
     if (piece.text.find_first_not_of(" \t") == 0)
       piece.insert(0, TracedText::of(margin(from_), origin));
     made.add(with_margin(piece, inner));
@@ -298,7 +298,7 @@ class FieldMover {
     std::size_t at = close;
     while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\t')) --at;
     traced_.insert(at, broken);
-    // The spaces before the bracket are behind the new lines now.
+    // The spaces before the bracket now follow the new lines.
     if (close > at) traced_.erase(at + broken.text.size(), close - at);
   }
 

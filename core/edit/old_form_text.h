@@ -13,7 +13,7 @@ namespace tutti::core {
 /// A scenario's text converted to the current form.
 struct ConvertedText {
   std::string text;
-  std::vector<std::size_t> origins;  ///< by byte: the offset in the original text
+  std::vector<std::size_t> origins;  ///< offset of each byte in the original text
   std::vector<MovedValue> moved;
 };
 

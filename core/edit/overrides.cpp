@@ -15,7 +15,7 @@ const Schema& schema() {
   return scenario;
 }
 
-/// A text that is changed, and where each of its bytes comes from.
+/// A text that is changed, with the origin of each of its bytes.
 class ChangedText {
  public:
   explicit ChangedText(std::string text) : text_(std::move(text)), origins_(text_.size()) {
@@ -38,12 +38,12 @@ class ChangedText {
     text_ = with_edits(std::move(text_), edits);
   }
 
-  /// A byte of the text as it was, or the change that wrote it.
+  /// The origin of a byte: its offset in the original text, or the change that wrote the byte.
   struct Origin {
     std::ptrdiff_t offset = -1;  ///< -1: written by `change`
     std::size_t change = 0;
   };
-  /// Behind the text: the text's end.
+  /// Returns the origin of a byte. After the end of the text, this is the end of the original text.
   [[nodiscard]] Origin origin(std::size_t offset, std::size_t size_before) const {
     return offset < origins_.size() ? origins_[offset]
                                     : Origin{static_cast<std::ptrdiff_t>(size_before), 0};
@@ -76,7 +76,7 @@ Error told_of_original(const Error& error, const std::string& text, const std::s
   return Error(error.kind(), std::move(problems));
 }
 
-/// "workers[1]".
+/// Parses a step such as "workers[1]".
 std::optional<PathStep> parse_step(const std::string& written) {
   const std::size_t bracket = written.find('[');
   PathStep step{written.substr(0, bracket), 0};
@@ -113,7 +113,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
     const FieldType* field = message ? message->find(step->field) : nullptr;
     if (!field && to_string(made.path) == "strategy") {
-      // A field of an older form.
+      // The field may be one of an older form.
       const FieldPath old_form{made.path.front(), *step};
       if (const FieldPath now = present_path(old_form); now != old_form) field = field_type(now);
     }
@@ -129,7 +129,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     if (!field->repeated && step->index != 0)
       return wrong(ProblemCode::kWrongType, fmt::format("{} is no list", to_string({*step})));
     made.path.push_back(*step);
-    // An older form's name stays: where it is now may depend on the text.
+    // Keep a name of an older form: the field's present place may depend on the text.
     if (message->find(step->field)) made.path.back().field = field->name;
     message = field->message;
     from = to + 1;
@@ -157,13 +157,13 @@ const FieldType* field_type(const FieldPath& path) {
 
 namespace {
 
-/// No packs by number: that is as if nothing was said.
+/// True if the override sets num_packs to 0, which is equivalent to leaving num_packs unset.
 bool says_no_packs(const Override& change) {
   return change.path.back().field == "num_packs" && change.value == "0";
 }
 
-/// In the older form, a framework disappeared with its last field: empty messages around `field`
-/// are removed too.
+/// Removes empty messages around `field`: in the older form, a framework disappeared with its last
+/// field.
 void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) {
   for (FieldPath around(field.begin(), field.end() - 1); around.size() > 1; around.pop_back()) {
     const ScenarioText now(changed.text(), schema());
@@ -194,10 +194,10 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
   if (overrides.empty()) return read_scenario(text, path, library);
   auto converted = convert_text(text);
   ChangedText changed = converted ? ChangedText(std::move(*converted)) : ChangedText(text);
-  std::vector<FieldPath> set;  // by each override, if it writes something
+  std::vector<FieldPath> set;  // the field that each override writes; empty if none
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const ScenarioText now(changed.text(), schema());
-    if (now.broken()) return read_scenario(text, path, library);  // which says why
+    if (now.broken()) return read_scenario(text, path, library);  // which reports the reason
     const FieldPath field = present_path(overrides[i].path, &now);
     const auto excluded =
         overrides[i].value.empty() ? std::nullopt : excluded_override(now, field, set);

@@ -14,7 +14,7 @@ namespace tutti::core {
 struct Override {
   FieldPath path;     ///< as given, maybe in an older form: see present_path()
   std::string value;  ///< as typed: strings without quotes; "": the field is not written
-  std::string said;   ///< as errors call it: "--set strategy.shards=4"
+  std::string said;   ///< name in error messages, such as "--set strategy.shards=4"
 };
 
 /// Parses an override: "strategy.shards=4", "cluster.workers[1].machine=dgx-a100",

@@ -67,7 +67,7 @@ class ScenarioText {
     const Value* message = nullptr;       ///< the message that contains the field
     const Value::Field* field = nullptr;  ///< the field as written
     const Value* value = nullptr;         ///< field->value, or an item of its list
-    std::size_t item = 0;                 ///< its index in the list, if it is one
+    std::size_t item = 0;                 ///< index in the list, if `value` is an item of one
     [[nodiscard]] bool in_list() const { return value != &field->value; }
   };
   [[nodiscard]] std::optional<Place> place(const FieldPath& path) const;

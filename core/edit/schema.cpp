@@ -28,7 +28,7 @@ const FieldType* MessageType::find(std::string_view field) const {
 
 namespace {
 
-/// Comments as they are read: without what sets them off, lines joined, paragraphs kept.
+/// Returns a comment as plain text: without indentation, with joined lines and kept paragraphs.
 std::string plain(const std::string& comment) {
   std::istringstream lines(comment);
   std::string text;
@@ -113,7 +113,7 @@ class Mistakes : public pb::DescriptorPool::ErrorCollector {
 
 }  // namespace
 
-/// Turns descriptors into types of ours, each message once.
+/// Converts descriptors to MessageType and FieldType, each message once.
 class SchemaReader {
  public:
   Expected<Schema> read(std::string_view descriptors, const std::string& root,
@@ -140,7 +140,7 @@ class SchemaReader {
   }
 
  private:
-  /// A field that the schema does not have. Compiled schemas have no comments.
+  /// Adds a field that the schema itself does not have. Compiled schemas have no comments.
   void add_guest(const pb::Descriptor& host, const std::string& name, const pb::Descriptor& type) {
     const pb::Descriptor* const here = pool_.FindMessageTypeByName(host.full_name());
     const auto known = known_.find(here);

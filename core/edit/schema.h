@@ -28,13 +28,13 @@ struct FieldType {
   };
 
   std::string name;
-  std::string other_name;  ///< in camelCase, which JSON may use
-  std::string full_name;   ///< "tutti.proto.Run.steps"
-  std::string help;        ///< the schema's comment
+  std::string other_name;  ///< the name in camelCase, which JSON may use
+  std::string full_name;   ///< such as "tutti.proto.Run.steps"
+  std::string help;        ///< the comment in the schema
   std::string otherwise;   ///< the default in the comment's words: "3", "required"; or ""
   std::string unit;        ///< from the ending of the name: "µs", "GB/s", …; or ""
-  std::string one_of;  ///< only one of the fields with the same name here can be written; "": no
-                       ///< restriction
+  std::string one_of;  ///< only one of the message's fields with the same name here can be written;
+                       ///< "": no restriction
   Kind kind = Kind::kText;
   bool repeated = false;
   std::vector<Choice> choices;  ///< without the value for the default
@@ -44,7 +44,7 @@ struct FieldType {
 struct MessageType {
   std::string name;
   std::string help;
-  std::vector<FieldType> fields;  ///< in the schema's order
+  std::vector<FieldType> fields;  ///< in the order of the schema
 
   /// Returns the field with either name; null if there is none.
   [[nodiscard]] const FieldType* find(std::string_view field) const;

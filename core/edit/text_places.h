@@ -26,7 +26,7 @@ class TextPlaces {
   [[nodiscard]] int next_column(int column, char passed) const;
 
   std::string_view text_;
-  std::vector<std::size_t> lines_;  ///< the offset of each line
+  std::vector<std::size_t> lines_;  ///< offset of the beginning of each line
   bool json_ = false;
 };
 

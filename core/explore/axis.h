@@ -15,7 +15,7 @@ inline constexpr std::int64_t kMaxPoints = 10'000'000;
 /// A dimension of a sweep: one field and its values, or several fields that vary together, one row
 /// of values at a time.
 struct Axis {
-  std::vector<std::string> fields;  ///< "strategy.shards"
+  std::vector<std::string> fields;  ///< such as "strategy.shards"
   std::vector<FieldPath> paths;     ///< one per field
   std::vector<std::vector<std::string>>
       rows;  ///< one value per field; "": the field is not written

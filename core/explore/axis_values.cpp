@@ -19,7 +19,7 @@ namespace {
 using Values = tl::expected<std::vector<std::string>, AxisProblem>;
 using Kind = FieldType::Kind;
 
-/// Whole numbers up to here are exact.
+/// Doubles are exact for whole numbers up to this limit.
 constexpr double kMaxWhole = 9007199254740992.0;
 
 bool counts_bytes(const FieldType& field) { return field.unit == "bytes"; }
@@ -31,7 +31,7 @@ tl::unexpected<AxisProblem> wrong(AxisProblem problem) {
   return tl::make_unexpected(std::move(problem));
 }
 
-/// A number with its unit, if the field has one that can be written.
+/// Parses a number, with its unit if the field has one that can be written.
 tl::expected<double, AxisProblem> number(const FieldType& field, const std::string& text) {
   const auto converted = in_unit_of(field.name, text);
   if (!converted) return wrong(ProblemCode::kConflict, converted.error());
@@ -59,7 +59,7 @@ std::string typed(const FieldType& field, double value) {
              : fmt::format("{}", value);
 }
 
-/// "64KiB..256MiB*2".
+/// A range such as "64KiB..256MiB*2".
 struct Range {
   std::string from, to, step;
   bool geometric = false;
@@ -69,7 +69,7 @@ std::optional<Range> split_range(const std::string& item) {
   const std::size_t dots = item.find("..");
   if (dots == std::string::npos) return std::nullopt;
   Range range{item.substr(0, dots), item.substr(dots + 2), "", false};
-  // A '+' behind an 'e' belongs to a number, 1e+9; the first character cannot be the operator.
+  // A '+' after an 'e' belongs to a number, as in 1e+9; the first character cannot be the operator.
   for (std::size_t i = 1; i < range.to.size(); ++i) {
     if (range.to[i] != '*' &&
         (range.to[i] != '+' || range.to[i - 1] == 'e' || range.to[i - 1] == 'E'))
@@ -94,7 +94,7 @@ Values range_values(const FieldType& field, const std::string& item, const Range
         fmt::format("\"{0}\" has no step; write {0}*2 (each value twice the previous one) or {0}+1",
                     item));
   }
-  FieldType plain;  // of factors
+  FieldType plain;  // the type of factors
   plain.kind = Kind::kNumber;
   const auto step = range.geometric ? number(plain, range.step) : number(field, range.step);
   if (!step) return wrong(step.error());
@@ -112,7 +112,7 @@ Values range_values(const FieldType& field, const std::string& item, const Range
     return wrong(ProblemCode::kTooLarge,
                  fmt::format("\"{}\" has more than {} values", item, most_values));
   std::vector<std::string> values;
-  // Rounding on the way does not take the end away.
+  // The tolerance keeps the end of the range despite rounding errors.
   for (std::int64_t i = 0; i <= static_cast<std::int64_t>(most + 1e-9); ++i) {
     const auto steps = static_cast<double>(i);
     const double value = range.geometric ? *from * std::pow(*step, steps) : *from + *step * steps;
@@ -121,7 +121,7 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   return values;
 }
 
-/// Between commas that do not stand in quotes.
+/// Splits at commas outside of quotes; the flag is true for items with quotes.
 tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(
     const std::string& written) {
   std::vector<std::pair<std::string, bool>> items(1);
@@ -149,7 +149,7 @@ tl::expected<std::string, AxisProblem> axis_value(const FieldType& field,
   switch (field.kind) {
     case Kind::kWhole:
     case Kind::kNumber: {
-      // Numbers beyond what a double holds stay as they are.
+      // Keep the digits as written, because a double cannot hold all numbers exactly.
       const bool plain = written.find_first_not_of("-0123456789") == std::string::npos;
       const auto value = number(field, written);
       if (!value) return wrong(value.error());

@@ -11,13 +11,13 @@
 namespace tutti::core {
 namespace {
 
-/// The first bytes of SQLite's files.
+/// The first bytes of an SQLite file.
 constexpr std::string_view kMagic = "SQLite format 3";
-/// So long another program may keep the file to itself.
+/// The time to wait for a file that another program has locked.
 constexpr int kPatienceMs = 10'000;
-/// The steps of SQLite's machine between two calls of the progress handler, and the calls after
-/// which a statement that has returned no row since is ended: some seconds. Reading the rows of a
-/// million points in order takes a two-hundredth of that.
+/// The number of virtual machine steps between two calls of SQLite's progress handler, and the
+/// number of calls after which a statement that has returned no row since is aborted: some seconds.
+/// Reading the rows of a million points in order takes a two-hundredth of that.
 constexpr int kStepsPerCall = 100'000;
 constexpr int kMaxCalls = 1'000;
 
@@ -58,7 +58,7 @@ Error told(const std::string& path, int status, const char* message) {
 
 bool is_database(const std::string& path) {
   std::error_code ignored;
-  // Pipes and devices may never answer.
+  // Reading from a pipe or a device may block forever.
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
   std::ifstream file(path, std::ios::binary);
   std::string begin(kMagic.size(), '\0');
@@ -124,7 +124,7 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close(databa
 
 namespace {
 
-/// Returns the path as SQLite's URI of a file that nobody changes while it is read.
+/// Returns SQLite's URI of a file that does not change while it is read.
 std::string immutable(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -185,12 +185,12 @@ Expected<Database> Database::open_with(const std::string& path, const std::strin
   return database;
 }
 
-/// The file may come from anyone.
+/// Restricts what SQLite does, because the file may come from an untrusted source.
 Expected<void> Database::distrust() {
   sqlite3* const raw = database_.get();
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 128 << 20);  // of a text: twice the longest scenario
+  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 128 << 20);  // a text: twice the longest scenario
   sqlite3_progress_handler(raw, kStepsPerCall, too_long, calls_.get());
   for (const char* how : {"PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0"}) {
     if (auto set = run(how); !set) return set;
@@ -215,8 +215,8 @@ Expected<std::int64_t> Database::programs() {
 }
 
 Expected<void> Database::log_ahead() {
-  // Two programs that change the journal at the same time are refused at once, without the wait of
-  // sqlite3_busy_timeout().
+  // SQLite refuses two simultaneous changes of the journal mode at once, without the wait of
+  // sqlite3_busy_timeout(), so retry.
   constexpr int kPauseMs = 20;
   for (int waited_ms = 0;; waited_ms += kPauseMs) {
     const int status =

@@ -41,7 +41,7 @@ class Statement {
 
   std::unique_ptr<sqlite3_stmt, Close> statement_;
   std::string path_;
-  std::shared_ptr<int> calls_;  ///< of the progress handler since the last row, of all statements
+  std::shared_ptr<int> calls_;  ///< calls of the progress handler since the last row
 };
 
 /// True if the file begins like an SQLite database.

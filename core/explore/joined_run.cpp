@@ -18,7 +18,7 @@
 namespace tutti::core {
 namespace {
 
-/// True for fields that do not distinguish scenarios.
+/// True for fields that describe a run and do not distinguish scenarios.
 bool is_of_run(const std::string& field) {
   return field == "name" || field == "description" || field == "run";
 }
@@ -28,7 +28,7 @@ std::string spelled(const std::string& text) {
   return number ? fmt::format("{}", *number) : text;
 }
 
-/// Every value that is written, by where: "cluster.workers[1].count" → "2".
+/// All values that are written, by path: "cluster.workers[1].count" → "2".
 using FieldValues = std::map<std::string, std::string>;
 
 void collect(const Value& value, const std::string& path, FieldValues& values) {
@@ -47,7 +47,7 @@ void collect(const Value& value, const std::string& path, FieldValues& values) {
       }
       return;
     }
-    case Value::Kind::kList: return;  // a list of lists is no scenario
+    case Value::Kind::kList: return;  // a scenario has no lists of lists
     default: values[path] = spelled(value.text);
   }
 }
@@ -69,7 +69,7 @@ bool is_same(const std::string& there, const std::string& value, const FieldPath
   return !otherwise.empty() && meant(there) == meant(value);
 }
 
-/// `text` with fields changed. ERRORS: it cannot be changed so.
+/// Returns `text` with fields changed. ERRORS: a change is impossible.
 Expected<std::string> changed(std::string text, const Schema& schema,
                               const std::vector<Override>& changes) {
   for (const Override& change : changes) {
@@ -81,7 +81,7 @@ Expected<std::string> changed(std::string text, const Schema& schema,
   return text;
 }
 
-/// The first thing that is not the same in both: its path, and in words.
+/// The first difference between two scenarios: its path, and a description.
 struct FieldDifference {
   std::string path;
   std::string text;
@@ -139,7 +139,7 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
     rows.push_back(row - axis.rows.begin());
   }
   const std::int64_t point = space.point(rows);
-  // Fields that vary are the same, whether they are written or meant.
+  // The fields that vary agree, whether written or default, so remove them from both texts.
   std::vector<Override> varied = space.overrides(point), all;
   for (Override& change : varied) change.value.clear();
   for (const std::string& said : info.set) {

@@ -11,9 +11,9 @@ namespace tutti::core {
 /// A measured run, and the point of a sweep to which it belongs.
 struct JoinedRun {
   std::int64_t point = 0;
-  Time step;           ///< in the steady state
-  std::string source;  ///< the file of its timeline
-  std::string said;    ///< the program that ran it: "real, tcp, Tutti 0.1.0"
+  Time step;           ///< step time in the steady state
+  std::string source;  ///< file name of the timeline
+  std::string said;    ///< the program that executed the run, such as "real, tcp, Tutti 0.1.0"
 };
 
 /// Returns the point whose scenario has this text: it equals the sweep's with that point's values,

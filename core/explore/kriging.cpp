@@ -11,10 +11,11 @@
 namespace tutti::core {
 namespace {
 
-/// Candidates for the reach of an axis; the longest means that it hardly matters.
+/// Candidates for the reach (correlation length) of an axis; with the longest, the axis hardly
+/// matters.
 constexpr std::array<double, 8> kReaches{0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0};
-/// … and for the noise. Costs are no smooth functions of pack sizes: whatever goes up and down from
-/// value to value is noise here.
+/// Candidates for the noise. Costs are not smooth functions of pack sizes; fluctuations from value
+/// to value count as noise.
 constexpr std::array<double, 5> kNoises{1e-6, 1e-4, 1e-3, 1e-2, 5e-2};
 constexpr int kPasses = 2;
 
@@ -43,7 +44,7 @@ double Kriging::factor() {
   factor_ = llt.matrixL();
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(n);
   const Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(values_.data(), n);
-  // The mean and the variance that make the values most likely have closed forms.
+  // The most likely mean and variance have closed forms.
   const Eigen::VectorXd of_ones = llt.solve(ones);
   mean_ = of_ones.dot(y) / of_ones.sum();
   const Eigen::VectorXd rest = y - mean_ * ones;

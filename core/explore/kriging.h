@@ -29,7 +29,7 @@ class Kriging {
 
   struct Guess {
     double mean = 0;
-    double deviation = 0;  ///< of the function itself, without noise
+    double deviation = 0;  ///< standard deviation of the function itself, without noise
   };
   [[nodiscard]] Guess at(const Place& place) const;
   /// Returns the expected amount by which the function falls below `least` there (0 if it does
@@ -49,7 +49,7 @@ class Kriging {
   std::vector<Place> places_;
   std::vector<double> values_;
   std::vector<double> reach_;
-  double noise_ = 1e-4;  ///< variance relative to that of the function
+  double noise_ = 1e-4;  ///< variance of the noise relative to that of the function
   double mean_ = 0;
   double variance_ = 1;
   Eigen::MatrixXd factor_;

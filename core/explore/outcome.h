@@ -17,12 +17,12 @@ struct Outcome {
   enum class Status {
     kDone = 0,
     kRefused = 1,  ///< the scenario is invalid
-    kFailed = 2    ///< it started, but failed during the run
+    kFailed = 2    ///< the run started, but failed
   };
   Status status = Status::kDone;
   std::string message;  ///< all problems, one per line; empty if done, unless `stopped`
 
-  Time step;  ///< of the steady state, as all below
+  Time step;  ///< in the steady state, as are all times below
   Time forward;
   Time backward;
   Time other_compute;
@@ -52,8 +52,8 @@ std::optional<Outcome> outcome_from_text(std::string_view text);
 
 /// The times of an outcome, with their names in databases, tables and plots.
 struct Cost {
-  const char* name;   ///< "step_time": columns add the unit
-  const char* title;  ///< for people: "step time"
+  const char* name;   ///< such as "step_time"; columns add the unit
+  const char* title;  ///< title for display, such as "step time"
   Time Outcome::*time;
 };
 inline constexpr std::array<Cost, 9> kCosts{

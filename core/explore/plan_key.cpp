@@ -10,7 +10,7 @@
 namespace tutti::core {
 namespace {
 
-/// Two streams of numbers mixed by SplitMix64's finalizer from different beginnings.
+/// Mixes numbers into two 64-bit halves by SplitMix64's finalizer, with different initial values.
 class Mixer {
  public:
   void add(std::int64_t number) {
@@ -71,7 +71,7 @@ PlanKey plan_key(const Plan& plan) {
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
   mixer.add(plan.checkpoint_every);
   if (plan.graph) {
-    // The content of its files is not part of the key: sweeps do not outlive them.
+    // The key omits the content of the graph's files: sweeps do not outlive them.
     for (const char c : plan.graph->file) mixer.add(c);
     mixer.add(plan.graph->tasks());
     mixer.add(plan.graph_pace_ppm);

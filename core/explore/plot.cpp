@@ -20,7 +20,7 @@ constexpr std::array<const char*, 7> kColours{
     palette::kOrange, palette::kSkyBlue,   palette::kBlack};
 constexpr const char* kBound = "#777777";
 
-/// The ends of what is drawn.
+/// Returns the smallest and the largest value that is drawn.
 std::pair<double, double> costs_of(const Plot& plot) {
   double low = 0, high = 0;
   bool any = false;
@@ -141,7 +141,7 @@ class Picture {
 
   const Plot& plot_;
   const PlotLook& look_;
-  double right_, bottom_;  ///< of the axes
+  double right_, bottom_;  ///< right and bottom ends of the axes, in pixels
   PlotAxis x_, y_;
   SvgPicture picture_;
 };

@@ -11,9 +11,9 @@ namespace tutti::core {
 /// A line through dots; bounds are dashed lines without dots.
 struct Curve {
   std::string name;
-  std::vector<std::optional<double>> y;  ///< by value of the axis; nullopt: not known
-  bool dashed = false;                   ///< a bound rather than a result
-  bool dots_alone = false;               ///< a measurement: dots without a line
+  std::vector<std::optional<double>> y;  ///< one per value of the x axis; nullopt: not known
+  bool dashed = false;                   ///< the curve is a bound rather than a result
+  bool dots_alone = false;               ///< the curve is a measurement: dots without a line
 };
 
 /// A diagram of a cost over the values of an axis.
@@ -21,7 +21,7 @@ struct Plot {
   std::string title;
   std::string x_title;
   std::string y_title;
-  std::vector<std::string> x;  ///< the axis' values, as typed; "": not written
+  std::vector<std::string> x;  ///< the values of the x axis, as typed; "": the field is not written
   bool bytes = false;          ///< the values are sizes in bytes
   std::vector<Curve> curves;
   struct Mark {
@@ -34,7 +34,7 @@ struct Plot {
 /// The size of a picture, in pixels, and its margins.
 struct PlotLook {
   double width = 860, height = 480;                     ///< without the legend
-  double left = 74, right = 24, top = 44, bottom = 58;  ///< margins with titles and labels
+  double left = 74, right = 24, top = 44, bottom = 58;  ///< margins, with titles and labels
   bool legend = true;
   Scale x = Scale::kAuto, y = Scale::kAuto;
   double dot = 4;  ///< radius of measured dots

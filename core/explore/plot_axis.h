@@ -14,7 +14,7 @@ enum class Scale { kAuto, kLinear, kLogarithmic };
 class PlotAxis {
  public:
   struct Tick {
-    double at = 0;  ///< 0 … 1
+    double at = 0;  ///< position along the axis, 0 … 1
     std::string text;
   };
 
@@ -43,8 +43,8 @@ class PlotAxis {
   std::vector<Tick> ticks_;
   bool logarithmic_ = false;
   bool by_number_ = false;
-  double low_ = 0, high_ = 1;  ///< values at the ends
-  double from_ = 0;            ///< the position of low_
+  double low_ = 0, high_ = 1;  ///< numbers at the ends
+  double from_ = 0;            ///< position of low_ along the axis, 0 … 1
 };
 
 }  // namespace tutti::core

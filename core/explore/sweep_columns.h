@@ -13,8 +13,8 @@ struct SweepColumn {
   std::size_t axis = 0;
   std::string name;
   std::vector<std::string> values;
-  std::vector<std::size_t> of_row;  ///< by row of the axis: index of the value
-  std::size_t numbers = 0;          ///< how many of the values are numbers
+  std::vector<std::size_t> of_row;  ///< index of the value of each row of the axis
+  std::size_t numbers = 0;          ///< number of values that are numbers
 };
 
 /// The maximum number of values of a field for which each value gets a curve.

@@ -108,7 +108,7 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     const double value = to_ms((*outcome).*(cost->time));
     hidden = hidden || plot.curves[curve].y[at].has_value();
     better(plot.curves[curve].y[at], value);
-    // Not known where variables lie on servers.
+    // The bounds are not known (0) if variables are on servers.
     const bool bounded = outcome->step_bound > Time();
     if (bounded && cost->time == &Outcome::step) better(bound.y[at], to_ms(outcome->step_bound));
     if (bounded && cost->time == &Outcome::communication)

@@ -13,9 +13,9 @@ namespace tutti::core {
 
 /// The selection of what to draw of a sweep.
 struct PlotOptions {
-  std::string x;   ///< the field of the horizontal axis; "": the one with the most numbers
-  std::string by;  ///< a curve for each value of this field; "": one with up to kMaxCurves values,
-                   ///< if there is one
+  std::string x;   ///< field of the horizontal axis; "": the field with the most numbers
+  std::string by;  ///< field with one curve per value; "": a field with up to kMaxCurves values, if
+                   ///< there is one
   std::string cost = "step_time";  ///< a name of kCosts
 };
 

@@ -10,12 +10,12 @@
 namespace tutti::core {
 namespace {
 
-/// "TuSw", by which `file` and this program know such a database.
+/// The application id "TuSw", by which `file` and Tutti recognise such a database.
 constexpr std::int64_t kApplication = 0x54755377;
 constexpr std::int64_t kFormat = 1;
-/// The message of a point that is done as far as somebody wanted to know it.
+/// The message of a point whose run was stopped early.
 constexpr const char* kStoppedEarly = "stopped early: mean of the steps until then";
-/// Rows of such points.
+/// The condition for rows of points that were stopped early.
 constexpr const char* kIsStopped = "status = 'done' AND message <> ''";
 
 constexpr const char* kTables =
@@ -36,7 +36,7 @@ std::string point_table(const Space& space) {
   return sql + ", packs INTEGER, seed INTEGER)";
 }
 
-/// The points as people query them: numbers instead of texts, and times in milliseconds.
+/// Returns the view that people query: numbers instead of texts, and times in milliseconds.
 std::string result_view(const Space& space) {
   std::string sql = "CREATE VIEW result AS SELECT point";
   for (const std::string& field : space.fields()) {
@@ -80,7 +80,8 @@ Expected<void> rows(Database& database, const std::string& sql, Row row) {
 Expected<SweepInfo> read_info(Database& database) {
   SweepInfo info;
   bool whole = true;
-  // Numbers of rows count up from 0; the file decides about no size of memory.
+  // Row numbers must count up from 0, so that the file cannot make the program allocate much
+  // memory.
   const auto next = [&whole](std::int64_t number, auto& list) {
     if (number == std::ssize(list)) list.emplace_back();
     whole = whole && number >= 0 && number + 1 == std::ssize(list);
@@ -165,8 +166,8 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& as
 
 /// Returns true if the file is a sweep, false if it is empty. ERRORS: anything else.
 Expected<bool> is_sweep(Database& database) {
-  // Another program may create the sweep between these lines. It commits all of it at once, so that
-  // whoever has seen tables sees the rest.
+  // Another program may create the sweep between these lines. It commits everything at once, so a
+  // reader that has seen tables also sees the rest.
   const auto tables = database.number("SELECT count(*) FROM sqlite_master");
   if (!tables) return tl::make_unexpected(tables.error());
   const auto application = database.number("PRAGMA application_id");
@@ -245,14 +246,14 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
           {path, 0, 0}));
     }
   }
-  // A commit is then an addition to a file beside it, which outlives the program without waiting
-  // for the disk.
+  // With write-ahead logging, a commit appends to a separate file; it outlives the program without
+  // waiting for the disk.
   if (const auto set = database->log_ahead(); !set) return tl::make_unexpected(set.error());
   SweepStore store(std::move(*database), info, std::move(*space));
   if (!*sweep) {
     const auto created = store.create();
     if (!created) return tl::make_unexpected(created.error());
-    // Another program has created the sweep in the meantime: it may be this one or another.
+    // Another program has created a sweep in the meantime, which may be the same sweep or another.
     if (!*created) return resume(path, info);
   }
   return store;

@@ -16,10 +16,10 @@ namespace tutti::core {
 
 /// The identity of a sweep. Sweeps that differ in any of these fields are unrelated.
 struct SweepInfo {
-  std::string version;           ///< of Tutti
-  std::string scenario_file;     ///< as errors call it
-  std::string scenario_text;     ///< as it was written
-  std::vector<std::string> set;  ///< overrides at all points: "strategy.shards=4"
+  std::string version;           ///< version of Tutti
+  std::string scenario_file;     ///< file name in error messages
+  std::string scenario_text;     ///< as written
+  std::vector<std::string> set;  ///< overrides at all points, such as "strategy.shards=4"
   std::vector<Axis> axes;
 };
 
@@ -52,7 +52,7 @@ class SweepStore {
     std::int64_t point = 0;
     Time step;
     std::string source;
-    std::string said;  ///< the program that ran it
+    std::string said;  ///< the program that executed the run
     bool operator==(const Measured&) const = default;
   };
   /// Adds a measurement, replacing that of the same source. ERRORS: no write access; the disk is
@@ -80,7 +80,7 @@ class SweepStore {
   SweepInfo info_;
   std::unique_ptr<const Space> space_;
   std::unique_ptr<Statement> insert_;
-  std::unique_ptr<Statement> give_way_;  ///< removes a row that was stopped early
+  std::unique_ptr<Statement> give_way_;  ///< removes the row of a point that was stopped early
 };
 
 }  // namespace tutti::core

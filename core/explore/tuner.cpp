@@ -14,19 +14,20 @@ namespace {
 
 /// The number of points that are requested at a time.
 constexpr std::size_t kBatch = 4;
-/// Points of a space that are looked at; of larger ones as many at random.
+/// The maximum number of candidate points; in larger spaces, this many points are drawn at random.
 constexpr std::int64_t kMaxCandidates = 6000;
-/// The share of all evaluations that the design takes.
+/// The share of all evaluations that the initial design takes.
 constexpr double kDesignShare = 0.3;
-/// The maximum gap between known points along an ordered axis at the end of the search, with the
-/// best values elsewhere.
+/// The maximum gap between known points along an ordered axis at the end of the search, with all
+/// other axes at their best values.
 constexpr double kGap = 0.06;
-/// Values of an axis without an order that are tried with all else as it is at the best.
+/// The maximum number of values of an unordered axis that are tried with the other axes at the
+/// best.
 constexpr std::size_t kMaxOthers = 64;
-/// So many times points anywhere are tried before the search is content with what it has.
+/// The number of times that random points are tried without improvement before the search ends.
 constexpr int kChecks = 6;
 
-/// The numbers of an axis; nothing if it has others, too few, or several fields.
+/// Returns the numbers of an axis; nullopt if it has other values, too few, or several fields.
 std::optional<std::vector<double>> numbers_of(const Axis& axis) {
   constexpr std::size_t kFewest = 3;
   if (axis.fields.size() != 1 || axis.rows.size() < kFewest) return std::nullopt;
@@ -63,7 +64,7 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
       std::stable_sort(order.begin(), order.end(), [&](std::int64_t one, std::int64_t other) {
         return value(one) < value(other);
       });
-      // By rank rather than value: the user's spacing of values reflects their importance.
+      // By rank rather than value, because the user's spacing of values reflects their importance.
       for (std::size_t r = 0; r < count; ++r)
         places[static_cast<std::size_t>(order[r])] =
             static_cast<double>(r) / static_cast<double>(count - 1);
@@ -95,8 +96,8 @@ std::vector<double> Tuner::place(std::int64_t point) const {
   return place;
 }
 
-/// A Latin hypercube: along every axis its values come equally often, in an order that has nothing
-/// to do with that of the others.
+/// Returns a Latin hypercube: all values of an axis occur equally often, in an order that is
+/// independent of the other axes.
 std::vector<std::int64_t> Tuner::design() {
   const auto wanted = static_cast<std::size_t>(
       std::clamp<double>(kDesignShare * static_cast<double>(options_.evaluations), 8, 64));
@@ -118,10 +119,10 @@ std::vector<std::int64_t> Tuner::design() {
   return {points.begin(), points.end()};
 }
 
-/// Points that differ from the best along one axis alone, where that axis is not known yet: the
-/// values on either side of the best, all values of an axis without an order, and the middle of the
-/// widest gap of one with an order, as long as it is wide. The guess is smooth and costs are not:
-/// NCCL changes its protocol at some size, and what was a slope is a step.
+/// Returns unknown points that differ from the best along one axis only: the values on either side
+/// of the best, all values of an unordered axis, and the middle of the widest gap of an ordered
+/// axis, if it is wide. The model is smooth and costs are not: NCCL changes its protocol at some
+/// size, where the cost has a step.
 std::vector<std::int64_t> Tuner::along_axes() const {
   std::vector<std::int64_t> points;
   if (!best_) return points;
@@ -142,7 +143,7 @@ std::vector<std::int64_t> Tuner::along_axes() const {
         static_cast<std::size_t>(std::find(order.begin(), order.end(), rows[a]) - order.begin());
     if (best > 0) points.push_back(point_at(best - 1));
     if (best + 1 < order.size()) points.push_back(point_at(best + 1));
-    // From one that is known to the next; behind the ends lie known ones, half as far as they seem.
+    // A gap at an end of the axis counts twice, because it has a known point on one side only.
     std::size_t widest = std::max<std::size_t>(
         2, static_cast<std::size_t>(kGap * static_cast<double>(order.size())));
     std::optional<std::size_t> middle;
@@ -179,7 +180,7 @@ std::vector<std::int64_t> Tuner::candidates() {
   for (std::int64_t i = 0; i < kMaxCandidates; ++i)
     some.insert(
         static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size()))));
-  // Among them what differs from the best in one axis alone.
+  // Add the points that differ from the best along one axis only.
   const std::vector<std::int64_t> rows = space_.rows(*best_);
   for (std::size_t a = 0; a < rows.size(); ++a) {
     std::vector<std::int64_t> other = rows;
@@ -202,9 +203,9 @@ std::vector<std::int64_t> Tuner::promising() {
   for (const auto& [point, cost] : costs_) {
     places.push_back(place(point));
     values.push_back(cost ? std::log(*cost)
-                          : worst);  // what cannot be is as bad as the worst that can
+                          : worst);  // an invalid point is as bad as the worst valid one
   }
-  // Costs of several times the best one are compressed: their exact values are irrelevant and would
+  // Compress costs of several times the best one: their exact values are irrelevant and would
   // distort the model.
   const double least = std::log(*costs_.at(*best_));
   for (double& value : values)
@@ -229,7 +230,7 @@ std::vector<std::int64_t> Tuner::promising() {
       promised_ = std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
     taken.insert(at);
     chosen.push_back(all[at]);
-    // The others of a batch are chosen as if this had come out as expected.
+    // The rest of the batch is chosen as if this point had its expected cost.
     if (chosen.size() < kBatch) kriging.add(where[at], kriging.at(where[at]).mean);
   }
   return chosen;
@@ -259,15 +260,15 @@ std::vector<std::int64_t> Tuner::next() {
     return first(design());
   }
   if (told() < 2 || !best_) {
-    return first(anywhere());  // nothing of the design can be
+    return first(anywhere());  // no point of the design is valid
   }
   promised_ = 1 - options_.least / *costs_.at(*best_);
   if (promised_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
   if (promised_ >= options_.enough) return first(points);
   // No point promises an improvement: check that the best one is the best along every axis. Then
-  // try some points anywhere, since the model may be wrong where nothing is known; their costs
-  // improve it.
+  // try random points, since the model may be wrong where nothing is known; their costs improve the
+  // model.
   std::vector<std::int64_t> around = along_axes();
   if (around.empty() && checks_++ < kChecks) around = anywhere();
   over_ = around.empty();

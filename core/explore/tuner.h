@@ -70,18 +70,17 @@ class Tuner {
   const Space& space_;
   TunerOptions options_;
   Random random_;
-  std::vector<bool> ordered_;                ///< by axis
-  std::vector<std::vector<double>> places_;  ///< by axis and row: its coordinate
-  std::vector<std::vector<std::int64_t>>
-      ranks_;                                ///< by axis: its rows, those of ordered axes by value
-  std::vector<std::vector<bool>> asks_for_;  ///< by axis and row
-  std::int64_t size_ = 1;                    ///< number of points that may be requested
+  std::vector<bool> ordered_;                     ///< for each axis: true if it is ordered
+  std::vector<std::vector<double>> places_;       ///< coordinate of each row, by axis
+  std::vector<std::vector<std::int64_t>> ranks_;  ///< rows of each axis, by value if ordered
+  std::vector<std::vector<bool>> asks_for_;       ///< true for rows that may be evaluated, by axis
+  std::int64_t size_ = 1;                         ///< number of points that may be requested
   std::map<std::int64_t, std::optional<double>> costs_;
   std::optional<std::int64_t> best_;
   double promised_ = 1;
   bool designed_ = false;
   bool over_ = false;
-  int checks_ = 0;  ///< number since the best was found
+  int checks_ = 0;  ///< number of random checks since the best was found
 };
 
 }  // namespace tutti::core

@@ -33,7 +33,7 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
     axis.paths.push_back(parsed->path);
   };
   for (const char* name : {"strategy.algorithm", "strategy.shards"}) add_field(name);
-  // Settings that would stand in the way of other algorithms, or of bytes_per_pack.
+  // Settings that conflict with other algorithms, or with bytes_per_pack.
   std::vector<std::string> cleared;
   for (const char* name :
        {"strategy.channels", "strategy.num_packs", "strategy.agg_small_grads_max_bytes",
@@ -79,7 +79,7 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {
     if (scenario.plan.graph) {
-      // A trace has its collectives; only how they are executed can be chosen.
+      // A trace fixes the collectives; only their execution can be chosen.
     } else if (s.merge_scope_asked) {
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
     } else {

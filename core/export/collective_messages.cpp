@@ -13,7 +13,7 @@ std::int32_t most_lanes(const Schedule& schedule) {
   return most;
 }
 
-/// One thread's part of a rate, as sim/device/device.h has it.
+/// Returns one thread's part of a rate, as in sim/device/device.h.
 Bandwidth part_of(Bandwidth rate, int threads) {
   return rate.count() == 0 ? rate : Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
 }
@@ -103,7 +103,7 @@ std::int32_t CollectiveMessages::add(const Use& use, const std::vector<std::int3
                        after)
           : to.join(after);
   std::vector<std::int32_t> last;
-  std::vector<std::vector<std::int32_t>> ends;  // by lane and step
+  std::vector<std::vector<std::int32_t>> ends;  // indexed by lane and step
   struct Waiting {
     std::int32_t operation;
     Wait wait;

@@ -36,7 +36,7 @@ class GoalRankBuilder {
 
  private:
   GoalRank rank_;
-  std::map<std::uint8_t, std::int64_t> carried_;  ///< by CPU: picoseconds
+  std::map<std::uint8_t, std::int64_t> carried_;  ///< picoseconds carried over by each CPU
 };
 
 /// Returns why a collective cannot be written as messages between two ranks; empty: it can.
@@ -49,8 +49,8 @@ class CollectiveMessages {
   struct Use {
     const Collective& collective;
     Rank rank = 0;
-    std::function<std::int64_t(Rank)> peer;  ///< the rank of GOAL
-    std::int64_t first_tag = 0;              ///< tags_of() tags from here on are its own
+    std::function<std::int64_t(Rank)> peer;  ///< returns GOAL's rank of a rank
+    std::int64_t first_tag = 0;              ///< the first of the collective's own tags_of() tags
     Time launch;
   };
   /// Adds the operations. Returns the one that is complete when the rank has completed the

@@ -86,7 +86,7 @@ class Unroller {
     }
   }
 
-  /// Depth first, as the runner follows successors.
+  /// Visits nodes depth first, in the order in which the runner follows successors.
   void visit(std::int32_t root) {
     emit(root);
     std::vector<std::pair<std::int32_t, std::size_t>> open{{root, 0}};
@@ -128,11 +128,11 @@ class Unroller {
   const Durations& durations_;
   const ComputeRates rates_;
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> offsets_;  ///< by task: the place of its first iteration
-  std::vector<Place> of_;              ///< by place
+  std::vector<std::int32_t> offsets_;  ///< place of the first iteration of each task
+  std::vector<Place> of_;              ///< indexed by place
   std::vector<std::vector<std::int32_t>> successors_;
   std::vector<std::int32_t> missing_;
-  std::vector<std::int32_t> numbers_;  ///< by place: its node
+  std::vector<std::int32_t> numbers_;  ///< node of each place
   std::map<std::int32_t, std::vector<std::int32_t>> made_after_;
   std::map<std::int32_t, std::int64_t> occurrences_;
   StepNodes made_;

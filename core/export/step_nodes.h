@@ -16,10 +16,10 @@ namespace tutti::core {
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;
-    TaskId id = kNoTask;  ///< in its program
-    Time duration;        ///< of a compute task, at the nominal pace
+    TaskId id = kNoTask;  ///< index of the task in its program
+    Time duration;        ///< duration of a compute task, at the nominal pace
     std::int64_t compute_bound_ppm = 0;
-    std::int64_t occurrence = 0;  ///< of an exchange, in the step
+    std::int64_t occurrence = 0;  ///< how many times the exchange occurred earlier in the step
     std::vector<std::int32_t> after;
   };
   std::vector<Node> nodes;

@@ -34,7 +34,8 @@ std::optional<ChakraNode::Collective> chakra_kind(CollectiveKind kind) {
   return std::nullopt;
 }
 
-/// Whole microseconds whose sum stays within half a microsecond of the exact one.
+/// Rounds times to whole microseconds so that their sum stays within half a microsecond of the
+/// exact sum.
 class Microseconds {
  public:
   std::int64_t next(Time duration) {
@@ -139,8 +140,8 @@ class ScenarioExport : public TraceExport {
     GoalRankBuilder builder(rank);
     CollectiveMessages messages;
     const StepNodes step = step_of(rank);
-    std::vector<std::int32_t> made;            // by node: its operation
-    std::map<TaskId, std::int32_t> announced;  // by announcing task: the computation
+    std::vector<std::int32_t> made;            // the operation of each node
+    std::map<TaskId, std::int32_t> announced;  // the computation, by announcing task
     if (plan_.graph) {
       for (TaskId t = 0; t < rank_of(rank).program.size(); ++t) {
         const TaskId by = rank_of(rank).announcement_of(t);
@@ -218,7 +219,8 @@ class ScenarioExport : public TraceExport {
 
   // --- communicators ---
 
-  /// The name of what divides replicas into groups: that of the communicator, or "gradients".
+  /// Returns the name of the partition of replicas into groups: that of the communicator, or
+  /// "gradients".
   [[nodiscard]] std::string name_of(const PlannedCollective& one) const {
     if (plan_.graph) {
       for (const ExecutionGraph::Collective& c : plan_.graph->collectives) {
@@ -233,12 +235,13 @@ class ScenarioExport : public TraceExport {
     }
     return "gradients";
   }
-  /// The name of a group, in the order of groups of a partition. Traces name theirs themselves.
+  /// Returns the name of a group, by its index in the partition. In traces, groups have
+  /// names of their own.
   [[nodiscard]] std::string group_name(std::size_t collective, std::int64_t group) const {
     return plan_.graph ? names_[collective] : fmt::format("{}.{}", names_[collective], group);
   }
 
-  /// The number of a collective among all, of the whole step.
+  /// Returns a number that identifies a collective in the whole step.
   [[nodiscard]] std::int64_t key_of(const StepNodes::Node& node) const {
     const Task& task = *node.task;
     if (task.pack >= 0) return task.pack;
@@ -282,8 +285,8 @@ class ScenarioExport : public TraceExport {
 
   // --- tags ---
 
-  /// Each execution of a collective has tags of its own; groups may share them, as their ranks
-  /// differ.
+  /// Assigns separate tags to each execution of a collective; groups may share tags, because their
+  /// ranks differ.
   void give_tags() {
     for (const Pack& pack : plan_.packs) {
       first_tag_.push_back(next_tag_);
@@ -343,12 +346,12 @@ class ScenarioExport : public TraceExport {
 
   const Scenario& scenario_;
   const Plan& plan_;
-  Scenario as_rings_;  ///< without NCCL's own times: its schedules are what GOAL gets
+  Scenario as_rings_;  ///< without NCCL's own times; GOAL gets its schedules
   StepPrograms programs_;
-  std::vector<StepNodes> steps_;         ///< by kind of device
-  std::vector<std::size_t> group_of_;    ///< by replica: its kind of device
-  std::vector<std::string> names_;       ///< by collective: of its communicator
-  std::vector<std::int64_t> first_tag_;  ///< by pack, then by exchange
+  std::vector<StepNodes> steps_;         ///< one per kind of device
+  std::vector<std::size_t> group_of_;    ///< kind of device of each replica
+  std::vector<std::string> names_;       ///< name of each collective's communicator
+  std::vector<std::int64_t> first_tag_;  ///< first tag of each pack, then of each exchange
   std::int64_t next_tag_ = 0, most_tag_ = -1;
 };
 

@@ -62,7 +62,7 @@ class MemoryInput final : public ByteInput {
   std::size_t size_;
 };
 
-/// Passes bytes on as they are, or inflates them if they begin with gzip's magic number.
+/// Passes bytes through unchanged, or inflates them if they begin with gzip's magic number.
 class MaybeGzip final : public ByteInput {
  public:
   MaybeGzip(std::unique_ptr<ByteInput> from, std::string name)
@@ -126,7 +126,7 @@ class MaybeGzip final : public ByteInput {
         }
       }
       if (member_ended_) {
-        // Behind a member there is another one, or padding, which gzip ignores.
+        // A member is followed by another one, or by padding, which gzip ignores.
         if (held_[held_begin_] != '\x1f') return 0;
         inflateReset(&stream_);
         member_ended_ = false;

@@ -16,11 +16,11 @@ namespace {
 
 /// A message of a real trace has a few KiB; attributes of metadata may hold a whole input file.
 constexpr std::uint64_t kLongestMessage = std::uint64_t{64} << 20;
-/// Microseconds, so that picoseconds still fit into 64 bits.
+/// The limit of times in microseconds; in picoseconds they still fit into 64 bits.
 constexpr std::uint64_t kMaxMicroseconds = std::uint64_t{1} << 42;
 constexpr std::size_t kLongestText = 256;
 
-/// The numbers of fields.
+/// The field numbers of a node.
 enum NodeField : std::uint32_t {
   kId = 1,
   kName = 2,
@@ -35,7 +35,7 @@ enum NodeField : std::uint32_t {
 };
 constexpr std::uint32_t kMetadataVersion = 1, kMetadataAttribute = 2;
 constexpr std::uint32_t kAttributeName = 1;
-/// The arms of an attribute's value that are written.
+/// The field numbers of an attribute's value for the types that are written.
 constexpr std::uint32_t kInt64Arm = 9, kBoolArm = 27, kStringArm = 29;
 
 struct Attribute {
@@ -82,7 +82,7 @@ std::optional<Attribute> attribute_of(std::string_view message) {
       case 25:
       case kBoolArm: attribute.integer = static_cast<std::int64_t>(field->value); break;
       case 19:
-      case 23:  // four bytes, signed in the second
+      case 23:  // four bytes; field 23 is signed
         attribute.integer = field->number == 23
                                 ? std::int64_t{static_cast<std::int32_t>(field->value)}
                                 : static_cast<std::int64_t>(field->value);
@@ -196,7 +196,7 @@ std::string_view name_of(ChakraNode::Type type) {
   return "COMM_COLL_NODE";
 }
 
-/// Messages with their lengths, one in memory.
+/// Reads messages with their lengths; one message at a time is in memory.
 class Messages {
  public:
   Messages(ByteInput& input, const std::string& name) : input_(input), name_(name) {}
@@ -260,9 +260,9 @@ class Messages {
   ByteInput& input_;
   const std::string& name_;
   std::string buffer_;
-  std::size_t used_ = 0;     ///< of the buffer
-  std::uint64_t at_ = 0;     ///< the end of the buffer, in the file
-  std::uint64_t begin_ = 0;  ///< the current message, in the file
+  std::size_t used_ = 0;     ///< bytes of the buffer that are used
+  std::uint64_t at_ = 0;     ///< offset of the buffer's end in the file
+  std::uint64_t begin_ = 0;  ///< offset of the current message in the file
 };
 
 std::string attribute(std::string_view name, std::uint32_t arm, std::uint64_t value) {

@@ -59,11 +59,11 @@ struct ChakraNode {
   bool on_cpu = true;  ///< is_cpu_op; writers omit it for nodes of hosts
   std::int64_t stream = -1;
   std::int64_t collective = 0;  ///< comm_type; absent in the file: 0, the all-reduce
-  std::int64_t bytes = -1;      ///< comm_size: what a rank gives
+  std::int64_t bytes = -1;      ///< comm_size: bytes that one rank contributes
   std::int64_t source = -1, destination = -1, tag = 0;  ///< comm_src, comm_dst, comm_tag
   std::int64_t root = 0;                                ///< the attribute root_rank or comm_root
   std::string group;                                    ///< pg_name; empty: all ranks
-  std::string type_name;       ///< Tutti's own attribute tutti_type: "float32"; or empty
+  std::string type_name;       ///< Tutti's own attribute tutti_type, such as "float32"; or empty
   std::int64_t elements = -1;  ///< Tutti's own attribute tutti_elements; -1: there is none
   /// Tutti's own attribute tutti_collective: which one it is on its communicator; -1: there is
   /// none, and it is the next one in the file.
@@ -72,8 +72,8 @@ struct ChakraNode {
 };
 
 struct ChakraMetadata {
-  std::string version;                            ///< "0.0.4", "1.0.0"; some writers have none
-  std::map<std::string, std::string> attributes;  ///< texts, at most 256 bytes of each
+  std::string version;  ///< such as "0.0.4" or "1.0.0"; some writers have none
+  std::map<std::string, std::string> attributes;  ///< text attributes, at most 256 bytes of each
 };
 
 /// True if a file that begins so is likely to be a Chakra trace: a message with a version, a schema

@@ -19,13 +19,13 @@ struct FlightEntry {
   std::int64_t record = -1;
   std::string group_name, group_description;
   std::int64_t collective_sequence = -1, p2p_sequence = -1;
-  std::string name;   ///< "nccl:all_reduce", "nccl:send 0->1"
-  std::string state;  ///< "scheduled", "started", "completed"
+  std::string name;   ///< such as "nccl:all_reduce" or "nccl:send 0->1"
+  std::string state;  ///< "scheduled", "started" or "completed"
   bool is_point_to_point = false;
-  std::int64_t created_ns = -1;   ///< when the host enqueued it, since 1970
-  std::int64_t duration_ns = -1;  ///< with TORCH_NCCL_ENABLE_TIMING=1
-  std::int64_t input_elements = -1, output_elements = -1;  ///< of all tensors
-  std::string type;                                        ///< of the first
+  std::int64_t created_ns = -1;   ///< when the host enqueued the operation, since 1970
+  std::int64_t duration_ns = -1;  ///< recorded with TORCH_NCCL_ENABLE_TIMING=1
+  std::int64_t input_elements = -1, output_elements = -1;  ///< sums over all tensors
+  std::string type;                                        ///< type of the first tensor
 };
 
 struct FlightHeader {

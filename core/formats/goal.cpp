@@ -1,7 +1,7 @@
-// The text form has one statement per line; a rank's statements stand in braces. Comments (//, and
-// /* */ over several lines) are removed before a line is read. Labels belong to a rank, so the
-// table of labels is as large as one rank. The binary form begins with a table of the ranks'
-// places, after which each rank has its operations, with indices of those that wait for them.
+// The text form has one statement per line; a rank's statements are in braces. Comments (//, and /*
+// */ over several lines) are removed before a line is read. Labels belong to a rank, so the table
+// of labels is as large as one rank. The binary form begins with a table of the ranks' offsets; the
+// operations of each rank follow, with the indices of the operations that wait for them.
 
 #include "core/formats/goal.h"
 
@@ -25,10 +25,10 @@ namespace {
 constexpr std::uint64_t kMagic = 4223;
 constexpr std::uint32_t kAnyInBinary = 0xFFFFFFFF;
 constexpr std::int64_t kMaxRanks = std::int64_t{1} << 24;
-constexpr std::size_t kMaxOperations = std::size_t{1} << 30;  ///< of a rank
-/// Sums of two still fit into 64 bits, in picoseconds as well.
+constexpr std::size_t kMaxOperations = std::size_t{1} << 30;  ///< operations per rank
+/// The limit of sizes and times: sums of two still fit into 64 bits, in picoseconds as well.
 constexpr std::int64_t kMaxSize = std::int64_t{1} << 52;
-/// Before the table of ranks: magic number, number of ranks, largest CPU and port.
+/// The header before the table of ranks: magic number, number of ranks, largest CPU and port.
 constexpr std::size_t kHeaderBytes = 14;
 /// Offsets of the binary form count from the end of the magic number.
 constexpr std::uint64_t kOffsetsFrom = 8;
@@ -36,7 +36,7 @@ constexpr std::size_t kNodeBytes = 39;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// The words of a line, with their columns. Braces and colons are words of their own.
+/// Splits a line into words with their columns. Braces and colons are separate words.
 class Words {
  public:
   explicit Words(std::string_view line) : line_(line) { next(); }
@@ -113,7 +113,8 @@ class TextReader {
                 words.word().substr(0, 40), what);
   }
 
-  /// The line without comments. Text after a comment that ends in the line keeps its column.
+  /// Returns the line without comments. Text after a comment that ends in the line keeps its
+  /// column.
   std::string_view without_comments(std::string_view line) {
     text_.assign(line);
     for (std::size_t i = 0; i < text_.size(); ++i) {
@@ -244,7 +245,7 @@ class TextReader {
     return {};
   }
 
-  /// A label may be defined after its use.
+  /// Resolves a label, which may be defined after its use.
   void resolve(const std::string& label, std::size_t dependency, bool is_operation, int column,
                std::int32_t& to) {
     const auto found = labels_.find(label);
@@ -297,7 +298,7 @@ class TextReader {
     return {};
   }
 
-  /// tag, cpu and nic, in any order.
+  /// Reads the attributes tag, cpu and nic, in any order.
   Expected<void> attributes(Words& words, bool computes, bool sends, GoalOperation& one) {
     while (!words.ended() && words.word() != "}") {
       const std::string_view name = words.word();
@@ -391,7 +392,7 @@ class BinaryReader {
         {name_, 0, 0}));
   }
 
-  /// Reads so many bytes; memory grows with what is there, not with what the file claims.
+  /// Reads `count` bytes. Memory grows with the actual size of the file, not with the claimed one.
   Expected<void> bytes(std::size_t count, std::string& to) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     while (to.size() < count) {
@@ -498,7 +499,7 @@ class BinaryReader {
   ByteInput& input_;
   const std::string& name_;
   const std::function<Expected<void>(GoalRank&&)>& take_;
-  std::string ahead_;  ///< read, and not yet used
+  std::string ahead_;  ///< bytes that are read, but not used yet
   std::uint64_t at_ = 0;
   std::int64_t ranks_ = 0;
 };
@@ -606,7 +607,7 @@ void put(std::string& to, Number value) {
 
 std::string goal_binary(const GoalRank& rank) {
   const std::size_t nodes = rank.operations.size();
-  // By operation: those that wait for its end, and for its start.
+  // For each operation: the operations that wait for its end, and those that wait for its start.
   std::array<std::vector<std::vector<std::uint32_t>>, 2> after{
       std::vector<std::vector<std::uint32_t>>(nodes),
       std::vector<std::vector<std::uint32_t>>(nodes)};

@@ -25,19 +25,19 @@ struct GoalOperation {
   Kind kind = Kind::kCompute;
   std::uint8_t cpu = 0;   ///< operations of one CPU run one at a time
   std::uint8_t nic = 0;   ///< the network port of a message
-  std::int64_t peer = 0;  ///< of a message; kAny: a receive from any rank
-  std::int64_t tag = 0;   ///< of a message; kAny: a receive with any tag
+  std::int64_t peer = 0;  ///< peer of a message; kAny: a receive from any rank
+  std::int64_t tag = 0;   ///< tag of a message; kAny: a receive with any tag
   std::int64_t size = 0;  ///< bytes of a message; nanoseconds of a computation
-  std::int32_t line = 0;  ///< where it is written; 0 in the binary form
+  std::int32_t line = 0;  ///< line of the statement; 0 in the binary form
 
   bool operator==(const GoalOperation&) const = default;
 };
 
 /// A dependency between operations of a rank, which are named by index.
 struct GoalDependency {
-  std::int32_t operation = 0;  ///< starts after
-  std::int32_t on = 0;         ///< this one
-  bool at_start = false;       ///< has started (irequires); false: has ended (requires)
+  std::int32_t operation = 0;  ///< the operation that waits
+  std::int32_t on = 0;         ///< the operation that is waited for
+  bool at_start = false;       ///< waits for its start (irequires), else for its end (requires)
 
   bool operator==(const GoalDependency&) const = default;
 };

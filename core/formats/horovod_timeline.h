@@ -19,10 +19,10 @@ struct HorovodActivity {
   std::string tensor;
   std::string
       name;  ///< "NEGOTIATE_ALLREDUCE", "ALLREDUCE", "NCCL_ALLREDUCE", "MEMCPY_IN_FUSION_BUFFER", …
-  int depth = 0;              ///< 0: of the tensor itself; 1: inside that
-  std::int64_t start_us = 0;  ///< since the timeline began
+  int depth = 0;              ///< 0: an activity of the tensor itself; 1: nested in one
+  std::int64_t start_us = 0;  ///< since the beginning of the timeline
   std::int64_t end_us = 0;
-  std::string type, shape;  ///< "float32", "[2048, 1000]", of depth 0, where Horovod writes them
+  std::string type, shape;  ///< "float32", "[2048, 1000]"; depth 0 only, may be missing
 };
 
 struct HorovodHeader {
@@ -34,7 +34,7 @@ struct TakeHorovod {
   std::function<void(const HorovodActivity&)> activity;
   /// Called when a rank is ready to reduce a tensor.
   std::function<void(const std::string& tensor, std::int64_t rank, std::int64_t us)> ready;
-  std::function<void(std::int64_t us)> cycle;  ///< HOROVOD_TIMELINE_MARK_CYCLES=1
+  std::function<void(std::int64_t us)> cycle;  ///< called with HOROVOD_TIMELINE_MARK_CYCLES=1
 };
 
 /// Reads a timeline to its end; memory is proportional to the number of open activities.

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// Sums of two still fit into 64 bits, in nanoseconds as well.
+/// The limit of times: sums of two still fit into 64 bits, in nanoseconds as well.
 constexpr std::int64_t kLargestUs = 3'000'000'000'000'000;
 
 class InspectorLine {
@@ -110,7 +110,7 @@ class InspectorLine {
       else if (field == "n_channels")
         number_into(record_.channels, 1 << 20);
       else if (field == "exec_time_us") {
-        // "nan" where the clocks gave nothing.
+        // The time is "nan" if the clocks gave none.
         const auto ns = scaled_decimal(in_.scalar(), 3);
         if (ns && *ns > 0 && *ns < 100'000'000'000'000'000) record_.duration_ns = *ns;
       } else {
@@ -169,7 +169,7 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
   std::int64_t records = 0;
   std::optional<Error> damaged;
   while (const auto line = lines.next()) {
-    if (damaged) return tl::make_unexpected(*damaged);  // it was not the last line
+    if (damaged) return tl::make_unexpected(*damaged);  // the damaged line was not the last one
     constexpr int kBetween = 1 << 12;
     if (progress && lines.number() % kBetween == 0) progress(lines.share());
     const std::size_t brace = line->find_first_not_of(" \t,");

@@ -20,21 +20,21 @@ struct InspectorRecord {
   std::string communicator;  ///< header.id, a hash
   std::string communicator_name;
   std::int64_t rank = -1, ranks = -1, nodes = -1;
-  std::string version;  ///< "v4.0"
+  std::string version;  ///< such as "v4.0"
   std::string host;
   std::int64_t pid = -1;
   std::int64_t dumped_us = -1;  ///< since 1970
-  std::string kind;             ///< "AllReduce", …; of point-to-point "Send", "Recv"
+  std::string kind;             ///< such as "AllReduce"; point-to-point: "Send" or "Recv"
   bool is_point_to_point = false;
-  std::int64_t sequence = -1;  ///< counted by kind and communicator
+  std::int64_t sequence = -1;  ///< counted per kind and communicator
   std::int64_t peer = -1;
-  std::int64_t message_bytes = -1;  ///< of one rank's argument: of an all-gather what it sends, of
-                                    ///< a reduce-scatter what it gets
-  std::int64_t duration_ns = -1;    ///< of the longest channel, with waiting for late ranks
-  std::string timing_source;        ///< "kernel_gpu", "kernel_cpu", "collective_cpu"
+  std::int64_t message_bytes = -1;  ///< bytes of one rank's argument: of the input of an
+                                    ///< all-gather, of the output of a reduce-scatter
+  std::int64_t duration_ns = -1;  ///< time of the longest channel, including waiting for late ranks
+  std::string timing_source;      ///< "kernel_gpu", "kernel_cpu" or "collective_cpu"
   std::string algorithm, protocol;  ///< v4.2
   std::int64_t channels = -1;
-  std::int64_t issued_us = -1;  ///< verbose dumps: when the host enqueued it; since 1970
+  std::int64_t issued_us = -1;  ///< verbose dumps only: when the host enqueued it, since 1970
   std::int64_t kernel_start_us = -1, kernel_stop_us = -1;
 };
 

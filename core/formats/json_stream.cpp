@@ -38,7 +38,7 @@ void put_utf8(std::string& to, unsigned code) {
 
 JsonStream::JsonStream(ByteInput& input, std::string name, std::size_t buffer)
     : input_(input), name_(std::move(name)), buffer_(std::max<std::size_t>(buffer, 64), '\0') {
-  // A byte order mark, which some editors put first.
+  // Skip a byte order mark, which some editors write first.
   while (end_ < 3 && more()) {
   }
   if (end_ >= 3 && std::string_view(buffer_.data(), 3) == "\xEF\xBB\xBF") at_ = 3;
@@ -155,8 +155,8 @@ bool JsonStream::enter_object() { return enter('{'); }
 
 bool JsonStream::enter_array() { return enter('['); }
 
-/// Passes the comma before the next member or item of the innermost bracket, or its end, `close`.
-/// Returns false at the end and if there is an error.
+/// Skips the comma before the next member or item of the innermost bracket, or the closing bracket
+/// `close`. Returns false at the end, and after an error.
 bool JsonStream::next_of(char close) {
   if (error_ || open_.empty()) return false;
   skip_space();
@@ -187,7 +187,7 @@ std::optional<std::string_view> JsonStream::next_key() {
     fail({ProblemCode::kSyntax}, "expected a quoted key");
     return std::nullopt;
   }
-  // The key must outlast the colon, at which the buffer may be filled anew.
+  // The key must outlive the colon, at which the buffer may be refilled.
   const std::string_view key = read_string();
   if (error_) return std::nullopt;
   if (at_ < end_ && buffer_[at_] == ':') {
@@ -289,7 +289,7 @@ bool JsonStream::escape(std::string& to) {
     case 'u': {
       const auto first = hex4();
       if (!first) return false;
-      // Characters beyond 16 bits, written as two halves, do not occur in what is looked for.
+      // Replace surrogate pairs; they do not occur in the texts that readers look for.
       if (*first >= 0xD800 && *first < 0xE000) {
         to += "\xEF\xBF\xBD";
       } else {

@@ -66,7 +66,7 @@ class JsonStream {
   [[nodiscard]] double share() const { return input_.share(); }
 
  private:
-  bool more();  ///< reads on; false at the end
+  bool more();  ///< reads more input; returns false at the end
   int next_byte();
   void skip_space();
   bool expect(char c);
@@ -88,8 +88,7 @@ class JsonStream {
   std::size_t at_ = 0, end_ = 0;
   std::uint64_t before_buffer_ = 0;
   int lines_before_ = 0;
-  std::uint64_t line_before_ =
-      0;  ///< bytes of the line in which the buffer begins that stand before it
+  std::uint64_t line_before_ = 0;  ///< bytes of the buffer's first line that precede the buffer
   bool ended_ = false;
   std::string scratch_;
   /// The open brackets, innermost last, and whether a value of the innermost has been read since

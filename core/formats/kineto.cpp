@@ -32,7 +32,7 @@ constexpr std::array kKinetoCategories{
     NamedCategory{"Memcpy", KinetoKind::kCopy},
     NamedCategory{"Memset", KinetoKind::kCopy},
 };
-/// Categories that hold nothing of what is imported.
+/// Categories of which nothing is imported.
 constexpr std::array<std::string_view, 17> kIgnoredCategories{
     "python_function", "ac2g",
     "fwdbwd",          "async_cpu_to_gpu",
@@ -232,7 +232,7 @@ class KinetoReader {
     return phase_ >= 'A' && phase_ <= 'z' ? std::string(1, phase_) : "?";
   }
 
-  /// Times are microseconds with up to three digits behind the point.
+  /// Reads a time in microseconds with up to three decimals.
   bool time_into(std::int64_t& ns, const char* field) {
     const std::string_view text = in_.scalar();
     if (in_.failed()) return false;
@@ -242,7 +242,8 @@ class KinetoReader {
                fmt::format("{} is \"{}\"; expected microseconds", field, text.substr(0, 40)));
       return false;
     }
-    // 1938 to 2065, and three years: so that sums and differences of any two fit into 64 bits.
+    // Times are limited to 1938 to 2065, and durations to three years, so that sums and differences
+    // of any two fit into 64 bits.
     constexpr std::int64_t kEarliest = -1'000'000'000'000'000'000,
                            kLatest = 3'000'000'000'000'000'000, kLongest = 100'000'000'000'000'000;
     if (*read < kEarliest || *read > (std::string_view(field) == "dur" ? kLongest : kLatest)) {
@@ -304,7 +305,7 @@ class KinetoReader {
   }
 
   void read_grid() {
-    // A list, or the text of one ("[8, 1, 1]").
+    // The grid is a list, or a list as text ("[8, 1, 1]").
     if (in_.peek() == JsonStream::Kind::kArray) {
       if (!in_.enter_array()) return;
       bool first = true;

@@ -31,15 +31,15 @@ struct KinetoEvent {
   KinetoKind kind = KinetoKind::kCpuOperator;
   std::string name;
   std::string pid, tid;
-  std::int64_t start_ns = 0;     ///< since the trace's base
+  std::int64_t start_ns = 0;     ///< since the base of the trace
   std::int64_t duration_ns = 0;  ///< 0 or more
   std::int64_t correlation = -1;
   std::int64_t external_id = -1;
   std::int64_t device = -1;
   std::int64_t stream = -1;
-  std::int64_t grid = -1;   ///< the first number: of a kernel of NCCL, its channels
-  std::string input_dims;   ///< "[[64,3,7,7]]" without blanks, of the first kilobyte
-  std::string input_types;  ///< "[\"float\"]"
+  std::int64_t grid = -1;   ///< the first number; for a kernel of NCCL, the number of channels
+  std::string input_dims;   ///< such as "[[64,3,7,7]]", without blanks, at most 4 KiB
+  std::string input_types;  ///< such as "[\"float\"]"
   // A collective's metadata, on its kernel and on record_param_comms.
   std::string collective;  ///< "allreduce", "_allgather_base", …
   std::string data_type;   ///< ATen's: "Float", "BFloat16", …
@@ -58,12 +58,11 @@ struct KinetoHeader {
     std::string name;
     std::int64_t multiprocessors = 0;
   };
-  std::vector<Device> devices;  ///< all that the process sees
+  std::vector<Device> devices;  ///< all devices that the process sees
   std::int64_t rank = -1, world_size = -1;
   std::string backend;
   std::string nccl_version;
-  std::int64_t base_ns =
-      0;  ///< what events' times count from, since 1970; 0 if they do so themselves
+  std::int64_t base_ns = 0;  ///< base of the events' times, since 1970; 0: they are absolute
   bool is_rocm = false;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kInfo = "NCCL INFO ";
 
-/// The word behind `label`, up to a blank or one of "]),;". Nothing if the label is not there.
+/// Returns the word after `label`, up to a blank or one of "]),;"; nullopt if there is no label.
 std::optional<std::string_view> word_behind(std::string_view text, std::string_view label) {
   const std::size_t at = text.find(label);
   if (at == std::string_view::npos) return std::nullopt;
@@ -43,7 +43,7 @@ std::string lower(std::string_view text) {
   return made;
 }
 
-/// The names for releases before 2.24, which print numbers.
+/// Returns the name of an algorithm; releases before 2.24 print numbers.
 std::string algorithm_name(std::string_view word) {
   constexpr std::array<const char*, 7> kNames{
       "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
@@ -61,7 +61,7 @@ class NcclLineReader {
   NcclLineReader(const std::function<void(const NcclLogLine&)>& take, RecordCounts& counts)
       : take_(take), counts_(counts) {}
 
-  /// False if the line is none of NCCL.
+  /// Returns false if NCCL did not write the line.
   bool read(std::string_view line, int number) {
     if (const std::size_t at = line.find("NCCL version "); at != std::string_view::npos) {
       made_ = {};
@@ -91,7 +91,7 @@ class NcclLineReader {
     take_(made_);
   }
 
-  /// "host:pid:tid [dev] ", behind a time stamp or what a launcher puts there.
+  /// Reads "host:pid:tid [dev] ", which may follow a time stamp or the prefix of a launcher.
   void read_prefix(std::string_view prefix) {
     while (!prefix.empty() && prefix.back() == ' ') prefix.remove_suffix(1);
     if (prefix.ends_with(']')) {
@@ -126,8 +126,8 @@ class NcclLineReader {
       made_.kind = Kind::kTransport;
       std::string_view via = text.substr(text.find(" via ") + 5);
       via = via.substr(0, via.find(' '));
-      // "NET/IB/0/GDRDMA": the card's number says nothing of the kind; whether GPUs are reached
-      // directly does.
+      // In "NET/IB/0/GDRDMA", the number of the card is not part of the kind, but direct access to
+      // GPUs is.
       const std::size_t slash = via.find('/');
       const std::size_t end = slash == std::string_view::npos ? slash : via.find('/', slash + 1);
       std::string kind(via.substr(0, end));
@@ -158,7 +158,7 @@ class NcclLineReader {
     counts_.ignore(kind_of_other(text));
   }
 
-  /// By what the lines that are not used begin with.
+  /// Returns the kind of a line that is not used, by the beginning of the line.
   static std::string_view kind_of_other(std::string_view text) {
     struct Known {
       std::string_view begin, name;
@@ -227,7 +227,7 @@ class NcclLineReader {
     made_.bytes = *size;
     made_.algorithm = algorithm_name(*algorithm);
     made_.protocol = protocol_name(*protocol);
-    // "channel{Lo..Hi}={0..23}", or the model's time.
+    // The range "channel{Lo..Hi}={0..23}", or the model's time.
     if (const std::size_t brace = text.rfind('{'); brace != std::string_view::npos) {
       const std::string_view range = text.substr(brace + 1);
       const std::size_t dots = range.find("..");

@@ -17,21 +17,21 @@ namespace tutti::core {
 /// One line, valid until the next one. Missing numbers are -1.
 struct NcclLogLine {
   enum class Kind : std::uint8_t {
-    kVersion,       ///< text: "2.21.5"
+    kVersion,       ///< text: the version, such as "2.21.5"
     kCommunicator,  ///< rank, ranks, communicator, device
     kCollective,    ///< a call: name, elements, data_type (NCCL's number), communicator, ranks
     kChoice,     ///< name, bytes, algorithm, protocol, channels, or predicted_us of older releases
-    kTransport,  ///< text: "P2P/CUMEM", "NET/IB", …
-    kNetwork,    ///< text: "IB : Using [0]mlx5_0:1/RoCE …"
-    kChannels,   ///< channels: those of collectives
-    kVariable,   ///< text: "NCCL_ALGO=Ring"
+    kTransport,  ///< text: such as "P2P/CUMEM" or "NET/IB"
+    kNetwork,    ///< text: such as "IB : Using [0]mlx5_0:1/RoCE …"
+    kChannels,   ///< channels: the number for collectives
+    kVariable,   ///< text: such as "NCCL_ALGO=Ring"
   };
   Kind kind = Kind::kVersion;
   int line = 0;
   std::string host;
   std::int64_t pid = -1, thread = -1;
   std::string text;
-  std::string name;  ///< "AllReduce"
+  std::string name;  ///< such as "AllReduce"
   std::string communicator;
   std::int64_t rank = -1, ranks = -1, device = -1;
   std::int64_t elements = -1, bytes = -1, data_type = -1;

@@ -21,7 +21,7 @@ namespace {
 using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
 
-/// Times are nanoseconds of the recording; what is beyond three years is damage.
+/// The limit of times in nanoseconds of the recording; a time beyond three years is damage.
 constexpr std::int64_t kLatestNs = 100'000'000'000'000'000;
 
 std::string_view text_at(sqlite3_stmt* row, int column) {
@@ -31,7 +31,7 @@ std::string_view text_at(sqlite3_stmt* row, int column) {
           static_cast<std::size_t>(sqlite3_column_bytes(row, column))};
 }
 
-/// The process of a globalTid or globalPid: all but the thread.
+/// Returns the process of a globalTid or globalPid: all bits except those of the thread.
 std::int64_t process_of(std::int64_t global) { return global >> 24; }
 
 struct PayloadField {
@@ -40,9 +40,9 @@ struct PayloadField {
   std::int64_t type = 0;
 };
 
-/// A range of NCCL's domain, before it is known whether it is in a group.
+/// A range of NCCL's domain, which may turn out to be part of a group.
 struct NcclRange {
-  std::string name;  ///< "ncclAllReduce"
+  std::string name;  ///< such as "ncclAllReduce"
   std::int64_t start = 0, end = 0;
   std::int64_t bytes = -1, communicator = -1;
 };
@@ -121,7 +121,7 @@ class NsysReader {
     return std::all_of(names.begin(), names.end(),
                        [&](const char* name) { return columns.contains(name); });
   }
-  /// The column, or what stands for it where the release has none.
+  /// Returns the column, or `otherwise` if the release does not have it.
   std::string column(const std::string& table, const std::string& name,
                      const std::string& otherwise = "NULL") {
     return columns_of(table).contains(name) ? table + "." + name : otherwise;
@@ -158,8 +158,8 @@ class NsysReader {
           });
   }
 
-  /// Starts an event of the process; false if its times are damaged, or the process is none with
-  /// kernels.
+  /// Starts an event of the process. Returns false if the times are damaged, or if the process has
+  /// no kernels.
   bool begin_event(std::int64_t global, std::int64_t start, std::int64_t end, KinetoKind kind,
                    const char* what) {
     const auto known = index_.find(process_of(global));
@@ -259,8 +259,8 @@ class NsysReader {
       number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
     return number;
   }
-  /// The field of a payload whose name begins so; -1 if there is none. Type codes: 5 is four bytes,
-  /// all others eight.
+  /// Returns the field of a payload whose name begins with `field`; -1 if there is none. Type code
+  /// 5 is four bytes, all others are eight.
   [[nodiscard]] std::int64_t payload(std::string_view blob, std::string_view field) const {
     constexpr std::size_t kBlobHeader = 32;
     if (blob.size() < kBlobHeader) return -1;
@@ -288,7 +288,7 @@ class NsysReader {
         columns_of(t).contains("textId") && has_columns("StringIds", {"id", "value"});
     const std::string text =
         strings ? "coalesce(" + column(t, "text") + ", StringIds.value)" : column(t, "text", "''");
-    std::map<std::int64_t, std::vector<NcclRange>> of_nccl;  // by thread
+    std::map<std::int64_t, std::vector<NcclRange>> of_nccl;  // NCCL's ranges, by thread
     std::size_t kept = 0;
     run("SELECT " + t + ".start, " + t + ".end, " + t + ".globalTid, " + text + ", " +
             column(t, "binaryData") + " FROM " + t +
@@ -330,7 +330,8 @@ class NsysReader {
     if (ranks >= process.ranks) process.ranks = ranks, process.rank = rank;
   }
 
-  /// "aten::add, seq = 45, op_id = 3, sizes = [[64, 3]]": the name, and its sizes.
+  /// Reads the name and the sizes of a range such as "aten::add, seq = 45, op_id = 3, sizes = [[64,
+  /// 3]]".
   void take_range(std::string_view name, std::int64_t thread) {
     event_.tid = std::to_string(thread);
     const std::size_t comma =
@@ -434,7 +435,7 @@ class NsysReader {
     if (bytes > 0) {
       event_.data_type = "Byte";
       event_.in_elements = bytes;
-      // The input of an all-gather, or the output of a reduce-scatter, is one of the ranks' blocks.
+      // The input of an all-gather, or the output of a reduce-scatter, is the block of one rank.
       const bool part = !whole && (name == "ncclAllGather" || name == "ncclReduceScatter" ||
                                    name == "ncclAlltoAll" || name == "ncclAllToAll");
       if (part && ranks > 0 && bytes < (std::int64_t{1} << 60) / ranks)
@@ -469,7 +470,7 @@ tl::unexpected<Error> no_database(const std::string& name, const std::string& wh
 Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& take,
                                RecordCounts& counts) {
   sqlite3* made = nullptr;
-  // The file stays as it is, and needs no journal beside it.
+  // Open the file as immutable: SQLite neither changes it nor needs a journal.
   std::string uri = "file:";
   for (const char c : path) {
     if (c == '%' || c == '?' || c == '#')

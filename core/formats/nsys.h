@@ -20,16 +20,16 @@ namespace tutti::core {
 struct NsysProcess {
   std::int64_t pid = -1;
   std::string name;
-  std::int64_t rank = -1;  ///< in the largest communicator that it created in the recorded time
+  std::int64_t rank = -1;  ///< rank in the largest communicator created while recording
   std::int64_t ranks = -1;
 };
 
 struct NsysHeader {
-  std::vector<NsysProcess> processes;       ///< those with kernels, by pid
+  std::vector<NsysProcess> processes;       ///< processes with kernels, by pid
   std::vector<std::string> gpus;            ///< names; empty if the export has no TARGET_INFO_GPU
-  std::int64_t start_ns = 0;                ///< of the recording, since 1970; 0: not known
+  std::int64_t start_ns = 0;                ///< start of the recording, since 1970; 0: not known
   bool has_blobs = false;                   ///< the export has the ranges' payloads
-  std::int64_t calls = 0, sized_calls = 0;  ///< NCCL's ranges, and those with a size
+  std::int64_t calls = 0, sized_calls = 0;  ///< number of NCCL's ranges, and of those with a size
 };
 
 /// `process`: index of NsysHeader::processes.

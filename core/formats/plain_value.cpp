@@ -1,6 +1,5 @@
-// A pickle is a program for a machine with a stack, a memo and some 60 instructions. The
-// instructions that plain types need are executed; those that would import names or call them are
-// not.
+// A pickle is a program for a machine with a stack, a memo and some 60 instructions. Instructions
+// that plain types need are executed; instructions that would import names or call them are not.
 
 #include "core/formats/plain_value.h"
 
@@ -85,7 +84,7 @@ class JsonDocument {
         v->integer = word == "true" ? 1 : 0;
         break;
       }
-      case JsonStream::Kind::kEnd: in_.skip(); break;  // which says what is wrong
+      case JsonStream::Kind::kEnd: in_.skip(); break;  // which reports the error
     }
     return v;
   }
@@ -113,7 +112,7 @@ class PickleMachine {
     if (error_) return;
     error_ = Error::request({code}, fmt::format("byte {}: {}", opcode_at_, text), {name_, 0, 0});
   }
-  /// The next bytes; empty, and an error, if there are not as many.
+  /// Returns the next `count` bytes; fails, and returns nothing, if there are fewer.
   std::string_view take(std::uint64_t count) {
     if (count > bytes_.size() - at_) {
       fail(ProblemCode::kSyntax,
@@ -191,7 +190,7 @@ class PickleMachine {
     return "";
   }
   void set_items(PlainValue* dict, const std::vector<PlainValue*>& items) {
-    if (dict->kind != Kind::kDict) dict->kind = Kind::kDict;  // of a class that is not imported
+    if (dict->kind != Kind::kDict) dict->kind = Kind::kDict;  // a class that is not imported
     for (std::size_t i = 0; i + 1 < items.size(); i += 2)
       dict->fields.emplace_back(key_of(*items[i]), items[i + 1]);
   }
@@ -213,12 +212,13 @@ class PickleMachine {
       return fail(ProblemCode::kTooLarge, "this dump has too many values");
     stack_.push_back(known->second);
   }
-  /// A call, which is not carried out: of a list or dict that a class would wrap, that.
+  /// Does not execute a call: the result is the only argument (a list or dict that a class wraps),
+  /// or None.
   void call() {
     PlainValue* arguments = pop();
     pop();
     if (arguments->kind == Kind::kList && arguments->items.size() == 1) {
-      // All values belong to the document, which is ours to change.
+      // All values belong to the document, which this reader may change.
       stack_.push_back(const_cast<PlainValue*>(arguments->items.front()));
     } else {
       push(Kind::kNone);

@@ -16,11 +16,11 @@ namespace tutti::core {
 struct PlainValue {
   enum class Kind : std::uint8_t { kNone, kBool, kInteger, kReal, kText, kList, kDict };
   Kind kind = Kind::kNone;
-  std::int64_t integer = 0;  ///< also of kBool
+  std::int64_t integer = 0;  ///< value of kInteger and kBool
   double real = 0;
   std::string text;
-  std::vector<const PlainValue*> items;                           ///< of lists and tuples
-  std::vector<std::pair<std::string, const PlainValue*>> fields;  ///< of dicts; keys as text
+  std::vector<const PlainValue*> items;                           ///< items of lists and tuples
+  std::vector<std::pair<std::string, const PlainValue*>> fields;  ///< of dicts, with keys as text
 
   /// Returns the field of that name; null if this is not a dict, or has no such field.
   [[nodiscard]] const PlainValue* field(std::string_view name) const {

@@ -15,9 +15,9 @@ class WireFields {
  public:
   struct Field {
     std::uint32_t number = 0;
-    std::uint8_t type = 0;    ///< 0 a varint, 1 eight bytes, 2 bytes with a length, 5 four bytes
-    std::uint64_t value = 0;  ///< of types 0, 1 and 5
-    std::string_view bytes;   ///< of type 2
+    std::uint8_t type = 0;    ///< 0: varint; 1: eight bytes; 2: bytes with a length; 5: four bytes
+    std::uint64_t value = 0;  ///< value of types 0, 1 and 5
+    std::string_view bytes;   ///< content of type 2
 
     /// The value of a field of type double or float.
     [[nodiscard]] double real() const;

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// configuration, in the framework's own units.
 struct ProgramSetting {
   enum class Language { kPython, kJson, kShell };
-  std::string framework;  ///< "PyTorch DDP"
+  std::string framework;  ///< such as "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
   /// True if the simulated rule is this framework's own; false if the setting is the nearest that

@@ -47,7 +47,7 @@ GuestMessages framework_messages() {
 
 namespace {
 
-/// The field of the strategy's oneof that is written; null if none is.
+/// Returns the field of the strategy's oneof that is written; null if none is.
 const google::protobuf::FieldDescriptor* written_framework(const proto::Strategy& message) {
   const auto* const one_of = proto::Strategy::descriptor()->FindOneofByName("framework");
   return proto::Strategy::GetReflection()->GetOneofFieldDescriptor(message, one_of);
@@ -80,7 +80,7 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
                        "{} has its own rules; remove it",
                        chosen->name);
   auto framework = chosen->read({message, guests.find(chosen->name), fields, complaints});
-  // With several, it is unknown which one is meant.
+  // If several are written, it is unknown which one is meant.
   return {true, several ? nullptr : std::move(framework)};
 }
 

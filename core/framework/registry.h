@@ -29,7 +29,7 @@ struct StrategyText {
 /// A framework's entry in the registry: functions that read its options and write settings for its
 /// programs.
 struct FrameworkKind {
-  std::string name;  ///< the name of its field in the strategy
+  std::string name;  ///< name of the framework's field in the strategy
   /// Reads its options, and reports contradictions. Returns null (with complaints) if they cannot
   /// be read.
   std::shared_ptr<const Framework> (*read)(const StrategyText& text) = nullptr;

@@ -1,7 +1,7 @@
 // Collapses a program into boxes. Packs, in the order in which they are issued, are cut into a few
-// runs; a run of packs and the computation that leads to it make up a phase. Tasks of one kind,
-// lane, phase, pass and block are one box. Marks take no time and are left out: what they wait for
-// is what those behind them wait for.
+// runs; a run of packs and the computation before it form a phase. Tasks of one kind, lane, phase,
+// pass and block are one box. Marks take no time and are left out: their successors wait directly
+// for what the marks wait for.
 
 #include "core/graph/step_graph.h"
 
@@ -27,8 +27,7 @@ using Look = StepGraph::Look;
 
 std::size_t member(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// A picture has at most so many boxes one below the other for packs and what is computed for each
-/// of them.
+/// The maximum number of rows of a picture for packs and what is computed for each of them.
 constexpr int kMaxRows = 20;
 
 Look look_of(const Task& task) {
@@ -41,7 +40,7 @@ Look look_of(const Task& task) {
   }
 }
 
-/// "3", "3–8", or "3, 5–7".
+/// Returns numbers as "3", "3–8", or "3, 5–7".
 std::string ranges(std::vector<std::int32_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
@@ -57,7 +56,7 @@ std::string ranges(std::vector<std::int32_t> numbers) {
   return text;
 }
 
-/// The ranges of up to this many characters; of longer ones the ends.
+/// Returns the ranges; only the ends if the text would be longer than a limit.
 std::string short_ranges(const std::vector<std::int32_t>& numbers) {
   constexpr std::size_t kMaxCharacters = 16;
   const std::string all = ranges(numbers);
@@ -92,8 +91,8 @@ class Drawer {
 
   // --- boxes ---
 
-  /// Communicators of exchanges are to the left of the compute stream, packs to its right: arrows
-  /// to them cross nothing.
+  /// Names the lanes. Communicators of exchanges are to the left of the compute stream, packs to
+  /// its right, so that arrows to them cross nothing.
   void name_lanes() {
     std::set<std::int32_t> used;
     for (const Task& one : program_.tasks) {
@@ -117,7 +116,7 @@ class Drawer {
                                                 : compute_lane_;
   }
 
-  /// By task: which run of packs it leads to, or follows.
+  /// Finds, for each task, the run of packs that the task leads to or follows.
   void find_phases() {
     std::vector<std::int32_t> packs;
     for (const TaskId t : order_.tasks()) {
@@ -257,7 +256,7 @@ class Drawer {
 
   // --- arrows ---
 
-  /// By task: the boxes that it waits for, through marks.
+  /// Returns, for each task, the boxes that it waits for, directly or through marks.
   std::vector<std::set<std::int32_t>> awaited_boxes() {
     std::vector<std::set<std::int32_t>> boxes(program_.tasks.size());
     std::vector<std::int32_t> missing(program_.tasks.size(), 0);
@@ -295,8 +294,7 @@ class Drawer {
       }
     }
     const auto boxes = static_cast<std::int32_t>(graph_.boxes.size());
-    // Boxes are in the order of time, so edges lead from lower to higher ones unless two boxes
-    // alternate.
+    // Boxes are in the order of time, so edges lead to later boxes, unless two boxes alternate.
     std::vector<std::vector<bool>> reaches(member(boxes), std::vector<bool>(member(boxes), false));
     std::int32_t last = -1;
     std::set<std::pair<std::int32_t, std::int32_t>> stream;
@@ -346,7 +344,7 @@ class Drawer {
 
   void place() {
     std::vector<std::int32_t> last_row(graph_.lanes.size(), -1);
-    std::int32_t floor = 0;  // what follows a block is below all of it
+    std::int32_t floor = 0;  // boxes after a block are below the whole block
     std::int32_t block = -1, lowest = -1;
     std::vector<std::int32_t> block_of_box(graph_.boxes.size(), -1);
     for (TaskId t = 0; t < program_.size(); ++t) {
@@ -416,9 +414,9 @@ class Drawer {
   std::map<std::int32_t, std::int32_t> lane_of_communicator_;
   std::int32_t compute_lane_ = 0;
   int runs_ = 0;
-  std::vector<int> phase_, pass_;     ///< by task
-  std::vector<std::int32_t> box_of_;  ///< by task; -1: a mark
-  std::vector<std::int32_t> blocks_;  ///< by box
+  std::vector<int> phase_, pass_;     ///< indexed by task
+  std::vector<std::int32_t> box_of_;  ///< box of each task; -1: a mark
+  std::vector<std::int32_t> blocks_;  ///< block of each box
 };
 
 }  // namespace

@@ -19,20 +19,20 @@ struct StepGraph {
     std::int32_t lane = 0;
     std::int32_t row = 0;
     Look look = Look::kForward;
-    std::string title;    ///< "backward ×14"
-    std::string detail;   ///< "segments 12–25 · 4.31 ms"
-    std::string tooltip;  ///< everything that is known, in lines
+    std::string title;    ///< such as "backward ×14"
+    std::string detail;   ///< such as "segments 12–25 · 4.31 ms"
+    std::string tooltip;  ///< all known facts, in lines
     bool on_path = false;
-    std::int32_t tasks = 1;  ///< that it stands for
+    std::int32_t tasks = 1;  ///< number of tasks that the box represents
     TaskTimes::Interval time;
   };
   struct Arrow {
     enum class Kind : std::uint8_t {
       kDependency,  ///< an edge of the program
       kInTurn,      ///< edges in both directions: tasks of the two boxes alternate
-      kStream,      ///< no edge: the compute stream does one box after the other
+      kStream,      ///< no edge: the compute stream executes the boxes one after the other
     };
-    std::int32_t from = 0, to = 0;  ///< boxes
+    std::int32_t from = 0, to = 0;  ///< indices of boxes
     Kind kind = Kind::kDependency;
     bool on_path = false;
   };
@@ -43,20 +43,20 @@ struct StepGraph {
   };
   std::string title;
   std::string subtitle;
-  std::vector<std::string> captions;  ///< where times come from, what is collapsed
+  std::vector<std::string> captions;  ///< source of the times, and what is collapsed
   std::vector<std::string> lanes;
-  std::vector<Box> boxes;  ///< by time
+  std::vector<Box> boxes;  ///< in the order of time
   std::vector<Arrow> arrows;
   std::vector<Frame> frames;
 };
 
 /// The words for a program's labels.
 struct StepGraphWords {
-  std::vector<std::string> communicators;  ///< names; the first carries packs
+  std::vector<std::string> communicators;  ///< names of communicators; the first one carries packs
   std::function<std::int32_t(const Task&)>
-      communicator;                                    ///< of a communicate task: its index above
-  std::function<std::string(const Task&)> collective;  ///< "all_reduce", of a communicate task
-  std::function<Bytes(const Task&)> bytes;             ///< of a communicate task
+      communicator;  ///< index of a communicate task's communicator
+  std::function<std::string(const Task&)> collective;  ///< such as "all_reduce"
+  std::function<Bytes(const Task&)> bytes;             ///< bytes of a communicate task
   std::function<std::string(std::int32_t)> segment;    ///< the name of a backward segment's layer
 };
 

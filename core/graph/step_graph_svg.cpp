@@ -19,10 +19,10 @@ namespace tutti::core {
 namespace {
 
 constexpr double kMargin = 24;
-constexpr double kTimes = 78;  ///< the column of start times
+constexpr double kTimes = 78;  ///< width of the column of start times
 constexpr double kBoxWidth = 208, kBoxHeight = 38;
 constexpr double kGutter = 96, kPitch = 58;
-constexpr double kRight = 64;  ///< right of the last lane: arrows, and runs of a frame
+constexpr double kRight = 64;  ///< space right of the last lane, for arrows and runs of a frame
 constexpr double kMinimumWidth = 700;
 
 const char* outline_of(StepGraph::Look look) {
@@ -40,7 +40,7 @@ const char* outline_of(StepGraph::Look look) {
 constexpr const char* kEdge = "#444444";
 constexpr const char* kStreamEdge = "#b0b0b0";
 
-/// The width of a text of 12 pixels in a common sans-serif font, from above.
+/// Returns an upper bound of the width of a text of 12 pixels in a common sans-serif font.
 double width_of(std::string_view text) {
   double width = 0;
   for (const char c : text) {
@@ -149,7 +149,7 @@ class StepPicture {
         "stroke-width=\"{}\"/>\n",
         as_xml(box.tooltip), x, y, kBoxWidth, kBoxHeight, end ? 19 : 4, fill_of(box.look),
         box.on_path ? palette::kVermilion : outline_of(box.look), box.on_path ? "2.4" : "1"));
-    if (box.tasks > 1) {  // a pile of them
+    if (box.tasks > 1) {  // draw a pile of boxes
       picture_.add(
           fmt::format("<path d=\"M{:.1f},{:.1f} h{:.1f} v{:.1f}\" fill=\"none\" stroke=\"{}\"/>\n",
                       x + 5, y - 3, kBoxWidth - 2, kBoxHeight - 3, outline_of(box.look)));
@@ -163,7 +163,7 @@ class StepPicture {
       picture_.text(kMargin, y + 23, show(box.time.start), " fill=\"#777777\" font-size=\"11\"");
   }
 
-  /// Another box of the lane lies between the two rows.
+  /// True if another box of the lane lies between the two rows.
   [[nodiscard]] bool passes(std::int32_t lane, std::int32_t above, std::int32_t below) const {
     return std::any_of(graph_.boxes.begin(), graph_.boxes.end(), [&](const StepGraph::Box& box) {
       return box.lane == lane && box.row > above && box.row < below;
@@ -180,7 +180,7 @@ class StepPicture {
           fmt::format("M{0:.1f},{1:.1f} L{0:.1f},{2:.1f}", x1 + kBoxWidth / 2,
                       top_of(from.row) + kBoxHeight + 1, top_of(to.row) - (to.tasks > 1 ? 4 : 1));
     } else if (from.lane == to.lane) {
-      // Around the boxes between: packs to the right, computation to the left of its lane.
+      // Route around the boxes between: packs to the right, computation to the left of its lane.
       const bool right = from.lane + 1 == std::ssize(graph_.lanes) && from.lane > 0;
       const double side = right ? x1 + kBoxWidth + 1 : x1 - 1;
       const double out =
@@ -212,7 +212,7 @@ class StepPicture {
                         : ""));
   }
 
-  /// Returns where it ends.
+  /// Draws the legend and the captions. Returns the y coordinate of their end.
   double legend() {
     std::int32_t rows = 0;
     for (const StepGraph::Box& box : graph_.boxes) rows = std::max(rows, box.row + 1);
@@ -281,7 +281,7 @@ class StepPicture {
   }
 
   const StepGraph& graph_;
-  std::vector<std::string> subtitle_;  ///< in lines
+  std::vector<std::string> subtitle_;  ///< lines of the subtitle
   SvgPicture picture_;
 };
 

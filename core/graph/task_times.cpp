@@ -13,10 +13,11 @@ namespace {
 
 std::size_t entry(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// Iterations of a block that are gone through; a path through more of them says nothing new.
+/// The maximum number of iterations of a block that are executed; a path through more of them shows
+/// nothing new.
 constexpr std::int32_t kMaxIterations = 256;
 
-/// A program on one device in virtual time.
+/// Executes a program on one device in virtual time.
 class OnDurations : public Host {
  public:
   OnDurations(const Program& program, const std::function<Time(const Task&)>& duration)
@@ -72,7 +73,7 @@ class OnDurations : public Host {
   }
 
   const std::function<Time(const Task&)>& duration_;
-  std::vector<std::int64_t> latest_;  ///< by task: its newest instance
+  std::vector<std::int64_t> latest_;  ///< newest instance of each task
   std::vector<Instance> instances_;
   std::priority_queue<std::pair<Time, std::int64_t>, std::vector<std::pair<Time, std::int64_t>>,
                       std::greater<>>
@@ -81,7 +82,7 @@ class OnDurations : public Host {
   std::int64_t cause_ = -1, last_on_stream_ = -1;
 };
 
-/// Marks, and tasks that did not run: when what they wait for was complete.
+/// Sets the times of marks and of tasks that did not run: when all that they wait for was complete.
 void set_reached(const Program& program, const std::vector<bool>& ran, TaskTimes& times) {
   std::vector<std::int32_t> missing(program.tasks.size(), 0);
   for (const TaskId to : program.successors) ++missing[entry(to)];
@@ -117,7 +118,8 @@ SpanLabel span_label_of(const Task& task) {
           std::max(task.index, 0)};
 }
 
-/// Tasks in the order of their numbers, blocks as often as they run.
+/// Calls `visit` for the tasks in the order of their numbers; blocks are repeated as often as they
+/// run.
 template <class Visit>
 void each_instance(const Program& program, const Visit& visit) {
   std::size_t block = 0;
@@ -209,7 +211,8 @@ TaskTimes StepSpans::task_times(const Program& program,
   times.of.resize(program.tasks.size());
   times.on_path.assign(program.tasks.size(), false);
   times.step = last_.end - last_.start;
-  // If replicas do not wait for each other, some begin a step before others have ended the last.
+  // If replicas do not wait for each other, some begin a step before others have ended the previous
+  // one.
   Time origin = last_.start;
   for (const auto& [label, all] : spans) origin = std::min(origin, all.front()->start);
   std::vector<bool> ran(program.tasks.size(), false);
@@ -235,7 +238,7 @@ TaskTimes StepSpans::task_times(const Program& program,
       if (piece.kind != std::get<0>(label)) continue;
       if (piece.kind == SpanKind::kExchange && piece.layer != communicator(task)) continue;
       if (piece.pack != task.pack) continue;
-      // A pack occurs once in a step. Of what has no pack, the path has the part of that time.
+      // A pack occurs once in a step. A task without a pack is on the path if the times overlap.
       const Time from = std::max(piece.start - origin, interval.start),
                  to = std::min(piece.end - origin, interval.end);
       if (task.pack >= 0 || from < to) times.on_path[entry(t)] = true;

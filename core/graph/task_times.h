@@ -16,14 +16,14 @@ namespace tutti::core {
 /// When each task of a replica ran in one step, and which tasks the end of the step waited for.
 struct TaskTimes {
   struct Interval {
-    Time start;  ///< of the first iteration, since the step began
-    Time end;    ///< of the last iteration
-    Time busy;   ///< of all iterations together
+    Time start;  ///< start of the first iteration, since the step began
+    Time end;    ///< end of the last iteration
+    Time busy;   ///< time of all iterations together
   };
-  std::vector<Interval> of;  ///< by task; marks and tasks that took no part: when they were reached
-  std::vector<bool> on_path;  ///< by task
-  Time step;                  ///< how long the step took
-  std::string source;  ///< "simulated, step 2 on w0/gpu0": where the times come from, in words
+  std::vector<Interval> of;   ///< per task; for marks and tasks that took no part: when reached
+  std::vector<bool> on_path;  ///< for each task: true if the end of the step waited for it
+  Time step;                  ///< duration of the step
+  std::string source;         ///< source of the times, such as "simulated, step 2 on w0/gpu0"
 };
 
 /// The task times if nothing is simulated: collectives start as early as possible, and any number
@@ -54,7 +54,7 @@ class StepSpans : public DeafSink {
       const Program& program, const std::function<std::string(const Task&)>& communicator) const;
 
  private:
-  using Device = std::pair<std::int32_t, std::string>;  ///< worker, name
+  using Device = std::pair<std::int32_t, std::string>;  ///< worker and name
 
   static StepRecord no_step() {
     StepRecord none;
@@ -64,7 +64,7 @@ class StepSpans : public DeafSink {
 
   std::map<TrackId, Device> device_of_;
   std::map<Device, std::vector<Span>>
-      devices_;  ///< spans of the newest step, and of those that are not known to be over
+      devices_;  ///< spans of the newest step, and of steps that may not be over
   StepRecord last_ = no_step();
   std::vector<PathPiece> path_;
 };

@@ -12,9 +12,9 @@
 namespace tutti::core {
 namespace {
 
-/// Less than this share of a step is not worth a sentence.
+/// Differences of less than this share of a step are not reported.
 constexpr double kWorthTelling = 0.01;
-/// Without a known band of a prediction.
+/// The band of a prediction whose band is not known.
 constexpr double kUsualBand = 0.2;
 
 std::int64_t median_of(std::vector<std::int64_t> values) {
@@ -57,7 +57,7 @@ class Differences {
         {kind, std::move(what), std::move(evidence), nanoseconds(std::max<std::int64_t>(0, ns))});
   }
 
-  /// One pack in one step, on all ranks of the files.
+  /// The executions of one pack in one step, on all ranks of the files.
   struct Execution {
     std::vector<std::int64_t> ranks, starts, durations;
   };
@@ -129,7 +129,7 @@ class Differences {
     look_at_choice(p, info, std::abs(by));
   }
 
-  /// "Ring LL128, 24 channels × 640 threads" against what the kernel's name says.
+  /// Compares "Ring LL128, 24 channels × 640 threads" with what the kernel's name records.
   void look_at_choice(std::size_t p, const RunInfo::PackInfo& info, std::int64_t by) {
     const StepModel::Pack& pack = model_.packs[p];
     if (info.nccl.empty() || pack.algorithm.empty()) return;
@@ -151,8 +151,9 @@ class Differences {
 
   void look_at_ranks() {
     if (run_.ranks.size() < 2) return;
-    std::map<std::int64_t, std::int64_t> last_of;       // by rank: how often it was last
-    std::map<std::int64_t, std::int64_t> skew_of_step;  // the largest of its packs
+    std::map<std::int64_t, std::int64_t> last_of;       // by rank: the number of collectives that
+                                                        // it started last
+    std::map<std::int64_t, std::int64_t> skew_of_step;  // by step: the largest skew of its packs
     std::int64_t executions = 0;
     for (const auto& [key, one] : packs_) {
       if (one.starts.size() < 2 ||
@@ -236,7 +237,8 @@ class Differences {
         idle);
   }
 
-  /// The same layer in steps in which collectives were in flight meanwhile, and in others.
+  /// Compares layers that were computed while collectives were in flight with the same layers in
+  /// other steps.
   void look_at_overlap() {
     struct Layer {
       std::vector<std::int64_t> alone, beside;

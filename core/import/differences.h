@@ -14,11 +14,11 @@ namespace tutti::core {
 struct Difference {
   enum class Kind {
     kCollective,  ///< a pack takes longer or shorter than the band of its prediction
-    kLateRank,    ///< ranks wait for one that begins its collectives later
-    kHostGap,     ///< the device has nothing to do, although nothing is in flight
+    kLateRank,    ///< other ranks wait for a rank that begins its collectives later
+    kHostGap,     ///< the device is idle although nothing is in flight
     kOverlap,     ///< computation is slower while collectives are in flight
-    kChoice,      ///< NCCL chose another algorithm, protocol or number of channels
-    kPacks,       ///< packs are others than predicted
+    kChoice,      ///< NCCL chose an algorithm, protocol or channel count that was not predicted
+    kPacks,       ///< the packs differ from the predicted ones
   };
   Kind kind = Kind::kCollective;
   std::string what;      ///< one sentence without a full stop

@@ -11,7 +11,7 @@
 namespace tutti::core {
 namespace {
 
-/// "nccl_trace_rank_12" → 12.
+/// Returns the number at the end of a file's name: "nccl_trace_rank_12" → 12.
 std::int64_t rank_in_name(const std::string& name) {
   std::string_view text = name;
   for (const std::string_view ending : {".gz", ".json", ".pkl", ".pickle"}) {
@@ -95,7 +95,7 @@ void note_late_ranks(MeasuredRun& run) {
   };
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
     std::map<std::int64_t, std::vector<std::int64_t>>
-        by_last;  // the ranks that issued no more than so many
+        by_last;  // the ranks by the sequence number of their last collective
     std::map<std::int64_t, std::string> kind;
     for (const MeasuredRank& rank : run.ranks) {
       std::int64_t last = -1;

@@ -12,10 +12,10 @@
 namespace tutti::core {
 namespace {
 
-/// One time that a tensor was reduced.
+/// One reduction of a tensor.
 struct Reduction {
   std::int64_t negotiated_us = -1;  ///< when the first rank was ready
-  std::int64_t ready_us = -1;       ///< when rank 0 was
+  std::int64_t ready_us = -1;       ///< when rank 0 was ready
   std::int64_t began_us = -1, ended_us = -1;
   std::int64_t transport_start_us = -1, transport_end_us = -1;
   MeasuredKind kind = MeasuredKind::kAllReduce;
@@ -86,14 +86,14 @@ class HorovodImport {
       return;
     }
     if (a.depth == 0) {
-      // Without a negotiation the response was cached.
+      // If there was no negotiation, the response was cached.
       if (tensor.reductions.empty() || tensor.reductions.back().ended_us >= 0)
         tensor.reductions.emplace_back();
       Reduction& r = tensor.reductions.back();
       r.began_us = a.start_us;
       r.ended_us = a.end_us;
       r.kind = measured_kind_of(a.name);
-      // Transports end before the collective around them.
+      // The transport's activity ends before the activity of the collective that contains it.
       if (const auto inner = inner_.find(a.tensor); inner != inner_.end()) {
         r.transport_start_us = inner->second.first;
         r.transport_end_us = inner->second.second;
@@ -126,7 +126,7 @@ class HorovodImport {
 
   /// The records of one step.
   struct HorovodStep {
-    std::vector<std::pair<std::int64_t, std::string>> ready;  ///< when, which
+    std::vector<std::pair<std::int64_t, std::string>> ready;  ///< time and tensor's name
     std::int64_t end_us = -1;
   };
 
@@ -134,7 +134,7 @@ class HorovodImport {
     std::size_t most = 0;
     std::int64_t other = 0;
     for (const auto& [name, tensor] : tensors_) most = std::max(most, tensor.reductions.size());
-    // Tensors that are reduced as often as most others are gradients; metrics and the first
+    // Tensors that are reduced the usual number of times are gradients; metrics and the first
     // broadcasts are not.
     std::map<std::size_t, std::size_t> how_often;
     for (const auto& [name, tensor] : tensors_) {
@@ -207,7 +207,7 @@ class HorovodImport {
     step.backward_ns = ns(items.front().ready_us);
     step.backward_end_ns = ns(items.back().ready_us);
     before = end;
-    // Packs in the order in which they left.
+    // Packs are numbered in the order in which their transports began.
     std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> packs;
     for (const Item& item : items) packs[transport_of(*item.reduction)] = 0;
     std::int32_t next = 0;

@@ -16,7 +16,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// A process of the dump, until it is known which of its communicators is the largest.
+/// A process of the dump. Its rank is that in its largest communicator, which is known at the end.
 struct DumpedProcess {
   std::int64_t ranks = -1, rank = -1;
   std::vector<MeasuredCollective> collectives;

@@ -21,11 +21,11 @@ constexpr std::size_t kMaxRecords = 40'000'000;
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
-/// A stretch of time on a thread of the host.
+/// An interval of time on a thread of the host.
 struct HostRange {
   std::int64_t start = 0, end = 0;
   std::int32_t thread = 0;
-  std::int32_t text = -1;  ///< index into texts, if its name matters
+  std::int32_t text = -1;  ///< index into texts; -1: the name does not matter
 };
 
 struct Launch {
@@ -38,8 +38,8 @@ struct Kernel {
   std::int64_t start = 0, end = 0;
   std::int64_t correlation = -1;
   std::int64_t external = -1;
-  std::int64_t launched = -1;  ///< when the host did; -1: before the trace
-  std::int32_t thread = -1;    ///< of the host that launched it
+  std::int64_t launched = -1;  ///< time at which the host launched it; -1: before the trace
+  std::int32_t thread = -1;    ///< the host's thread that launched it
   std::int32_t collective = -1;
 };
 
@@ -50,10 +50,10 @@ struct Call {
   MeasuredCollective what;
 };
 
-/// The dimensions in "[[64,3,7,7]]": those of the first list that holds numbers. Nothing if there
+/// Returns the dimensions in "[[64,3,7,7]]": those of the first list of numbers; nullopt if there
 /// is none.
 std::optional<std::vector<std::int64_t>> first_dims(std::string_view text) {
-  // The innermost bracket that opens first.
+  // Find the innermost of the brackets that open before the first one closes.
   std::size_t open = std::string_view::npos;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '[')
@@ -86,7 +86,7 @@ std::int64_t product(const std::vector<std::int64_t>& dims) {
   return elements;
 }
 
-/// The first text in "["c10::BFloat16",""]", flattened: "[c10::BFloat16,]".
+/// Returns the first type of the list "["c10::BFloat16",""]", flattened: "[c10::BFloat16,]".
 std::string_view first_type(std::string_view text) {
   if (text.starts_with('[')) text.remove_prefix(1);
   return text.substr(0, text.find_first_of(",]"));
@@ -189,7 +189,7 @@ class RankTrace::Events {
     kernels_.back().collective = static_cast<std::int32_t>(collectives_.size());
     MeasuredCollective c;
     c.kind = measured_kind_of(e.collective.empty() ? e.name : e.collective);
-    // Before 2.19, the kernel name of a broadcast has a type that need not be that of the data.
+    // Before 2.19, the type in a broadcast's kernel name need not be the type of its data.
     choice_of_kernel(e.name, c);
     describe(e, c);
     c.start_ns = e.start_ns;
@@ -200,7 +200,7 @@ class RankTrace::Events {
     run_.counts.use("kernel of NCCL");
   }
 
-  /// The metadata of a collective, on a kernel or a call.
+  /// Adds the metadata of a collective, which its kernel or its call has.
   void describe(const KinetoEvent& e, MeasuredCollective& c) {
     c.type = element_type_of(e.data_type);
     const std::int64_t elements = std::max(e.in_elements, e.out_elements);
@@ -278,7 +278,7 @@ class RankTrace::Events {
     if (name == "record_param_comms") {
       if (full(calls_)) return;
       if (e.collective == "wait" || e.collective == "init") return counts.ignore("wait or init");
-      // Before PyTorch 2.1 nothing is said about it; the annotation inside says more.
+      // Before PyTorch 2.1 the call has no metadata; the annotation inside it has more.
       Call call{range_of(e), e.external_id, {}};
       call.what.kind = measured_kind_of(e.collective);
       describe(e, call.what);
@@ -303,7 +303,7 @@ class RankTrace::Events {
     list_kernels_by_step();
     for (std::size_t s = 0; s < rank_.steps.size(); ++s) fill_step(s);
     make_compute();
-    // For kernels whose launch is not in the trace, the call is unknown, too.
+    // If the launch of a kernel is not in the trace, its call is not known either.
     for (MeasuredCollective& c : collectives_) rank_.collectives.push_back(std::move(c));
     std::sort(rank_.collectives.begin(), rank_.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -341,7 +341,7 @@ class RankTrace::Events {
     rank_.device = static_cast<std::int32_t>(rank_.rank % per_host);
   }
 
-  /// Ranks of one host have bases of their own.
+  /// Adds the trace's own base to its times, because ranks of one host have different bases.
   void shift_base() {
     const std::int64_t base = header_.base_ns;
     if (base == 0) return;
@@ -395,8 +395,8 @@ class RankTrace::Events {
     std::vector<Launch>().swap(launches_);
   }
 
-  /// The last call whose range holds `time` on `thread`; null if there is none. Calls of one thread
-  /// do not overlap, except that they may be nested.
+  /// Returns the last call whose range holds `time` on `thread`; null if there is none. Calls of
+  /// one thread do not overlap unless they are nested.
   static Call* call_at(std::vector<Call>& calls, std::int64_t time, std::int32_t thread) {
     auto behind = std::upper_bound(calls.begin(), calls.end(), time,
                                    [](std::int64_t t, const Call& c) { return t < c.range.start; });
@@ -408,7 +408,8 @@ class RankTrace::Events {
   }
 
   void join_calls() {
-    // Calls of older releases have no metadata; the annotation inside has, if shapes are recorded.
+    // Calls of older releases have no metadata; the annotation inside has it if shapes are
+    // recorded.
     for (Call& call : calls_) {
       if (call.what.kind != MeasuredKind::kOther && call.what.bytes > 0) continue;
       const auto inside =
@@ -456,8 +457,8 @@ class RankTrace::Events {
     for (const Kernel& k : kernels_) first = std::min(first, k.start), last = std::max(last, k.end);
     for (const HostRange& r : autograd_)
       first = std::min(first, r.start), last = std::max(last, r.end);
-    // A thread that was profiled while another one stepped has its own annotations; one of a number
-    // is enough.
+    // A thread that was profiled while another one stepped has its own annotations. Keep one
+    // annotation per step number.
     steps_.erase(
         std::unique(steps_.begin(), steps_.end(),
                     [](const HostStep& a, const HostStep& b) { return a.number == b.number; }),
@@ -482,7 +483,7 @@ class RankTrace::Events {
       gpu_start[static_cast<std::size_t>(s)] =
           std::min(gpu_start[static_cast<std::size_t>(s)], kernels_[k].start);
     }
-    // Kernels of a trace without launches belong to the step in whose time they are.
+    // If the trace has no launches, kernels belong to the step in which they run.
     if (std::all_of(kernels_.begin(), kernels_.end(),
                     [](const Kernel& k) { return k.launched < 0; })) {
       for (std::size_t k = 0; k < kernels_.size(); ++k) {
@@ -516,19 +517,19 @@ class RankTrace::Events {
                       name_));
   }
 
-  /// The step in which the host was at `time`; -1 if in none.
+  /// Returns the step in which the host was at `time`; -1 if there is none.
   [[nodiscard]] std::int32_t step_at(std::int64_t time) const {
     const auto behind =
         std::upper_bound(steps_.begin(), steps_.end(), time,
                          [](std::int64_t t, const HostStep& s) { return t < s.start; });
     if (behind == steps_.begin()) return -1;
     const auto s = behind - steps_.begin() - 1;
-    // Kernels that are launched between two annotations belong to the step before.
+    // Kernels that are launched between two steps' annotations belong to the first of these steps.
     const bool last = behind == steps_.end();
     return last && time > steps_[static_cast<std::size_t>(s)].end ? -1
                                                                   : static_cast<std::int32_t>(s);
   }
-  /// The end of what the host issues for step `s`.
+  /// Returns the time at which the host stops issuing work for step `s`.
   [[nodiscard]] std::int64_t host_end(std::size_t s) const {
     return s + 1 < steps_.size() ? steps_[s + 1].start : steps_[s].end;
   }
@@ -547,13 +548,13 @@ class RankTrace::Events {
         by_step_[next[static_cast<std::size_t>(step_of_kernel_[k])]++] = k;
     }
   }
-  /// The kernels of a step, by their start.
+  /// Returns the kernels of a step, by their start.
   [[nodiscard]] std::span<const std::size_t> kernels_of(std::size_t s) const {
     return std::span(by_step_).subspan(first_of_step_[s],
                                        first_of_step_[s + 1] - first_of_step_[s]);
   }
 
-  /// Gradients, layers and packs of a step.
+  /// Fills in the gradients, layers and packs of a step.
   void fill_step(std::size_t s) {
     MeasuredStep& step = rank_.steps[s];
     const std::int64_t from = steps_[s].start, to = host_end(s);
@@ -576,7 +577,8 @@ class RankTrace::Events {
     backward_host_.resize(rank_.steps.size(), 0);
     backward_thread_[s] = thread;
     backward_host_[s] = ops != ops_end ? ops->start : grads->range.start;
-    // When what the thread has launched by a time is through on the GPU.
+    // Pairs of a launch time and the time when everything that the thread launched until then is
+    // done on the GPU.
     std::vector<std::pair<std::int64_t, std::int64_t>> launched;
     for (const std::size_t k : kernels_of(s)) {
       const Kernel& kernel = kernels_[k];
@@ -617,8 +619,8 @@ class RankTrace::Events {
     }
     fill_packs(s, grads, grads_end, thread);
     if (packs_inside_functions(s, thread)) {
-      // One all-reduce for each gradient, issued inside a compiled backward pass, which hands all
-      // gradients over at its end.
+      // A compiled backward pass issues one all-reduce for each gradient and hands over all
+      // gradients at its end.
       step.layers.clear();
       std::int32_t g = 0;
       for (const MeasuredCollective* c : of_step_) {
@@ -628,7 +630,7 @@ class RankTrace::Events {
           gradient.ready_ns =
               std::max(gradient.ready_ns, step.gradients[static_cast<std::size_t>(g) - 1].ready_ns);
         gradient.layer = gradient.pack = g;
-        // Gradients are handed over in an order of their own.
+        // Gradients are handed over in an order that differs from that of the all-reduces.
         gradient.elements = c->bytes > 0 && c->type.bytes > 0 ? c->bytes / c->type.bytes : -1;
         gradient.shape.clear();
         if (gradient.elements > 0) gradient.shape = {gradient.elements};
@@ -638,8 +640,8 @@ class RankTrace::Events {
     }
   }
 
-  /// Packs of a step in which no all-reduce is issued by a gradient's hook, but as many as there
-  /// are gradients by the backward pass itself.
+  /// Finds the packs of a step in which the backward pass itself, instead of gradients' hooks,
+  /// issues one all-reduce per gradient. Returns false for other steps.
   bool packs_inside_functions(std::size_t s, std::int32_t thread) {
     if (!of_step_.empty()) return false;
     for (const std::size_t k : kernels_of(s)) {
@@ -718,13 +720,14 @@ class RankTrace::Events {
       const bool known = kernel.launched >= 0 && backward_thread_[s] >= 0;
       if (known && kernel.thread == backward_thread_[s] && kernel.launched >= backward_host_[s]) {
         span.phase = MeasuredPhase::kBackward;
-        // The first gradient that is not ready before this kernel ends is that of its layer.
+        // The kernel belongs to the layer of the first gradient that is ready no earlier than its
+        // end.
         const auto& gradients = rank_.steps[s].gradients;
         const auto next = std::lower_bound(
             gradients.begin(), gradients.end(), kernel.end,
             [](const MeasuredGradient& g, std::int64_t t) { return g.ready_ns < t; });
         if (next != gradients.end()) span.layer = next->layer;
-        // Copies out of buckets, at its end.
+        // Later kernels copy gradients out of buckets at the end of the pass.
         else if (!gradients.empty())
           span.phase = MeasuredPhase::kUpdate;
       } else if (known && kernel.launched >= backward_host_[s]) {
@@ -771,7 +774,8 @@ class RankTrace::Events {
   std::vector<MeasuredCollective> collectives_;
   std::vector<std::int32_t> step_of_kernel_;
   std::vector<std::size_t> by_step_, first_of_step_;
-  std::vector<MeasuredCollective*> of_step_;  ///< the packs of the current step
+  std::vector<MeasuredCollective*> of_step_;  ///< all-reduces of gradients of the current step, by
+                                              ///< pack
   std::vector<std::int32_t> backward_thread_;
   std::vector<std::int64_t> backward_host_;
 };

@@ -44,8 +44,8 @@ struct ElementType {
 ElementType element_type_of(std::string_view name);
 
 struct MeasuredGroup {
-  std::string name;         ///< of the process group or communicator, as the trace has it
-  std::string description;  ///< "default_pg"
+  std::string name;         ///< name of the process group or communicator in the trace
+  std::string description;  ///< for example "default_pg"
   std::int64_t size = -1;
   std::vector<std::int64_t> ranks;  ///< empty: not known
 };
@@ -53,15 +53,15 @@ struct MeasuredGroup {
 struct MeasuredCollective {
   MeasuredKind kind = MeasuredKind::kOther;
   std::int32_t group = -1;     ///< index into MeasuredRun::groups
-  std::int64_t sequence = -1;  ///< counted by kind and group, if the trace counts
+  std::int64_t sequence = -1;  ///< sequence number in its kind and group; -1: not in the trace
   std::int32_t step = -1;      ///< index into MeasuredRank::steps
   /// The position among the step's all-reduces of gradients; -1 for other collectives.
   std::int32_t pack = -1;
   std::int64_t issued_ns = -1;
   std::int64_t start_ns = -1;
   std::int64_t end_ns = -1;
-  std::int64_t duration_ns = -1;  ///< known without start and end in some logs
-  std::int64_t bytes = -1;  ///< as nccl-tests counts: the larger of what a rank gives and gets
+  std::int64_t duration_ns = -1;  ///< in some logs known although start and end are not
+  std::int64_t bytes = -1;        ///< the larger of a rank's input and output, as in nccl-tests
   ElementType type;
   std::string algorithm;  ///< "ring", "tree", …: NCCL's choice, in lower case; empty: not known
   std::string protocol;   ///< "ll", "ll128", "simple"
@@ -91,13 +91,13 @@ struct MeasuredGradient {
 };
 
 struct MeasuredStep {
-  std::int64_t number = 0;  ///< as the trace counts
+  std::int64_t number = 0;  ///< step number in the trace
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t host_ns = 0;       ///< how long the host took, which may run ahead of the GPU
-  std::int64_t backward_ns = -1;  ///< when the backward pass began, on the device that computes it,
-  std::int64_t backward_end_ns = -1;  ///< and ended
-  std::vector<std::string> layers;    ///< of the backward pass, in its order
+  std::int64_t host_ns = 0;           ///< duration on the host, which may run ahead of the GPU
+  std::int64_t backward_ns = -1;      ///< start of the backward pass on the device
+  std::int64_t backward_end_ns = -1;  ///< end of the backward pass on the device
+  std::vector<std::string> layers;    ///< names of the layers, in the order of the backward pass
   std::vector<MeasuredGradient> gradients;
 };
 
@@ -108,38 +108,41 @@ struct MeasuredRank {
   std::int32_t worker = 0;
   std::int32_t device = 0;
   std::vector<MeasuredStep> steps;
-  std::vector<MeasuredCompute> compute;  ///< by start
+  std::vector<MeasuredCompute> compute;  ///< sorted by start
   std::vector<MeasuredCollective> collectives;
 };
 
 /// NCCL's choice for collectives of one kind and size, from its log.
 struct MeasuredChoice {
   MeasuredKind kind = MeasuredKind::kOther;
-  std::int64_t bytes = -1;  ///< as nccl-tests counts
+  std::int64_t bytes = -1;  ///< the larger of a rank's input and output, as in nccl-tests
   std::int64_t ranks = -1;
   std::string algorithm, protocol;
   std::int32_t channels = -1;
-  std::int64_t times = 0;    ///< how often
-  double predicted_us = -1;  ///< by NCCL's own model, up to 2.23
+  std::int64_t times = 0;    ///< number of collectives with this choice
+  double predicted_us = -1;  ///< prediction of NCCL's own model, up to NCCL 2.23
 };
 
 struct MeasuredRun {
-  std::string format;  ///< "PyTorch profiler"
+  std::string format;  ///< for example "PyTorch profiler"
   std::vector<std::string> files;
-  std::vector<MeasuredRank> ranks;  ///< by rank
+  std::vector<MeasuredRank> ranks;  ///< sorted by rank
   std::vector<MeasuredGroup> groups;
   std::int64_t world_size = -1;
   std::int64_t gpus_per_host = -1;
-  std::string gpu;  ///< "Tesla V100-SXM2-32GB"
+  std::string gpu;  ///< for example "Tesla V100-SXM2-32GB"
   bool is_rocm = false;
-  std::string nccl_version;    ///< "2.17.1"
+  std::string nccl_version;    ///< for example "2.17.1"
   std::string framework;       ///< "PyTorch", "Horovod"; empty: not known
-  std::int64_t cycle_us = -1;  ///< of Horovod
+  std::int64_t cycle_us = -1;  ///< Horovod's cycle time
   bool is_ddp = false;         ///< DistributedDataParallel is named in the trace
   std::vector<MeasuredChoice> choices;
-  std::vector<std::string> networks;               ///< "IB : Using [0]mlx5_0:1/RoCE …", each once
-  std::vector<std::string> variables;              ///< "NCCL_ALGO=Ring", each once
-  std::map<std::string, std::int64_t> transports;  ///< "P2P/CUMEM": how many connections
+  std::vector<std::string> networks;   ///< for example "IB : Using [0]mlx5_0:1/RoCE …",
+                                       ///< without duplicates
+  std::vector<std::string> variables;  ///< for example "NCCL_ALGO=Ring", without
+                                       ///< duplicates
+  std::map<std::string, std::int64_t> transports;  ///< number of connections by transport, such as
+                                                   ///< "P2P/CUMEM"
   RecordCounts counts;
   std::vector<std::string> notes;
 };

@@ -49,8 +49,8 @@ struct MeasuredRow {
 }  // namespace
 
 Expected<std::string> measurements_of_run(const MeasuredRun& run) {
-  // One collective: group, kind, step or none, size, and how many such there were before on its
-  // rank.
+  // Identifies a collective: group, kind, step or -1, size, and the number of earlier collectives
+  // with the same values on its rank.
   using Which = std::tuple<std::int32_t, MeasuredKind, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Which, std::pair<std::int64_t, ElementType>> least;
   for (const MeasuredRank& rank : run.ranks) {

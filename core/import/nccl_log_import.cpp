@@ -11,7 +11,7 @@
 namespace tutti::core {
 namespace {
 
-/// NCCL's numbers of types. SOURCE: NVIDIA/nccl src/nccl.h.in.
+/// Returns the type of NCCL's type number. SOURCE: NVIDIA/nccl src/nccl.h.in.
 ElementType nccl_type(std::int64_t number) {
   switch (number) {
     case 0: return {"int8", 1};
@@ -140,7 +140,7 @@ class NcclLogImport {
     choice.protocol = line.protocol;
     choice.channels = static_cast<std::int32_t>(line.channels);
     choice.predicted_us = line.predicted_us;
-    // It follows the call on the same thread, if calls are logged.
+    // If calls are logged, the choice follows its call on the same thread.
     const auto call = last_.find({process, line.thread});
     if (call != last_.end()) {
       MeasuredCollective& c = run_.ranks[call->second.rank].collectives[call->second.index];
@@ -176,10 +176,11 @@ class NcclLogImport {
   MeasuredRun& run_;
   std::string name_;
   std::map<std::pair<Process, std::string>, Communicator> communicators_;
-  std::map<Process, std::pair<std::int64_t, std::int64_t>> largest_;  ///< ranks, and the process's
+  std::map<Process, std::pair<std::int64_t, std::int64_t>>
+      largest_;  ///< ranks of the largest communicator, rank in it
   std::map<std::pair<Process, std::int64_t>, LastCall> last_;
   std::map<std::pair<Process, std::int64_t>, std::size_t>
-      place_;  ///< of each process and rank in the run
+      place_;  ///< by process and rank: index into the run's ranks
   std::map<
       std::tuple<MeasuredKind, std::int64_t, std::int64_t, std::string, std::string, std::int32_t>,
       MeasuredChoice>

@@ -36,12 +36,12 @@ std::string schema_type(const std::string& name) {
   return upper;
 }
 
-/// Why a model is not the one whose gradients were measured; empty if it is.
+/// Returns why `model` is not the model whose gradients were measured; empty if it may be.
 std::string misfit(const CandidateModel& model, const StepModel& step) {
   if (model.gradients.size() != step.gradients.size())
     return fmt::format("it has {} variables, but a step of the trace has {} gradients",
                        model.gradients.size(), step.gradients.size());
-  // Where all gradients belong to a pack, its bytes must be those of the model's gradients, last
+  // If all gradients belong to packs, each pack must have the bytes of the model's gradients, last
   // created first.
   std::size_t g = model.gradients.size();
   for (std::size_t p = 0; p < step.packs.size(); ++p) {
@@ -75,7 +75,7 @@ void take_gradients(const CandidateModel& candidate, StepModel& model) {
   }
 }
 
-/// If only packs have sizes: makes each pack one gradient, with the size of all of its gradients
+/// If only packs have sizes, replaces each pack's gradients by one gradient with their total size
 /// and the time of the last one. Returns false if packs have no sizes either.
 bool packs_as_gradients(StepModel& model) {
   if (model.packs.empty()) return false;
@@ -229,7 +229,7 @@ class ScenarioWriter {
     std::vector<std::string> lines;
     std::int32_t before = -1;
     for (const StepModel::Gradient& g : model_.gradients) {
-      // The first gradient of a layer to be ready has its time; the others are ready with it.
+      // A layer's first ready gradient gets the layer's whole time; its other gradients get none.
       const std::int64_t own =
           g.layer == before ? 0 : model_.layers[static_cast<std::size_t>(g.layer)].backward_ns;
       before = g.layer;
@@ -286,7 +286,7 @@ class ScenarioWriter {
     return text + "}\n";
   }
 
-  /// Horovod decides what it fuses by time; only its cycle is seen in the timeline.
+  /// Horovod fuses by time; of its settings, the timeline shows only the cycle.
   [[nodiscard]] std::string horovod_text() const {
     std::string text = fmt::format(
         "  # Measured: {} packs a step. Horovod fuses the gradients that are ready in each "
@@ -363,7 +363,7 @@ class ScenarioWriter {
   std::string communicators_text() {
     const std::int64_t world =
         std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
-    // Without all-reduces of gradients, ranks that gather parameters and scatter gradients hold
+    // If ranks gather parameters and scatter gradients but do not all-reduce gradients, they hold
     // parts of the model (FSDP).
     bool gathers = false, scatters = false;
     for (const StepModel::Exchange& e : model_.exchanges) {
@@ -442,7 +442,7 @@ class ScenarioWriter {
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts) {
   if (model.gradients.empty() || (has_sizes(model) && !facts.model_asked))
     return std::vector<std::string>();
-  // Without sizes of packs a number of gradients alone says little.
+  // If packs have no known sizes, the number of gradients alone does not identify a model.
   const bool known_packs = std::any_of(model.packs.begin(), model.packs.end(),
                                        [](const StepModel::Pack& p) { return p.bytes >= 0; });
   Problems problems;
@@ -477,8 +477,8 @@ Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel&
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets) {
   if (buckets.empty()) return std::nullopt;
-  // A bucket that is closed held less than the limit before its last gradient, and no less with it;
-  // the last one may be open.
+  // A closed bucket held less than the limit before its last gradient and at least the limit with
+  // it. The last bucket may be open.
   std::int64_t first_low = 0, first_high = std::int64_t{1} << 50, low = 0, high = first_high;
   std::size_t g = 0;
   for (std::size_t b = 0; b < buckets.size(); ++b) {
@@ -507,7 +507,7 @@ std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host)
     const char* part;
     const char* machine;
   };
-  // More exact names first.
+  // Longer names come first, because a shorter one may be a part of them.
   constexpr std::array<Known, 15> kMachines{{{"GB200", "gb200-nvl72"},
                                              {"B200", "dgx-b200"},
                                              {"H200", "hgx-h200"},

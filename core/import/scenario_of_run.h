@@ -17,7 +17,7 @@ struct CandidateModel {
     std::string name;
     std::vector<std::int64_t> shape;
     std::int64_t elements = 0;
-    std::string type;  ///< "float32"
+    std::string type;  ///< for example "float32"
   };
   std::string name;
   std::vector<Gradient> gradients;
@@ -25,10 +25,10 @@ struct CandidateModel {
 
 /// Facts that a trace may lack and that the user can supply.
 struct ScenarioFacts {
-  std::string machine;  ///< a shipped machine or a file; empty: by the GPU's name, if there is such
-                        ///< a machine
-  std::optional<std::int64_t> nodes;  ///< default: from the number of GPUs in the trace
-  std::string link;                   ///< between nodes
+  std::string machine;  ///< name of a library machine, or a file; empty: chosen by the GPU's name
+                        ///< if possible
+  std::optional<std::int64_t> nodes;  ///< default: derived from the number of GPUs in the trace
+  std::string link;                   ///< link between nodes
   /// If the trace has no sizes of gradients, a model is searched here whose gradients have the
   /// sizes of the packs. If there is only one, `model_asked`, it must match.
   std::vector<CandidateModel> models;
@@ -38,7 +38,7 @@ struct ScenarioFacts {
 struct ScenarioOfRun {
   std::string text;
   std::vector<std::string>
-      notes;  ///< what was assumed, and what is in the trace but not in the scenario
+      notes;  ///< assumptions, and contents of the trace that the scenario lacks
 };
 
 /// Sets the names and sizes of gradients that the trace lacks, from one of the models of `facts`;

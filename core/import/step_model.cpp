@@ -19,7 +19,7 @@ std::int64_t median_ns(std::vector<std::int64_t> values) {
   return *middle;
 }
 
-/// Steps with the same one are taken together.
+/// Number of gradients, and bytes of each pack. Steps with the same signature are combined.
 using Signature = std::pair<std::size_t, std::vector<std::int64_t>>;
 
 std::vector<std::vector<const MeasuredCollective*>> packs_of_steps(const MeasuredRank& rank) {
@@ -41,7 +41,7 @@ Signature signature_of(const MeasuredStep& step,
   return signature;
 }
 
-/// The chosen rank, and its steps that have the most frequent signature.
+/// A rank, and those of its steps that have the most frequent signature.
 struct Chosen {
   const MeasuredRank* rank = nullptr;
   std::vector<std::size_t> steps;
@@ -136,7 +136,7 @@ void add_exchanges(const Chosen& reference, StepModel& model) {
   std::map<std::size_t, std::size_t> place;
   for (std::size_t i = 0; i < reference.steps.size(); ++i) place[reference.steps[i]] = i;
   std::map<Key, ElementType> types;
-  std::map<Key, Interval> hidden;  // of all its time, what is under computation
+  std::map<Key, Interval> hidden;  // start: the time hidden behind computation; end: the total time
   std::vector<Interval> compute;
   for (const MeasuredCompute& c : rank.compute) compute.push_back({c.start_ns, c.end_ns});
   compute = united(std::move(compute));
@@ -182,8 +182,8 @@ StepModel step_model(const MeasuredRun& run) {
       ++how_often[signature_of(rank.steps[s], packs.back()[s])];
   }
   if (how_often.empty()) return model;
-  // The most frequent; of equally frequent ones, that with most gradients: a step that the trace
-  // cuts has fewer.
+  // Choose the most frequent signature; on a tie, the one with most gradients, because a step that
+  // the trace cuts off has fewer.
   const auto usual =
       std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
         return std::tuple(a.second, a.first.first) < std::tuple(b.second, b.first.first);
@@ -221,10 +221,10 @@ StepModel step_model(const MeasuredRun& run) {
 
 void align_clocks(MeasuredRun& run) {
   constexpr std::int64_t kSameClock =
-      200'000;  // ns: what ends of one collective may differ by on a host
+      200'000;  // ns: the ends of one collective differ by at most this on one host
   if (run.ranks.size() < 2) return;
-  // The k-th collective of its kind in a step of one number is the same one on all ranks, if it is
-  // one of the world.
+  // The k-th collective of its kind in a step with the same number is the same collective on all
+  // ranks, if all ranks of the world take part in it.
   using Key = std::tuple<std::int64_t, MeasuredKind, std::int64_t, std::int64_t>;
   const auto ends_of = [](const MeasuredRank& rank) {
     std::map<Key, std::int64_t> ends;

@@ -12,21 +12,23 @@ namespace tutti::core {
 struct StepModel {
   struct Layer {
     std::string name;
-    std::int64_t backward_ns = 0;  ///< from the gradients of the layer before to those of this one
+    std::int64_t backward_ns = 0;  ///< from the gradients of the previous layer to the gradients of
+                                   ///< this layer
   };
   struct Gradient {
-    std::string name;            ///< "Convolution_3.0": layer, and number in it
+    std::string name;            ///< for example "Convolution_3.0": layer and index in the layer
     std::int64_t elements = -1;  ///< -1: not in the trace
     ElementType type;
     std::vector<std::int64_t> shape;
     std::int32_t layer = 0;
-    std::int32_t pack = -1;  ///< -1: no all-reduce of it was found
+    std::int32_t pack = -1;  ///< -1: no all-reduce of this gradient was found
   };
   struct Pack {
     std::int64_t bytes = -1;
     ElementType type;
-    std::vector<std::int32_t> gradients;  ///< in the order in which they are ready
-    std::int64_t duration_ns = -1;        ///< the median, of each step's rank that started last
+    std::vector<std::int32_t> gradients;  ///< in the order in which they become ready
+    std::int64_t duration_ns = -1;        ///< median over steps, each measured on the rank that
+                                          ///< started last
     std::int32_t group = -1;
     std::string algorithm, protocol;
     std::int32_t channels = -1;
@@ -38,8 +40,8 @@ struct StepModel {
     std::int64_t bytes = -1;
     ElementType type;
     std::int64_t per_forward = 0,
-                 per_backward = 0;  ///< in a step; updates count with the backward pass
-    bool overlaps = false;          ///< computation goes on during most of their time
+                 per_backward = 0;  ///< number per step; updates count with the backward pass
+    bool overlaps = false;          ///< computation continues during most of the exchanges' time
   };
   std::vector<Layer> layers;        ///< in the order of the backward pass
   std::vector<Gradient> gradients;  ///< in the order in which they become ready
@@ -50,10 +52,11 @@ struct StepModel {
   /// layers exclude intervals in which exchanges were in flight and nothing was computed.
   std::int64_t forward_ns = 0;
   std::int64_t backward_ns = 0;
-  std::int64_t update_ns =
-      0;                   ///< from the last gradient, or the last pack's end, to the step's end
-  std::int64_t steps = 0;  ///< that the medians are of
-  std::int64_t other_steps = 0;  ///< with other gradients or packs, left out
+  std::int64_t update_ns = 0;  ///< from the last gradient or the end of the last pack, whichever is
+                               ///< later, to the end of the step
+  std::int64_t steps = 0;      ///< number of steps in the medians
+  std::int64_t other_steps = 0;  ///< number of steps with other gradients or packs, which are left
+                                 ///< out
 };
 
 /// REQUIRES: ranks. Without steps the model is empty.

@@ -93,7 +93,7 @@ class TimelineOfRun {
     return nanoseconds(std::clamp(ns, origin_, last_) - origin_);
   }
 
-  /// Steps of one number are one step.
+  /// Gives steps with the same number on different ranks the same index.
   void number_steps() {
     for (const MeasuredRank& rank : run_.ranks)
       for (const MeasuredStep& s : rank.steps) step_of_number_.emplace(s.number, 0);
@@ -185,7 +185,7 @@ class TimelineOfRun {
   struct Rows {
     TrackId compute = kNoTrack;
     TrackId first_pack = kNoTrack;
-    std::vector<std::int32_t> slot;  ///< of each collective; -1: it has no time
+    std::vector<std::int32_t> slot;  ///< by collective: its row; -1: it has no time
     std::int32_t slots = 0;
   };
 
@@ -196,8 +196,8 @@ class TimelineOfRun {
       rows.compute = next_track_++;
       sink_.track({rows.compute, TrackKind::kCompute, rank.worker, device});
     }
-    // Collectives by their start; each gets the first row that is free.
-    std::multimap<std::int64_t, std::int32_t> busy;  // until when, which
+    // Collectives are taken by their start; each gets the first free row.
+    std::multimap<std::int64_t, std::int32_t> busy;  // end of the last collective, row
     std::set<std::int32_t> free;
     rows.slot.assign(rank.collectives.size(), -1);
     for (std::size_t i = 0; i < rank.collectives.size(); ++i) {
@@ -218,7 +218,7 @@ class TimelineOfRun {
     rows_.push_back(std::move(rows));
   }
 
-  /// False for collectives before the first step or without times: these are not shown.
+  /// False for collectives before the first step or without times. They are not shown.
   static bool is_shown(const MeasuredRank& rank, const MeasuredCollective& c) {
     return c.start_ns >= 0 && c.end_ns >= c.start_ns && (c.step >= 0 || rank.steps.empty());
   }
@@ -232,7 +232,7 @@ class TimelineOfRun {
       open = false;
     };
     constexpr Time kBreath =
-        microseconds(1);  // between kernels of one layer, which are shown as one span
+        microseconds(1);  // longest pause between kernels of one layer that are shown as one span
     Time before;
     for (const MeasuredCompute& c : rank.compute) {
       const Time start = std::max(at(c.start_ns), before), end = std::max(at(c.end_ns), start);
@@ -274,7 +274,7 @@ class TimelineOfRun {
   }
 
   void write_steps() {
-    // When each step ended on which rank, and its parts there.
+    // The end and the parts of each step on the rank where it ended last.
     struct Ended {
       std::int64_t end = std::numeric_limits<std::int64_t>::min();
       std::int64_t start = 0;
@@ -340,7 +340,7 @@ class TimelineOfRun {
   }
 
   void write_packs() {
-    // The k-th time of a pack in a step is the same collective on all ranks.
+    // The k-th execution of a pack in a step is the same collective on all ranks.
     using Which = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
     std::map<Which, PackRecord> records;
     for (const MeasuredRank& rank : run_.ranks) {
@@ -372,7 +372,7 @@ class TimelineOfRun {
       }
     }
     for (auto& [which, record] : records) {
-      // Clocks of ranks agree within some microseconds only.
+      // The clocks of ranks agree only within some microseconds.
       record.ready = std::min(record.ready, record.last_start);
       record.end = std::max(record.end, record.last_start);
       sink_.pack(record);

@@ -15,12 +15,12 @@ struct Member {
 
 /// The content of a pack, before its collective is chosen.
 struct Bucket {
-  std::vector<Member> members;  ///< all of the same type
+  std::vector<Member> members;  ///< members, which all have the same type
   bool copied_in = false;       ///< gradients are copied into the bucket
   bool copied_out = false;      ///< gradients are copied back from the bucket
   bool needs_all_gradients = false;
-  int also_needs =
-      -1;  ///< another gradient that must be ready too: the one that did not fit in; -1: none
+  int also_needs = -1;  ///< index of one more gradient that must be ready, because it did not fit
+                        ///< into the bucket; -1: none
 };
 
 }  // namespace tutti::core

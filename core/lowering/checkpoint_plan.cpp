@@ -15,7 +15,7 @@ bool on_gpus(const Cluster& cluster) {
   return cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
 }
 
-/// Copied to the CPU and added up there.
+/// Copies the variable of every replica to the CPU, which adds them up.
 Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnReadVariable& variable,
                   Reduction reduction) {
   const auto n = static_cast<std::int32_t>(cluster.replicas());
@@ -33,7 +33,7 @@ Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnRead
                   CollectiveKind::kReduce};
   made.root = root;
   std::vector<Stage> stages;
-  stages.reserve(2);  // or gcc 12 sees writes beyond the first one's space
+  stages.reserve(2);  // without this, gcc 12 warns of writes beyond the first stage's space
   stages.push_back(
       {StageScope::kEveryone, tree_reduce(tree, variable.elements, engine, Engine::kCpu)});
   if (reduction == Reduction::kMean && n > 1)

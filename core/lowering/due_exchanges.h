@@ -58,7 +58,7 @@ class DueExchanges {
   const Plan& plan_;
   bool backward_ = false;
   Time total_;
-  std::vector<std::int64_t> taken_;  ///< by exchange, in this pass
+  std::vector<std::int64_t> taken_;  ///< by exchange: number of executions in this pass
 };
 
 }  // namespace tutti::core

@@ -43,7 +43,7 @@ struct PlanInput {
 
 /// Values of a scenario's field that are worth trying.
 struct TriedValues {
-  std::string field;  ///< "strategy.horovod.cycle_time_ms"
+  std::string field;  ///< for example "strategy.horovod.cycle_time_ms"
   std::vector<std::string> values;
 };
 

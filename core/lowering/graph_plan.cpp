@@ -21,7 +21,8 @@ bool is_everyone(const Members& members, std::int64_t replicas) {
   return true;
 }
 
-/// Returns the partition of which the members are a group, in its order of ranks, if there is one.
+/// Returns the partition that has `members` as a group, in the same order of ranks, if there is
+/// one.
 std::optional<Partition> partition_of(const Members& members, std::int64_t replicas) {
   const std::int64_t size = std::ssize(members);
   if (size < 2) return std::nullopt;

@@ -5,8 +5,8 @@
 namespace tutti::core {
 namespace {
 
-/// One for each gradient, in the order in which they are handed over; what is merged has the first
-/// of its members.
+/// Gives each gradient a key, in the order in which gradients are handed over. A pack of several
+/// gradients has the key of its first member.
 void give_keys(Plan& plan) {
   CollectiveKeys keys;
   for (Pack& pack : plan.packs) {

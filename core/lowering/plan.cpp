@@ -125,7 +125,7 @@ class Planner : private PackMaker {
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
       merge_units(small_groups(workload_, strategy_), true);
     } else if (strategy_.framework && strategy_.framework->pack(*this)) {
-      // They are there.
+      // The framework has added the packs.
     } else if (strategy_.bytes_per_pack) {
       if (traits(strategy_.algorithm).tf_implementation.empty() &&
           strategy_.merging == Merging::kConcat) {
@@ -152,7 +152,7 @@ class Planner : private PackMaker {
   }
 
  private:
-  /// The gradients as packs are made of them.
+  /// Returns the workload with the gradients in the types in which they are packed.
   static Workload packed(const Workload& workload, const Strategy& strategy) {
     const bool before = strategy.compression && !strategy.compression->of_packs;
     return before ? as_sent(workload, strategy.compression) : workload;
@@ -163,7 +163,8 @@ class Planner : private PackMaker {
 
   // --- which gradients go together ---
 
-  /// num_packs: one concatenation of everything, cut without regard to the gradients' borders.
+  /// Implements num_packs: concatenates all gradients and cuts the result without regard to the
+  /// gradients' borders.
   std::optional<StrategyProblem> concatenate() {
     const DataType type = gradient(0).type;
     std::int64_t total = 0;
@@ -178,7 +179,7 @@ class Planner : private PackMaker {
     }
     const std::vector<std::int64_t> sizes = concat_and_split(total, strategy_.num_packs);
     int variable = 0;
-    std::int64_t used = 0;  // elements of that variable that earlier packs hold
+    std::int64_t used = 0;  // elements of that variable in earlier packs
     int empty = 0;
     for (const std::int64_t size : sizes) {
       if (size == 0) ++empty;
@@ -198,8 +199,8 @@ class Planner : private PackMaker {
         continue;
       }
       Pack pack = make_pack(std::move(members), type, size);
-      // The concatenation copies everything before the first pack; cutting a pack out of it copies
-      // the pack.
+      // The concatenation copies everything before the first pack; cutting a pack from it copies
+      // that pack.
       pack.copied_in += (plan_.packs.empty() ? total + size : size) * size_of(type);
       pack.copied_out = 2 * size * size_of(type);
       pack.needs_all_gradients = true;
@@ -220,8 +221,8 @@ class Planner : private PackMaker {
     for (const std::vector<int>& pack : packs) add_merged(pack, merging_);
   }
 
-  /// Gradients of different types in one scope end the pass over the whole graph, which stays as it
-  /// was. SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
+  /// If one scope has gradients of different types, TensorFlow's pass fails and leaves the whole
+  /// graph as it was. SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
   void check_scoped_allocator(const std::vector<std::vector<int>>& scopes) {
     if (merging_ != Merging::kScopedAllocator) return;
     for (const std::vector<int>& scope : scopes) {
@@ -240,8 +241,8 @@ class Planner : private PackMaker {
     }
   }
 
-  /// all_reduce_merge_scope over `units`; a unit of several gradients was packed with a copy in and
-  /// out.
+  /// Applies all_reduce_merge_scope to `units`. A unit of several gradients is already packed,
+  /// which costs a copy in and a copy out.
   void merge_units(const std::vector<std::vector<int>>& units, bool units_are_packed) {
     const bool merges = strategy_.all_reduce_merge_scope > 1;
     const auto groups =
@@ -287,7 +288,7 @@ class Planner : private PackMaker {
     if (last.offset + last.count == 0) return;
     const DataType type = gradient(last.variable).type;
     Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
-    // Besides what an algorithm copies itself.
+    // These copies come in addition to those that the algorithm itself makes.
     if (bucket.copied_in) pack.copied_in += (last.offset + last.count) * size_of(type);
     if (bucket.copied_out) pack.copied_out += (last.offset + last.count) * size_of(type);
     pack.needs_all_gradients = bucket.needs_all_gradients;
@@ -297,7 +298,7 @@ class Planner : private PackMaker {
 
   // --- packs ---
 
-  /// One pack of several gradients, or one pack each where they cannot be merged.
+  /// Adds one pack of several gradients, or one pack for each if they cannot be merged.
   void add_merged(const std::vector<int>& variables, Merging merging) {
     const bool one_type = std::all_of(variables.begin(), variables.end(), [&](int v) {
       return gradient(v).type == gradient(variables.front()).type;
@@ -314,7 +315,7 @@ class Planner : private PackMaker {
     const std::int64_t item = size_of(type).count();
     std::vector<Bytes> sizes;
     for (const int v : variables) sizes.push_back(gradient(v).bytes());
-    // A gradient alone is sent from where it lies.
+    // A single gradient is sent directly from its own buffer.
     const bool aligned = variables.size() > 1 && merging == Merging::kScopedAllocator;
     const ScopedLayout layout = scoped_layout(sizes, Bytes(aligned ? 64 : item));
     std::vector<Member> members;
@@ -356,12 +357,12 @@ class Planner : private PackMaker {
                         to_string(strategy_.collective), plan_.packs.size(), elements, replicas,
                         replicas)};
       }
-      elements += replicas - elements % replicas;  // of a plan that nobody will see
+      elements += replicas - elements % replicas;  // only to go on: this plan is rejected
     }
     Pack pack =
         plan_.pack_of({}, collective(strategy_, sent, elements, turn_), strategy_.launch_overhead);
     pack.turn = turn_++;
-    // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
+    // TensorFlow's ring copies a tensor to append zeros if its chunks would be unequal.
     if (traits(strategy_.algorithm).pads_by_copy && plan_.collective(pack).elements > elements)
       pack.copied_in = plan_.collective(pack).bytes();
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
@@ -413,12 +414,12 @@ class Planner : private PackMaker {
   }
 
   const Workload& own_;      ///< gradients in the types in which they are computed
-  const Workload workload_;  ///< … in those in which they are packed
+  const Workload workload_;  ///< gradients in the types in which they are packed
   const Strategy& strategy_;
   const Cluster& cluster_;
-  Merging merging_;  ///< as asked, or none where that fails
+  Merging merging_;  ///< as requested, or kSeparate if the request cannot be met
   Plan plan_;
-  int turn_ = 0;  ///< of the next pack, empty ones included, which TensorFlow counts too
+  int turn_ = 0;  ///< index of the next pack; empty packs count too, as in TensorFlow
   std::optional<StrategyProblem> indivisible_;
 };
 

@@ -21,8 +21,9 @@ namespace tutti::core {
 /// The phase of a training step that a pack belongs to.
 enum class PackPhase : std::uint8_t {
   kGradients,   ///< launched once its gradients are ready
-  kRead,        ///< variables read from their servers when the step begins; layers wait for theirs
-  kCheckpoint,  ///< variables aggregated for saving, after everything else of the step
+  kRead,        ///< variables read from their servers as the step begins; each layer waits for its
+                ///< variables
+  kCheckpoint,  ///< variables aggregated for saving, after the rest of the step
 };
 
 /// The kind of data that a pack carries.
@@ -59,17 +60,20 @@ class MemberList {
 
  private:
   std::vector<std::int64_t> replicas_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> ranks_;  ///< replica and rank, ascending
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranks_;  ///< pairs of replica and rank, in
+                                                              ///< ascending order
 };
 
 /// A collective of a plan, in all groups of replicas that execute it at the same time.
 struct PlannedCollective {
-  Collective first;  ///< in the first group; PlannedCollective::in() computes the others
+  Collective first;  ///< the collective in the first group; PlannedCollective::in() computes the
+                     ///< others
   /// The groups; nullopt: all replicas together.
   std::optional<Partition> groups = std::nullopt;
-  Time launch_overhead = {};  ///< unless the model of its times includes one
+  Time launch_overhead = {};  ///< applies unless the model of the collective's times includes an
+                              ///< overhead
   std::optional<VaryingSizes> sizes =
-      std::nullopt;  ///< nullopt: each execution has the sizes of `first`
+      std::nullopt;  ///< nullopt: every execution has the sizes of `first`
   /// The replicas that execute it, by rank, if they are neither all nor a group of a partition.
   std::shared_ptr<const MemberList> members = nullptr;
 
@@ -147,7 +151,7 @@ struct Plan {
   /// The times of collectives that are made while the plan is executed (fuses()); null: simulated
   /// by their schedules.
   std::shared_ptr<const CollectiveTimes> collective_times;
-  std::int32_t checkpoint_every = 0;  ///< steps; 0: no packs of checkpoints
+  std::int32_t checkpoint_every = 0;  ///< in steps; 0: no packs of checkpoints
   /// The tasks of an execution trace, which replace those of a training step: pack i is its
   /// collective i. Null: there is none.
   std::shared_ptr<const ExecutionGraph> graph;

@@ -10,10 +10,9 @@ namespace tutti::core {
 enum class ReductionScope : std::uint8_t {
   kAllReplicas,   ///< collectives over all replicas
   kGroups,        ///< collectives among the replicas that hold the same part of the model
-  kServers,       ///< on the servers of variables; all replicas wait for each other
-  kAsyncServers,  ///< on the servers of variables, asynchronously: workers do not wait for each
-                  ///< other
-  kNobody,        ///< no reduction: every replica keeps its own
+  kServers,       ///< on the servers of variables; replicas wait for each other
+  kAsyncServers,  ///< on the servers of variables; workers do not wait for each other
+  kNobody,        ///< no reduction; every replica keeps its own gradients
 };
 ReductionScope reduction_scope(const Strategy& strategy, const Plan& plan);
 

@@ -32,7 +32,7 @@ class ServerPlanner {
   tl::expected<Plan, StrategyProblem> make() {
     plan_.notes = strategy_.notes;
     plan_.update = servers_.updates ? Update::kOnServers : strategy_.update;
-    // Each has collectives of its own, at its own time.
+    // Each asynchronous worker has its own collectives, at its own times.
     constexpr std::int64_t kMaxAtOnce = std::int64_t{1} << 22;
     if (servers_.asynchronous &&
         plan_.partition->groups() > kMaxAtOnce / (2 * std::max(1, count()))) {
@@ -56,7 +56,7 @@ class ServerPlanner {
     if (servers_.reads) {
       for (int v = 0; v < count(); ++v) add(v, PackPhase::kRead, places);
     }
-    // The last-created first, as their gradients become ready.
+    // Variables created last come first, because their gradients become ready first.
     for (int v = count() - 1; v >= 0; --v) add(v, PackPhase::kGradients, places);
     if (plan_.packs.empty())
       return tl::make_unexpected(StrategyProblem{
@@ -94,7 +94,7 @@ class ServerPlanner {
 
   // --- ranks ---
 
-  /// A worker's CPU as rank; where the replicas are CPUs themselves, its first replica.
+  /// Returns the rank of a worker's CPU; if the replicas are CPUs, the worker's first replica.
   [[nodiscard]] Rank host(std::int32_t worker) const {
     return on_gpus_ ? workers_ * per_worker_ + worker : worker * per_worker_;
   }
@@ -147,7 +147,7 @@ class ServerPlanner {
       c.kind = CollectiveKind::kBroadcast;
       c.schedule =
           tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
-      // A value waits at its server until somebody asks for it.
+      // A value stays at its server until a worker requests it.
       if (!strategy_.staging_asked) c.staging = Staging::kViaHostOnRequest;
     } else {
       c.kind = servers_.reads ? CollectiveKind::kReduce : CollectiveKind::kAllReduce;
@@ -160,14 +160,15 @@ class ServerPlanner {
     plan_.packs.push_back(std::move(pack));
   }
 
-  /// Only rows go this way. A device that keeps what is read reads all of it.
+  /// True if only rows of the variable are sent. A device that caches reads reads the whole
+  /// variable.
   [[nodiscard]] bool is_sparse(int v, PackPhase phase) const {
     if (!variable(v).slices) return false;
     return phase == PackPhase::kGradients || servers_.pull == Servers::Relay::kNone;
   }
 
-  /// Rows that a replica looks up: it tells the server which, and gets them. Rows that it has
-  /// gradients of: both go there, and the server applies them.
+  /// Adds the packs of a sparse variable. For a read, the replica sends the server the indices of
+  /// rows and receives the rows. For gradients, it sends both, and the server applies the rows.
   void add_rows(int v, PackPhase phase, Rank at) {
     const Slices& slices = *variable(v).slices;
     const std::int64_t values = slices.rows * variable(v).row_elements();
@@ -181,7 +182,7 @@ class ServerPlanner {
     if (read) {
       of_rows.schedule = tree_scatter(tree, values, replica_engine(), Engine::kCpu);
     } else {
-      // A mean reads and writes them once more.
+      // A mean reads and writes the rows once more.
       const bool mean = strategy_.reduction == Reduction::kMean && tree.replicas > 1;
       of_rows.schedule = gathered(tree, values, kUpdatePasses + (mean ? 2 : 0));
     }
@@ -205,7 +206,8 @@ class ServerPlanner {
     c.elements = of_each * c.contributors;
   }
 
-  /// Gathered where the variable lies, which goes over them so often, and says so to all.
+  /// Gathers the rows at the variable's device, which then makes `passes` passes over them and
+  /// notifies all replicas; with 0 passes it does neither.
   [[nodiscard]] std::shared_ptr<const Schedule> gathered(const StarTree& tree, std::int64_t of_each,
                                                          std::int64_t passes) const {
     const std::int64_t elements = of_each * tree.replicas;
@@ -233,7 +235,8 @@ class ServerPlanner {
     return made;
   }
 
-  /// Added up, divided and applied where the variable lies; then it, or that it is done, goes back.
+  /// Adds up, divides and applies the gradients at the variable's device, which then returns the
+  /// variable or, if replicas read it later, a notification.
   [[nodiscard]] std::shared_ptr<const Schedule> brought_together(int v, Rank at,
                                                                  std::int64_t elements) const {
     const StarTree push = tree(v, at, servers_.push);
@@ -259,7 +262,7 @@ class ServerPlanner {
   const Servers& servers_;
   const Cluster& cluster_;
   std::int32_t per_worker_;
-  std::int32_t workers_;  ///< of one group
+  std::int32_t workers_;  ///< number of workers of one group
   bool on_gpus_;
   std::vector<int> caches_;
   Plan plan_;

@@ -12,7 +12,7 @@
 namespace tutti::core {
 namespace {
 
-/// The dense gradients alone, and where each was.
+/// The dense gradients, and the index of each in the whole workload.
 struct Dense {
   Workload workload;
   std::vector<int> was;
@@ -21,7 +21,7 @@ struct Dense {
 Dense dense_of(const Workload& all) {
   Dense dense{all, {}};
   dense.workload.gradients.clear();
-  // Checkpoints are those of the whole plan, which are added to it when all else is there.
+  // Checkpoints belong to the whole plan; they are added to it at the end.
   dense.workload.on_read.clear();
   dense.workload.checkpoint_every = 0;
   std::vector<int> now(all.gradients.size(), -1);
@@ -32,7 +32,7 @@ Dense dense_of(const Workload& all) {
     dense.was.push_back(v);
     dense.workload.gradients.push_back(gradient);
   }
-  // Segments stay where they are: times go with them.
+  // Keep segments that lose all gradients, because segments have the times.
   for (BackwardSegment& segment : dense.workload.segments) {
     std::vector<int> left;
     for (const int v : segment.variables) {
@@ -49,7 +49,7 @@ class SparsePlanner {
       : workload_(workload), strategy_(strategy), cluster_(cluster), gathering_(strategy) {
     gathering_.reduction = Reduction::kSum;
     gathering_.collective = CollectiveKind::kAllGather;
-    // TensorFlow's gather is one ring, whatever its all-reduce is set to.
+    // TensorFlow's gather is one ring, regardless of the all-reduce's settings.
     gathering_.tf_runtime.subdiv_offsets.clear();
     gathering_.tf_runtime.max_subdivs_per_device.reset();
     if (traits(strategy_.algorithm).in_tf_runtime) gathering_.shards = 1;
@@ -82,7 +82,7 @@ class SparsePlanner {
                    "sparse gradients are not modelled for groups of replicas (splits_model, "
                    "INDEPENDENT); remove sparse_gradient");
     choose_gathering();
-    // The last-created first, as their gradients become ready.
+    // Variables created last come first, because their gradients become ready first.
     for (int v = static_cast<int>(workload_.gradients.size()) - 1; v >= 0; --v) {
       if (const Variable& gradient = workload_.gradients[static_cast<std::size_t>(v)];
           gradient.slices)
@@ -100,7 +100,7 @@ class SparsePlanner {
                        [](const Variable& g) { return g.slices && g.slices->differ; });
   }
   [[nodiscard]] std::int64_t replicas() const { return cluster_.replicas(); }
-  /// Everything to one device and from there to all, tensor by tensor.
+  /// True if one device collects each tensor from all replicas and sends it back to all.
   [[nodiscard]] bool over_one_device() const {
     const AlgorithmTraits& t = traits(strategy_.algorithm);
     return t.sums_on == SumsOn::kOneDevice ||
@@ -169,10 +169,10 @@ class SparsePlanner {
     }
     if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
     Pack of_values = pack_of({{v, 0, 0, 0}}, gather(gradient.type, values));
-    // A mean is divided when all are there.
+    // A mean is divided after all values have arrived.
     if (strategy_.reduction == Reduction::kMean && replicas() > 1)
       of_values.copied_out = plan_->collective(of_values).bytes();
-    // Variables are updated once both are there; indices come last.
+    // Variables are updated after values and indices have arrived; indices come last.
     const int first = put(std::move(of_values), before);
     Pack indices = pack_of({{v, 0, values, 0}}, gather(slices.index_type, slices.rows));
     indices.payload.content = PackContent::kIndices;
@@ -195,7 +195,7 @@ class SparsePlanner {
   Pack pack_of(std::vector<Member> members, Collective collective) {
     return plan_->pack_of(std::move(members), std::move(collective), strategy_.launch_overhead);
   }
-  /// Answers its number.
+  /// Adds the pack and returns its index.
   int put(Pack pack, int after) {
     pack.after = after;
     pack.turn = static_cast<int>(plan_->packs.size());
@@ -209,7 +209,7 @@ class SparsePlanner {
   const Workload& workload_;
   const Strategy& strategy_;
   const Cluster& cluster_;
-  Strategy gathering_;  ///< what gathers
+  Strategy gathering_;  ///< the strategy of the gathering collectives
   Plan* plan_ = nullptr;
 };
 

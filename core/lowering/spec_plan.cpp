@@ -184,8 +184,8 @@ class SpecPlanner {
     return *known;
   }
 
-  /// NCCL works off one collective after the other on a device, whichever entry it is of: the last
-  /// gradients' first.
+  /// NCCL executes the collectives of all entries one after the other on a device; those of the
+  /// last gradients come first.
   void chain_serial_packs() {
     const auto serial = [this](const Pack& pack) {
       return strategy_of(strategy_, pack).launch == Launch::kSerial;
@@ -204,7 +204,7 @@ class SpecPlanner {
       chain.push_back(p);
       if (entries.empty() || entries.back() != pack.entry) entries.push_back(pack.entry);
     }
-    if (entries.size() < 2) return;  // chained by itself
+    if (entries.size() < 2) return;  // the packs of a single entry are already chained
     std::stable_sort(chain.begin(), chain.end(), [&](int a, int b) {
       return last_variable(plan_.packs[static_cast<std::size_t>(a)]) >
              last_variable(plan_.packs[static_cast<std::size_t>(b)]);
@@ -213,7 +213,7 @@ class SpecPlanner {
       plan_.packs[static_cast<std::size_t>(chain[i])].after = i == 0 ? -1 : chain[i - 1];
   }
 
-  // --- where TensorFlow is not what its users mean ---
+  // --- differences between TensorFlow's behavior and its users' expectations ---
 
   void note_limits() {
     const bool limited = std::any_of(spec_.entries.begin(), spec_.entries.end(),
@@ -243,9 +243,9 @@ class SpecPlanner {
 
   std::optional<StrategyProblem> order_of_results() {
     if (!is_contrib())
-      return std::nullopt;  // tf_cnn_benchmarks carries each variable with its gradient
+      return std::nullopt;  // tf_cnn_benchmarks keeps each variable together with its gradient
     const std::vector<int> order = core::result_order(plan_.entry_of_gradient);
-    std::vector<int> others;  // variables that would get another one's gradient
+    std::vector<int> others;  // variables that would get the gradient of another variable
     for (int v = 0; v < static_cast<int>(order.size()); ++v) {
       if (order[static_cast<std::size_t>(v)] != v) others.push_back(v);
     }

@@ -48,8 +48,9 @@ class Versions {
     return read_[static_cast<std::size_t>(worker)][static_cast<std::size_t>(variable)];
   }
 
-  std::vector<std::int64_t> versions_;           ///< by variable
-  std::vector<std::vector<std::int64_t>> read_;  ///< by worker and variable
+  std::vector<std::int64_t> versions_;           ///< by variable: number of its current version
+  std::vector<std::vector<std::int64_t>> read_;  ///< by worker and variable: the version that it
+                                                 ///< read
   UpdatesBehind behind_;
 };
 
@@ -70,7 +71,7 @@ class AsyncServersList {
   [[nodiscard]] std::string describe(const UpdatesBehind& behind, bool until_steady = false) const;
 
  private:
-  std::vector<std::int32_t> steps_;  ///< by worker
+  std::vector<std::int32_t> steps_;  ///< by worker: its current step
   Time until_;
   bool through_ = false;
 };

@@ -9,9 +9,9 @@
 //   [all packs and backward done] ─▶ update ─▶ [step done but for its checkpoint]
 //                                     ─▶ checkpoint packs one by one ─▶ [end]
 //
-// Several micro-batches are several passes of forward and backward tasks. Those between the first
-// and the last are identical and become one block that repeats, so a step of 65,536 micro-batches
-// has as many tasks as one of three.
+// Several micro-batches are several passes of forward and backward tasks. The passes between the
+// first and the last are identical and become one repeated block, so a step of 65,536 micro-batches
+// has as many tasks as a step of three.
 // Exchanges (tensor or expert parallelism) are due at points of a pass, and divide its tasks into
 // pieces.
 
@@ -31,24 +31,25 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// The relations of a plan that its lowering follows: which segment makes a pack ready, and what
-/// the pack's parts of others are.
+/// The relations of a plan that its lowering uses: the segment that completes each pack, and how
+/// each pack depends on others.
 struct Relations {
-  /// Packs that are cut from one concatenation of gradients (num_packs): all start when the last of
-  /// these gradients is ready, and are unpacked when the last of the packs is complete. One for
-  /// each entry of a spec, or one in all.
+  /// The packs that are cut from one concatenation of gradients (num_packs). All start when the
+  /// last of its gradients is ready, and all are unpacked when the last of its packs is complete.
+  /// There is one concatenation for each entry of a spec, or one in total.
   struct Concatenation {
     std::vector<int> packs;
-    int ready_after = -1;  ///< segment
+    int ready_after = -1;  ///< index of the segment that completes the gradients
   };
   std::vector<Concatenation> concatenations;
   std::vector<int> concatenation_of_pack;  ///< -1: none
   std::vector<int> ready_after;            ///< by pack of gradients: the segment that completes it
   std::vector<int>
       read_by;  ///< by pack that is read: the segment whose layer waits for it; -1: none
-  std::vector<std::vector<int>> successors;  ///< by pack: those that are launched after it
-  std::vector<int> pull_of;                  ///< by pack: the pull that answers this push; -1: none
-  std::vector<Bytes> bytes_up_to;            ///< of gradients in packs 0 … p, in their own types
+  std::vector<std::vector<int>> successors;  ///< by pack: the packs that are launched after it
+  std::vector<int> pull_of;                  ///< by push: the pack that is its pull; -1: none
+  std::vector<Bytes> bytes_up_to;  ///< by pack p: bytes of the gradients in packs 0 … p,
+                                   ///< in their own types
   std::vector<Bytes>
       converted;  ///< by segment: bytes read and written to convert its gradients; or empty
 
@@ -72,7 +73,7 @@ struct Relations {
       if (pack.phase == PackPhase::kGradients) {
         ready_after[at(p)] = ready_segment(plan, p, segment_of);
         for (const Member& member : pack.payload.members) {
-          // Updates follow the pull, so the bytes of a push and its pull count once.
+          // A push and its pull count once; updates follow the pull.
           if (pull_of[at(p)] < 0)
             up_to += member.count * size_of(workload.gradients[at(member.variable)].type);
         }
@@ -112,8 +113,8 @@ struct Relations {
       ready = std::max(ready, segment_of[v]);
     }
   }
-  /// Segments are computed in their order, so the last one that a pack needs is the only one it has
-  /// to wait for.
+  /// Returns the last segment that a pack needs. Segments are computed in order, so the pack waits
+  /// only for this one.
   [[nodiscard]] int ready_segment(const Plan& plan, int p,
                                   const std::vector<int>& segment_of) const {
     if (const int c = concatenation_of_pack[at(p)]; c >= 0)
@@ -190,8 +191,8 @@ class Lowering {
     task.every_steps = every_steps;
     return add(task, after);
   }
-  /// The pack is launched after `buffered`. What else it waits for, its predecessors say when all
-  /// packs are known.
+  /// Launches the pack after `buffered`. Edges from its other predecessors are added once all packs
+  /// are known.
   TaskId launch(int p, TaskId buffered, std::int32_t every_steps = 1) {
     Task task;
     task.kind = Task::Kind::kCommunicate;
@@ -272,8 +273,8 @@ class Lowering {
     end_half();
   }
 
-  /// Appends `time` of computation, cut where exchanges are due. `whole`: when the last piece is
-  /// there, before the exchanges that are due with it.
+  /// Appends `time` of computation, cut where exchanges are due. Calls `whole` after the last
+  /// piece, before the exchanges that are due at its end.
   template <class Piece, class Whole>
   void computed_in_pieces(Time time, const Piece& add_piece, const Whole& whole) {
     Time left = time;
@@ -302,8 +303,8 @@ class Lowering {
     if (points_.any()) points_.begin_pass(backward, total);
   }
 
-  /// The exchanges of a communicator follow each other. Computation waits for those that do not
-  /// overlap.
+  /// Adds the exchanges that are due. Collectives of one communicator run one after the other, and
+  /// computation waits for each one that does not overlap.
   void exchanges_due() {
     while (points_.any()) {
       const auto due = points_.take(computed_);
@@ -321,7 +322,7 @@ class Lowering {
     }
   }
 
-  /// A half is over once its exchanges are.
+  /// Ends a half of a pass, once all of its exchanges are complete.
   void end_half() {
     std::vector<TaskId> in_flight;
     for (TaskId& last : last_exchange_) {
@@ -356,7 +357,7 @@ class Lowering {
     for (const int p : ready) computation_waiting_.push_back({p, cursor_});
   }
 
-  // --- what follows the passes ---
+  // --- tasks after the passes ---
 
   /// Returns the end of the step.
   TaskId after_passes() {
@@ -376,7 +377,7 @@ class Lowering {
       all_packs = compute(ComputeKind::kUpdate, row(times_.update), -1, -1, all_packs);
     const TaskId end = mark(all_packs);
     for (const TaskId task : unpacked) builder_.edge(task, end);
-    // TensorFlow brings one variable after the other together.
+    // TensorFlow aggregates the variables one after the other.
     TaskId saved = end;
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kCheckpoint)
@@ -428,7 +429,8 @@ class Lowering {
     return tasks;
   }
 
-  /// `label`: the pack that the tasks belong to; -1: to all packs of a concatenation together.
+  /// `label` is the pack to which the tasks belong; -1 if they belong to all packs of a
+  /// concatenation.
   void unpack_packs(const std::vector<int>& packs, int label, TaskId after,
                     std::vector<TaskId>& tasks) {
     Bytes copied, converted;
@@ -464,14 +466,15 @@ class Lowering {
   StepProgram out_;
   Durations durations_;
   DueExchanges points_;
-  std::int32_t hold_ = -1;             ///< what waits for the end of the backward pass
-  TaskId cursor_ = kNoTask;            ///< what the next task of the pass waits for
-  Time computed_;                      ///< in this half so far
-  std::int32_t exchanges_ = 0;         ///< of the step so far
-  std::vector<TaskId> last_exchange_;  ///< by communicator, in this half
-  std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< by pack that is read: forward tasks
+  std::int32_t hold_ = -1;             ///< the hold that the end of the backward pass opens
+  TaskId cursor_ = kNoTask;            ///< the task before the next task of the pass
+  Time computed_;                      ///< computation time in this half of the pass so far
+  std::int32_t exchanges_ = 0;         ///< number of exchanges in the step so far
+  std::vector<TaskId> last_exchange_;  ///< by communicator: its last exchange in this half
+  std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< by pack that is read: the forward tasks
+                                                       ///< that wait for it
   std::vector<std::pair<int, TaskId>>
-      computation_waiting_;  ///< packs, and the mark that waits for each
+      computation_waiting_;  ///< packs, and the mark that waits for each pack
   std::optional<std::int64_t> update_row_;
 };
 

@@ -51,7 +51,7 @@ class CommunicationTasks {
  private:
   const StepProgram* program_;
   std::vector<TaskId> exchanges_;
-  std::vector<std::int64_t> begun_;  ///< by exchange: executions in this step
+  std::vector<std::int64_t> begun_;  ///< by exchange: number of executions begun in this step
 };
 
 /// The programs of a plan's replicas, one for each group of workers (Cluster::groups). Groups whose

@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-/// A send and a receive port per kind of link.
+/// Each kind of link has a send port and a receive port.
 constexpr ResourceId kPorts = 2 * kLinkKinds;
 
 bool crosses_network(const std::vector<Hop>& stretch) {
@@ -16,7 +16,7 @@ bool crosses_network(const std::vector<Hop>& stretch) {
                      [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
 }
 
-/// A route cut where messages are staged.
+/// Cuts a route where messages are staged.
 std::vector<std::vector<Hop>> stretches_of(const std::vector<Hop>& route) {
   std::vector<std::vector<Hop>> stretches;
   for (const Hop& hop : route) {
@@ -31,7 +31,7 @@ const Hop& narrowest_of(const std::vector<Hop>& stretch) {
                            [](const Hop& a, const Hop& b) { return a.bandwidth < b.bandwidth; });
 }
 
-/// Makes `hops` a chain.
+/// Links each of `hops` to the next one.
 void chain(Path& path, std::vector<PathHop> hops) {
   path.hops = std::move(hops);
   for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
@@ -56,12 +56,12 @@ Time Path::time_of_hosts(Bytes bytes) const {
       slowest_host = std::max(slowest_host, hop.host->moving(bytes));
     }
   }
-  // Streaming, hosts and links work at the same time.
+  // If hosts stream, they work at the same time as links.
   return all + std::max(Time(), slowest_host - slowest_link);
 }
 
 PathBook::PathBook(const Cluster& cluster, NetworkModel model) : cluster_(cluster), model_(model) {
-  // Simulations have state for each resource, so only those that the model uses are numbered.
+  // Simulations have state for each resource, so number only those that the model uses.
   const bool hosts = cluster.network() && cluster.network()->host;
   engines_ = model == NetworkModel::kFifo ? 2 : 0;
   per_part_ = engines_ + (model == NetworkModel::kIdeal || hosts ? kPorts : 0);
@@ -95,8 +95,8 @@ ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
   return first_part(gpu.worker) + gpu.part * per_part_ + (out ? 0 : 1);
 }
 
-/// A stretch inside a worker that begins or ends at a GPU is moved by that GPU's copy engine,
-/// unless a kernel moves it.
+/// Appends a stretch. If it lies within a worker and begins or ends at a GPU, the GPU's copy engine
+/// moves the data, unless a kernel does.
 void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine,
                            std::vector<PathHop>& hops) const {
   const bool staged = stretch.front().staged;
@@ -127,7 +127,8 @@ bool PathBook::has_hosts(const std::vector<Hop>& stretch) const {
   return cluster_.network() && cluster_.network()->host && crosses_network(stretch);
 }
 
-/// Devices' and hosts' own ports, which only `ideal` uses otherwise, stand for their threads.
+/// Returns the hop of a host's threads. Ports of the device or host represent the threads, because
+/// only `ideal` uses these ports otherwise.
 PathHop PathBook::host_hop(PartId part, LinkKind slot, bool sends, const HostEndpoint& cost) const {
   PathHop hop;
   hop.resource = port(part, slot, sends);
@@ -138,8 +139,8 @@ PathHop PathBook::host_hop(PartId part, LinkKind slot, bool sends, const HostEnd
   return hop;
 }
 
-/// The threads of the end of `route` that sends or receives, from the message's buffer to the
-/// network or back.
+/// Appends the threads at the sending or receiving end of `route`, which move data from the
+/// message's buffer to the network or back.
 void PathBook::append_hosts(const std::vector<Hop>& route, bool sends,
                             std::vector<PathHop>& hops) const {
   const HostTransport& transport = *cluster_.network()->host;
@@ -155,8 +156,8 @@ void PathBook::append_hosts(const std::vector<Hop>& route, bool sends,
     hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
 }
 
-/// Only the ports at both ends: those of the devices for this kind of link, or of the cards if the
-/// network is crossed.
+/// Appends only the ports at both ends of the stretch: those of the devices for this kind of link,
+/// or those of the cards if the stretch crosses the network.
 void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop>& hops) const {
   PathHop send, receive;
   for (const Hop& link : stretch) send.latency += link.latency;
@@ -194,7 +195,7 @@ std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine eng
     append_fifo(stretch, engine, hops);
     if (!hosts) continue;
     append_hosts(route, false, hops);
-    // The stretch begins with the sender's threads now.
+    // The stretch now begins with the sender's threads.
     if (stretch.front().staged) hops[first].staged = true;
     for (std::size_t i = first; i < hops.size(); ++i) hops[i].unheld = true;
   }
@@ -229,7 +230,7 @@ void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
   if (model_ != NetworkModel::kIdeal) return;
   std::ptrdiff_t first = 0;
   for (const Hop& hop : route) {
-    // The links of a worker far away are others, though they have the same numbers.
+    // A distant worker's links are different links, although they have the same numbers.
     if (path.away != 0 && hop.from.part < 0) first = std::ssize(path.silent_links);
     const auto begin = path.silent_links.begin() + first;
     if (std::find(begin, path.silent_links.end(), hop.link) == path.silent_links.end())
@@ -312,8 +313,8 @@ std::vector<Hop> PathBook::local_route(PartId from, std::int32_t to_part) const 
   return route;
 }
 
-/// The routes to all receivers laid over each other: hops on the same resource with the same hops
-/// before them are one.
+/// Merges the routes to all receivers: hops on the same resource with the same previous hops become
+/// one hop.
 std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
   const auto [known, fresh] = multicasts_.try_emplace({from, to}, 0);
   if (!fresh) return known->second;
@@ -357,8 +358,8 @@ std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
   return known->second = keep(std::move(path));
 }
 
-/// Every sender's way to the switch, then one way down to the receiver, which begins when all have
-/// come.
+/// Joins all senders' paths to the switch with one path to the receiver, which begins when the data
+/// of all senders has arrived.
 std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to) {
   const auto [known, fresh] = reductions_.try_emplace({to, from}, 0);
   if (!fresh) return known->second;
@@ -385,7 +386,9 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
     }
     load_silently(path, up);
     std::vector<PathHop> hops = hops_of(up, Engine::kKernel);
-    if (model_ == NetworkModel::kIdeal) hops.resize(1);  // the switch's own port is no bottleneck
+    if (model_ == NetworkModel::kIdeal)
+      hops.resize(1);  // the switch's own port is never the
+                       // bottleneck
     path.roots.push_back(static_cast<std::uint16_t>(path.hops.size()));
     for (std::size_t i = 0; i < hops.size(); ++i) {
       if (i > 0) {
@@ -403,8 +406,8 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
   if (model_ == NetworkModel::kIdeal) {
     hops.front() = hops.back();
     hops.resize(1);
-    // append_ideal puts a stretch's latency in front of the receive port; here it lies between the
-    // two.
+    // append_ideal puts a stretch's latency before the receive port; here the latency lies between
+    // the ports of sender and receiver.
     for (const Hop& hop : down) {
       for (const std::uint16_t end : ends) path.hops[end].latency += hop.latency;
     }

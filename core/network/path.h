@@ -21,19 +21,19 @@ using ResourceId = std::int64_t;
 struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
-  Time latency;  ///< from here to the next hop, or to the receiver
+  Time latency;  ///< latency to the next hop, or to the receiver
   /// The costs of a host's threads (core/cluster/host_transport.h), if this hop is threads; `rate`
   /// is then that of one thread, or a link's rate that does not limit. Null: a link, port or
   /// engine.
   const HostEndpoint* host = nullptr;
-  bool is_link = false;  ///< otherwise a port, an engine or threads; see link()
-  bool staged = false;   ///< the message must have arrived here completely first
-  bool received =
-      false;  ///< on a path to a distant worker: belongs to the receiver, not the sender
-  std::uint16_t parents = 0;     ///< number of hops that lead here; 0: the sender
+  bool is_link = false;          ///< false for ports, engines and threads; see link()
+  bool staged = false;           ///< the whole message must arrive here before it is sent on
+  bool received = false;         ///< on a path to a distant worker: true if the hop belongs to the
+                                 ///< receiver, not the sender
+  std::uint16_t parents = 0;     ///< number of previous hops; 0: the sender precedes this one
   std::uint16_t first_next = 0;  ///< index into Path::next
-  std::uint16_t nexts = 0;       ///< number of hops that follow; 0: a receiver
-  std::uint16_t receiver = 0;    ///< the receiver's index, if no hop follows
+  std::uint16_t nexts = 0;       ///< number of next hops; 0: the receiver follows
+  std::uint16_t receiver = 0;    ///< index of the receiver, if no hop follows
   /// True if a message that arrives more slowly than the hop's rate does not occupy the hop
   /// exclusively: others pass in between, like packets of several connections. Only where threads
   /// of hosts feed links.
@@ -50,8 +50,8 @@ struct PathHop {
 struct Path {
   std::vector<PathHop> hops;
   std::vector<std::uint16_t> next;   ///< see PathHop::first_next; empty for chains
-  std::vector<std::uint16_t> roots;  ///< the hops at the sender or senders; empty for chains
-  bool chain = true;                 ///< every hop leads to the one after it
+  std::vector<std::uint16_t> roots;  ///< hops that start at a sender; empty for chains
+  bool chain = true;                 ///< true if every hop leads to the next one in `hops`
   bool by_hosts = false;             ///< the path includes threads of hosts
   std::int32_t away = 0;             ///< see PathBook::unicast()
 
@@ -60,7 +60,8 @@ struct Path {
   /// time is queueing.
   Time latency;
   struct Stretch {
-    Bandwidth narrowest;  ///< or the limit of a connection, if that is lower
+    Bandwidth narrowest;  ///< rate of the narrowest link, or the limit of a connection if that is
+                          ///< lower
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
   };
@@ -135,8 +136,8 @@ class PathBook {
   const Cluster& cluster_;
   NetworkModel model_;
   std::vector<ResourceId> first_part_of_group_;
-  ResourceId engines_ = 0;   ///< copy engines of each part
-  ResourceId per_part_ = 0;  ///< engines and ports of each part
+  ResourceId engines_ = 0;   ///< number of copy engines of each part
+  ResourceId per_part_ = 0;  ///< number of engines and ports of each part
   ResourceId resources_ = 0;
   std::vector<Path> paths_;
   struct Unicast {

@@ -10,7 +10,7 @@ namespace tutti::core {
 
 /// Runs of consecutive numbers.
 struct IndexRuns {
-  std::vector<std::vector<int>> runs;  ///< of two or more
+  std::vector<std::vector<int>> runs;  ///< runs of two or more indices
   std::vector<int> singles;
 };
 

@@ -1,8 +1,8 @@
-// Looks for ranks that wait for each other forever. Three properties are compared for every
-// communicator: which collectives each of its roles takes part in and how often, in which steps,
-// and in which order. That leaves cycles through several communicators: all programs are combined
-// into one graph in which the tasks of a collective are a single node, because none of them
-// completes before all have started; a deadlock is a cycle of that graph.
+// Looks for ranks that wait for each other forever. For every communicator, three properties of its
+// roles are compared: the collectives in which each takes part and how often, in which steps, and
+// in which order. Cycles through several communicators remain: all programs are combined into one
+// graph in which the tasks of a collective are a single node, because none of them completes before
+// all have started. A deadlock is a cycle of that graph.
 
 #include "core/plan/check_collectives.h"
 
@@ -26,10 +26,10 @@ struct Issued {
   TaskId task = kNoTask;
   std::int64_t collective = 0;
   std::int32_t block = -1;
-  bool certain = true;  ///< it is issued after the one before it whatever the timing
+  bool certain = true;  ///< false if timing may change its order with the task before it
 };
 
-/// Goes through what a role issues on a communicator as if blocks were unrolled.
+/// Iterates over the tasks that a role issues on a communicator, as if blocks were unrolled.
 class Unrolled {
  public:
   Unrolled(const Program& program, const std::vector<Issued>& issued)
@@ -138,8 +138,8 @@ class CollectiveChecker {
     }
   }
 
-  /// A communicator on which a role issues two collectives in an order that depends on timing: on
-  /// another rank it may be another.
+  /// Looks for a role that issues two collectives of a communicator in an order that depends on
+  /// timing, because another rank may issue them in another order.
   void look_at_certainty(std::int32_t c) {
     for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
       const std::vector<Issued>& all = issued(c, r);
@@ -167,7 +167,7 @@ class CollectiveChecker {
     for (; !x.at_end() && !y.at_end(); x.next(), y.next()) {
       certain = certain && (*x).certain && (*y).certain;
       if ((*x).collective == (*y).collective && x.number() == y.number()) continue;
-      if (!certain) return;  // said by look_at_certainty()
+      if (!certain) return;  // look_at_certainty() has reported it
       return add(PlanProblemCode::kOrderDiffers, b, (*y).task,
                  fmt::format("on communicator \"{}\", {} issues {}, but {} issues {}", name(c),
                              role_name(b), label(b, (*y).task), role_name(a), label(a, (*x).task)));
@@ -231,7 +231,8 @@ class CollectiveChecker {
 
   // --- all roles together ---
 
-  /// Nodes of the graph of all programs. The tasks of one instance of a collective are one node.
+  /// Looks for cycles in the graph of all programs. The tasks of one instance of a collective are
+  /// one node.
   void look_for_deadlocks() {
     std::vector<std::int64_t> first(plan_.roles.size() + 1, 0);
     for (std::size_t r = 0; r < plan_.roles.size(); ++r)
@@ -290,8 +291,8 @@ class CollectiveChecker {
                     named > 6 ? " …" : ""));
   }
 
-  /// A cycle of a graph given by predecessors, each after what it waits for; empty if there is
-  /// none.
+  /// Returns a cycle of a graph that is given by the predecessors of each node; each node of the
+  /// cycle comes after the node that it waits for. Empty if there is none.
   static std::vector<std::int64_t> cycle_of(const std::vector<std::vector<std::int64_t>>& before) {
     std::vector<std::int64_t> missing(before.size(), 0);
     std::vector<std::vector<std::int64_t>> after(before.size());
@@ -325,7 +326,7 @@ class CollectiveChecker {
 
   const PlanView& plan_;
   std::vector<IssueOrder> orders_;             ///< by role
-  std::map<Key, std::vector<Issued>> issued_;  ///< in the order of issue
+  std::map<Key, std::vector<Issued>> issued_;  ///< by communicator and role, in the order of issue
   std::vector<PlanProblem> problems_;
 };
 

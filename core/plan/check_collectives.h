@@ -14,11 +14,11 @@ namespace tutti::core {
 struct PlanView {
   struct Role {
     const Program* program = nullptr;
-    std::string name;  ///< "workers of group 0", "rank 7"
+    std::string name;  ///< for example "workers of group 0" or "rank 7"
   };
   struct Communicator {
     std::string name;
-    std::vector<std::int32_t> roles;  ///< the roles whose replicas are its members, ascending
+    std::vector<std::int32_t> roles;  ///< the roles whose replicas are members, in ascending order
     /// True if its members execute one collective after the other in the order in which they issue
     /// them, as NCCL does with the collectives of a communicator on a stream. Otherwise collectives
     /// are matched by their keys and may overlap.
@@ -28,7 +28,7 @@ struct PlanView {
   struct Use {
     std::int32_t communicator =
         -1;  ///< -1: decided by a gate, which starts collectives in the same order on all ranks
-    std::int64_t collective = 0;  ///< the same number on all ranks
+    std::int64_t collective = 0;  ///< identifies the collective; the same on all ranks
   };
   std::vector<Role> roles;
   std::vector<Communicator> communicators;

@@ -1,6 +1,6 @@
 // Checks columns in one pass from front to back. Most of the proof is that edges lead to higher
-// numbers: there is no cycle, and if every task but the end has a successor, every task leads to
-// the end. The other checks are those of predecessor counts, holds and blocks.
+// numbers: then there is no cycle, and if every task but the end has a successor, every task leads
+// to the end. The other checks are those of predecessor counts, holds and blocks.
 
 #include <algorithm>
 #include <limits>
@@ -67,7 +67,7 @@ class ColumnChecker {
       free = block.tasks.first + std::int64_t{block.tasks.count};
     }
     if (c_.hold_count < 0 || c_.share_whole < 1) return damaged(kNoTask, "a count is negative");
-    // Sums of shares stay far below what an integer holds.
+    // This keeps sums of shares far below the largest integer.
     for (const Share& share : c_.shares) {
       if (share.from < 0 || share.to < share.from || share.to > c_.share_whole)
         return damaged(kNoTask, "a share is not between 0 and 1");
@@ -112,7 +112,7 @@ class ColumnChecker {
     }
   }
 
-  /// All edges to a task come from tasks before it.
+  /// Checks the number of edges to a task. All of them come from tasks before it.
   void look_at_predecessors(TaskId t, bool root) {
     const std::int32_t* const arrived = arrived_.find(t);
     const std::int32_t found = arrived ? *arrived : 0;
@@ -175,14 +175,14 @@ class ColumnChecker {
   }
 
   static constexpr TaskId kPassed = 1 << 18;
-  /// Picoseconds or bytes that a task may have: a day, or a hundred petabytes.
+  /// The largest cost of a task in picoseconds or bytes: about a day, or a hundred petabytes.
   static constexpr std::int64_t kMaxValue = 100'000'000'000'000'000;
-  static constexpr std::size_t kEnough = 20;  ///< problems
+  static constexpr std::size_t kEnough = 20;  ///< number of problems after which the check ends
   TaskColumns c_;
   std::int64_t rows_;
   const std::function<void(TaskId)>& passed_;
-  TaskCounts arrived_;        ///< by task that is still to come: edges to it
-  std::vector<bool> opened_;  ///< by hold: by a task before
+  TaskCounts arrived_;        ///< by task that is not yet reached: number of edges to it
+  std::vector<bool> opened_;  ///< by hold: true if an earlier task opens it
   std::vector<PlanProblem> problems_;
 };
 

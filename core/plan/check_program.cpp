@@ -1,8 +1,8 @@
-// Looks for reasons why one program would not end. Indices are checked first, since the other
-// checks follow them. A held task counts as a successor of the task that opens its hold, so that a
-// cycle through a hold is a cycle like any other.
+// Looks for reasons why one program would not end. Indices are checked first, because the other
+// checks use them. A held task counts as a successor of the task that opens its hold, so a cycle
+// through a hold is found like any other cycle.
 //
-// A program has no edges between steps: every step begins when the previous one has ended. So every
+// A program has no edges between steps: every step begins when the previous one has ended, so every
 // cycle lies within one step.
 
 #include "core/plan/check_program.h"
@@ -64,7 +64,7 @@ class ProgramChecker {
 
   // --- indices ---
 
-  /// False if what is left must not be looked at.
+  /// Returns false if the indices are damaged, so that the other checks must not run.
   bool look_at_indices() {
     const std::size_t before = problems_.size();
     const auto damaged = [this](TaskId t, std::string text) {
@@ -125,7 +125,7 @@ class ProgramChecker {
       add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that does not exist", name(t)));
   }
 
-  /// Counts that the builder makes of the edges.
+  /// Checks the counts that the builder derives from the edges.
   void look_at_counts() {
     std::vector<std::int32_t> count(program_.tasks.size(), 0);
     for (const TaskId to : program_.successors) ++count[slot(to)];
@@ -202,7 +202,7 @@ class ProgramChecker {
       visit(before_[slot(e)]);
   }
 
-  /// seen_: everything that `to` waits for, and itself.
+  /// Sets seen_ for `to` and everything that it waits for.
   void mark_ancestors(TaskId to) {
     seen_.assign(program_.tasks.size(), false);
     std::vector<TaskId> open{to};
@@ -246,8 +246,8 @@ class ProgramChecker {
       }
     }
     if (reached == program_.tasks.size()) return;
-    // Every task that is left waits for one that is left: going back from one of them arrives at a
-    // cycle.
+    // Each remaining task waits for another remaining one, so going back from any of them arrives
+    // at a cycle.
     TaskId t = static_cast<TaskId>(
         std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
         missing.begin());
@@ -263,7 +263,7 @@ class ProgramChecker {
       passed[slot(t)] = true;
       t = back(t);
     }
-    if (t == kNoTask) return;  // a hold that is opened twice, which is a problem of its own
+    if (t == kNoTask) return;  // a hold is opened twice, which is reported as its own problem
     std::string circle = name(t);
     int names = 1;
     for (TaskId at = back(t); at != t; at = back(at)) {
@@ -305,7 +305,7 @@ class ProgramChecker {
       add(PlanProblemCode::kBlockNeverEnds, block.entry,
           fmt::format("the block that begins with {} has {} iterations; expected at least 1",
                       name(block.entry), block.repeat));
-    // The tasks inside the block that the exit waits for.
+    // The tasks inside the block for which the exit waits.
     std::vector<bool> awaited(slot(block.tasks.count), false);
     std::vector<TaskId> open{block.exit};
     awaited[slot(block.exit - block.tasks.first)] = true;
@@ -333,7 +333,7 @@ class ProgramChecker {
       for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
         left |= !inside(program_.successors[slot(e)]);
       entered |= first_before_[slot(t)] ==
-                 first_before_[slot(t) + 1];  // a root would start in the first iteration alone
+                 first_before_[slot(t) + 1];  // a root would start only in the first iteration
       if (entered && t != block.entry)
         add(PlanProblemCode::kBlockEnteredBeside, t,
             fmt::format("{} enters a block without passing the entry", name(t)));
@@ -341,14 +341,15 @@ class ProgramChecker {
         add(PlanProblemCode::kBlockLeftBeside, t,
             fmt::format("{} leaves a block without passing the exit", name(t)));
     }
-    // The entry starts again without waiting for anything, so nothing in the block may lead back to
-    // it: that is a cycle, found above.
+    // The next iteration's entry waits for nothing, so no edge in the block may lead back to the
+    // entry. Such an edge is a cycle, which the checks above report.
   }
 
   static constexpr int kNamedInCycle = 6;
 
   const Program& program_;
-  std::vector<std::int32_t> first_before_;  ///< by task: its part of before_; one more at the end
+  std::vector<std::int32_t> first_before_;  ///< by task: index of its first entry in before_; has
+                                            ///< one more element at the end
   std::vector<TaskId> before_;
   std::vector<bool> seen_;
   std::vector<PlanProblem> problems_;

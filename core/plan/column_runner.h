@@ -56,10 +56,11 @@ class ColumnRunner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::int64_t in_flight_ = 0;
-  TaskCounts missing_;                   ///< incomplete predecessors of partly released tasks
-  std::vector<std::int32_t> iteration_;  ///< by block
-  std::vector<bool> open_;               ///< by hold
-  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< by hold: tasks that wait
+  TaskCounts missing_;                   ///< by task: number of incomplete predecessors, if some
+                                         ///< are complete and some are not
+  std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
+  std::vector<bool> open_;               ///< by hold: true if it is open
+  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< by hold: the tasks that wait for it
   std::vector<Frame> frames_;                            ///< a stack: the innermost is last
 };
 

@@ -21,7 +21,7 @@ struct ComputeTask {
   TaskId id = kNoTask;
   ComputeKind kind = ComputeKind::kForward;
   std::int32_t pack = -1;   ///< label, as in Task
-  std::int32_t index = -1;  ///< label, as in Task: the backward segment
+  std::int32_t index = -1;  ///< label, as in Task: the index of the backward segment
   Time duration;
   std::int64_t compute_bound_ppm =
       0;  ///< the share limited by multiprocessors, in millionths; memory limits the rest

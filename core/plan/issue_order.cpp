@@ -13,7 +13,7 @@ namespace {
 
 std::size_t place(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-/// Completes tasks in the order in which they are requested.
+/// A host that completes tasks in the order in which they are requested.
 class InOrder : public Host {
  public:
   explicit InOrder(const Program& program)
@@ -117,13 +117,13 @@ TaskId IssueOrder::released_by(TaskId task, bool& several) const {
 }
 
 bool IssueOrder::is_certain(TaskId before, TaskId after) const {
-  // One completion releases both: successors are followed in the order of their edges.
+  // If one completion releases both, successors are followed in the order of their edges.
   bool several_before = false, several_after = false;
   const TaskId releases = released_by(before, several_before);
   if (released_by(after, several_after) == releases && !several_before && !several_after)
     return true;
-  // Else everything that `before` waits for has to be behind something that takes time and that
-  // `after` waits for. A mark is complete with the last of what it waits for.
+  // Otherwise, everything that `before` waits for must come before something that takes time and
+  // for which `after` waits. A mark is complete with the last of its predecessors.
   std::vector<TaskId> needed;
   std::vector<TaskId> marks{before};
   std::int32_t oldest = completed_[place(before)];
@@ -137,7 +137,7 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   }
   const std::int32_t steps_before = program_.tasks[place(before)].every_steps;
   const std::int32_t steps_after = program_.tasks[place(after)].every_steps;
-  // Skipped tasks take no time; what counts are steps in which both tasks take part.
+  // Skipped tasks take no time; only steps in which both tasks take part count.
   const auto takes_time_between = [&](const Task& task) {
     return task.kind != Task::Kind::kMark &&
            (steps_before % task.every_steps == 0 || steps_after % task.every_steps == 0);

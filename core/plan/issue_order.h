@@ -52,9 +52,10 @@ class IssueOrder {
   std::vector<TaskId> before_;
   std::vector<TaskId> issued_;
   std::vector<std::int32_t> completed_;  ///< by task: its index in the order of completions
-  std::vector<TaskId> earlier_;          ///< by task
+  std::vector<TaskId> earlier_;          ///< by task: an earlier task that is certain to be issued
+                                         ///< before it; kNoTask: none
   mutable std::vector<std::uint8_t>
-      seen_;  ///< by task: 1 reached, 2 after a task that takes time; for is_certain
+      seen_;  ///< by task, for is_certain: 1 reached, 2 reached through a task that takes time
   mutable std::vector<TaskId> touched_;
 };
 

@@ -16,17 +16,17 @@ enum class PlanProblemCode : std::uint8_t {
   kCycle,               ///< tasks wait for each other
   kNotAwaited,          ///< the end of the step does not wait for a task
   kHoldNeverOpened,     ///< a task waits for a hold that no task opens
-  kHoldOpenedTwice,     ///< several tasks open one hold
-  kNeverTakesPart,      ///< a task is skipped in every step
+  kHoldOpenedTwice,     ///< several tasks open the same hold
+  kNeverTakesPart,      ///< the task is skipped in every step
   kNumberOutsideBlock,  ///< a communication is numbered by iterations but is in no block
-  kBlockNeverEnds,      ///< a block runs less than once
-  kBlocksOverlap,       ///< a task is in two blocks
+  kBlockNeverEnds,      ///< a block has less than one iteration
+  kBlocksOverlap,       ///< a task belongs to two blocks
   kBlockEnteredBeside,  ///< an edge leads into a block, but not to its entry
   kBlockLeftBeside,     ///< an edge leads out of a block, but not from its exit
   kOutlastsIteration,   ///< the exit of a block does not wait for one of its tasks
-  kNotAllowedInBlock,   ///< a held task, one that opens a hold, or the end is in a block
+  kNotAllowedInBlock,   ///< a held task, a task that opens a hold, or the end is in a block
   // Problems between the programs of several ranks: one of them waits for another forever.
-  kRankMissing,   ///< a rank of a communicator never takes part in a collective of the others
+  kRankMissing,   ///< a rank of a communicator never takes part in a collective of the other ranks
   kCountsDiffer,  ///< ranks take part in a collective a different number of times
   kStepsDiffer,   ///< a rank waits for a collective in steps in which another skips it
   kOrderDiffers,  ///< ranks issue the collectives of a communicator in different orders
@@ -45,7 +45,7 @@ constexpr bool is_certain(PlanProblemCode code) {
 /// A mistake in a plan, at a task.
 struct PlanProblem {
   PlanProblemCode code;
-  TaskId task = kNoTask;    ///< kNoTask: the problem is not at a single task
+  TaskId task = kNoTask;    ///< kNoTask: the problem does not concern a single task
   std::int32_t role = -1;   ///< index in PlanView::roles; -1: from problems_of(Program)
   std::int32_t pack = -1;   ///< label of the task
   std::int32_t index = -1;  ///< label of the task

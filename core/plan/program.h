@@ -48,12 +48,13 @@ struct IndexRange {
 /// The duration of a compute task.
 struct TaskCost {
   enum class Kind : std::uint8_t {
-    kTime,     ///< row `value` of Durations, scaled by the pace of the replica in this step
-    kShares,   ///< the parts `shares` of row `value`, rounded so that the parts of a row add up
-               ///< exactly
+    kTime,     ///< row `value` of Durations, scaled by the replica's pace in this step
+    kShares,   ///< the parts `shares` of row `value`, rounded so that all parts of a row sum to the
+               ///< row
     kCopy,     ///< `value` bytes at the device's copy rate, independent of the pace
     kMemory,   ///< `value` bytes at the device's memory rate, independent of the pace
-    kOwnTime,  ///< `value` picoseconds, scaled by the pace: for programs with a time for each task
+    kOwnTime,  ///< `value` picoseconds, scaled by the pace; for programs that give each task its
+               ///< own time
   };
   Kind kind = Kind::kTime;
   std::int64_t value = 0;
@@ -66,19 +67,20 @@ struct TaskCost {
 struct Task {
   enum class Kind : std::uint8_t {
     kCompute,      ///< work for the replica's compute stream
-    kCommunicate,  ///< the replica takes part in a collective; complete once it is done on this
-                   ///< replica
-    kMark,         ///< takes no time: a join of several tasks, or something to report
+    kCommunicate,  ///< the replica takes part in a collective; complete when the collective is done
+                   ///< on this replica
+    kMark,         ///< takes no time: joins several tasks, or reports an event
   };
   Kind kind = Kind::kMark;
   ComputeKind compute = ComputeKind::kForward;  ///< label of a compute task
-  bool reported = false;                        ///< marks only: Host::mark is called
+  bool reported = false;                        ///< marks only: true if Host::mark is called
   std::int32_t pack = -1;   ///< label: the pack that the task belongs to; -1: none
   std::int32_t index = -1;  ///< label: a backward segment, or an exchange of the plan; -1: none
   std::int32_t hold = -1;   ///< the hold that the task waits for; -1: it is not held
-  std::int32_t opens = -1;  ///< the hold that this task opens when it is complete; -1: none
+  std::int32_t opens = -1;  ///< the hold that this task opens when complete; -1: none
   std::int32_t every_steps = 1;    ///< executed only in steps s with (s + 1) % every_steps == 0
-  std::int32_t number = 0;         ///< of a communication in its step, in the first iteration
+  std::int32_t number = 0;         ///< for a communication, its sequence number in the step, in the
+                                   ///< first iteration
   std::int32_t number_stride = 0;  ///< added to `number` in each further iteration of its block
   TaskCost cost;
 
@@ -99,7 +101,7 @@ struct Block {
   TaskId entry = kNoTask;
   TaskId exit = kNoTask;
   std::int32_t repeat = 1;
-  IndexRange joins;  ///< the joins among its tasks
+  IndexRange joins;  ///< the joins among the block's tasks
 
   bool operator==(const Block&) const = default;
 };
@@ -119,8 +121,8 @@ struct Durations {
 /// run it.
 struct Program {
   std::vector<Task> tasks;
-  std::vector<std::int32_t>
-      first_edge;  ///< by task: its first edge in `successors`; one more at the end
+  std::vector<std::int32_t> first_edge;  ///< by task: index of its first edge in `successors`; has
+                                         ///< one more element at the end
   std::vector<TaskId> successors;
   std::vector<std::int32_t>
       join;  ///< by task: its index in `predecessors`; -1: it has at most one predecessor
@@ -129,7 +131,7 @@ struct Program {
   std::vector<TaskId> roots;  ///< tasks without predecessors, in the order in which they start
   std::vector<Block> blocks;
   std::vector<Share> shares;
-  std::int64_t share_whole = 1;  ///< the total that shares are parts of
+  std::int64_t share_whole = 1;  ///< the denominator of all shares
   std::int32_t holds = 0;
   TaskId end = kNoTask;
 

@@ -33,7 +33,7 @@ enum FileColumn : std::size_t {
   kRoots,
   kBlocks,
   kShares,
-  kSuccessors,  ///< last: how many there are is known at the end
+  kSuccessors,  ///< last column, because its length is known only at the end
   kFileColumns
 };
 constexpr std::array<std::int64_t, kFileColumns> kWidths{
@@ -48,10 +48,10 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 16 + 7 * 8 + kFileColumns * 8);
 
-/// True for a column that a file may leave out: its place is 0 then.
+/// True for a column that a file may omit; its place is then 0.
 constexpr bool is_rare(std::size_t column) { return column >= kHolds && column <= kCostShares; }
 
-/// More than any file has.
+/// An upper bound on the entries of any column.
 constexpr std::int64_t kMaxEntries = std::int64_t{1} << 40;
 constexpr std::size_t kBuffered = 1 << 18;
 
@@ -110,7 +110,7 @@ tl::expected<void, std::string> ProgramFile::read_header() {
     if (count < 0 || count > kMaxEntries)
       return tl::make_unexpected("a count in the header is damaged");
   }
-  // A hold is opened by a task of its own.
+  // Each hold is opened by a different task, so there are at most as many holds as tasks.
   if (header.holds > header.tasks || header.holds > INT32_MAX)
     return tl::make_unexpected("a count in the header is damaged");
   std::array<const void*, kFileColumns> at{};
@@ -161,7 +161,7 @@ void ProgramFile::release_before(TaskId task) const {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto release = [&](const void* column, std::int64_t count, std::size_t width) {
     if (!column) return;
-    // The first page also holds the end of the column before.
+    // Do not release the first page, which also holds the end of the previous column.
     const auto from =
         (static_cast<std::size_t>(static_cast<const std::byte*>(column) - begin_) + page - 1) /
         page * page;
@@ -180,7 +180,7 @@ void ProgramFile::release_before(TaskId task) const {
     release(column, task, 4);
   release(columns_.cost_shares, task, sizeof(IndexRange));
   const std::int64_t edge = task == 0 ? 0 : columns_.edges_end[task - 1];
-  // Looked at before a check: the number may be anything.
+  // This may run before the columns are checked, so the number may be out of range.
   if (edge > 0 && edge <= columns_.edges) release(columns_.successors, edge, 4);
 }
 
@@ -276,7 +276,7 @@ Expected<void> ProgramFileWriter::finish() {
   header.share_whole = share_whole_;
   header.holds = holds_;
   for (std::size_t c = 0; c < kFileColumns; ++c) header.places[c] = places_[c];
-  // Columns that are empty, or padded, at the end of the file.
+  // Empty or padded columns at the end of the file have not been written.
   file_.seekp(0, std::ios::end);
   while (file_.tellp() < static_cast<std::streamoff>(places_[kSuccessors])) file_.put('\0');
   file_.seekp(0);

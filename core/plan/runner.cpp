@@ -36,8 +36,8 @@ void Runner::done(TaskId id, Host& host) {
   follow(base, host);
 }
 
-/// Looks at successors until the stack is as high as it was: calls of the host may come back to
-/// this runner.
+/// Follows successors until the stack is as high as it was before. The host's functions may call
+/// this runner again.
 void Runner::follow(std::size_t base, Host& host) {
   while (frames_.size() > base) {
     Frame& frame = frames_.back();
@@ -66,7 +66,7 @@ void Runner::follow(std::size_t base, Host& host) {
   }
 }
 
-/// One more predecessor of the task is complete.
+/// Records that one more predecessor of the task is complete.
 void Runner::arrive(TaskId id, Host& host) {
   const std::int32_t join = program_->join[static_cast<std::size_t>(id)];
   if (join >= 0 && --missing_[static_cast<std::size_t>(join)] > 0) return;
@@ -101,7 +101,7 @@ void Runner::start(TaskId id, Host& host) {
   }
 }
 
-/// Puts what follows from a complete task on the stack.
+/// Puts the tasks that a complete task releases on the stack.
 void Runner::complete(TaskId id) {
   for (std::size_t b = 0; b < program_->blocks.size(); ++b) {
     const Block& block = program_->blocks[b];

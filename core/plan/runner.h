@@ -45,8 +45,8 @@ class Runner {
   /// A list of tasks still to be visited, from `next` on.
   struct Frame {
     enum class Of : std::uint8_t {
-      kSuccessors,  ///< of task `index`; `next` is an edge
-      kHeld,        ///< tasks that wait for hold `index`, in the order of their arrival
+      kSuccessors,  ///< successors of task `index`; `next` is the index of the next edge
+      kHeld,        ///< tasks that wait for hold `index`, in order of arrival
       kEntry,       ///< the entry of block `index`, for its next iteration
     };
     Of of;
@@ -71,12 +71,12 @@ class Runner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::vector<std::int32_t> missing_;  ///< by join: number of incomplete predecessors
-  std::vector<bool> asked_;  ///< by task: it was requested from the host, and is not complete
-  std::vector<std::int32_t> iteration_;  ///< by block
+  std::vector<bool> asked_;  ///< by task: true if requested from the host and not complete
+  std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
   struct Hold {
     bool open = false;
     std::vector<TaskId>
-        arrived;  ///< the tasks that wait for it, in the order in which they became ready
+        arrived;  ///< tasks that wait for the hold, in the order in which they became ready
   };
   std::vector<Hold> holds_;
   std::vector<Frame> frames_;  ///< a stack: the innermost is last

@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-// Bits 0 and 1: the task's kind. For a mark, bit 2: reported. For a computation, bits 2 to 4: its
-// kind, 5 to 7: the kind of its cost.
+// Bits 0 and 1 hold the task's kind. For a mark, bit 2 holds `reported`. For a computation, bits 2
+// to 4 hold its kind, and bits 5 to 7 the kind of its cost.
 std::uint8_t TaskColumns::packed_kinds(const Task& task) {
   unsigned packed = static_cast<unsigned>(task.kind);
   if (task.kind == Task::Kind::kMark) packed |= task.reported ? 4U : 0U;

@@ -22,8 +22,8 @@ struct TaskColumns {
   std::int64_t tasks = 0;
   const std::uint8_t* kinds = nullptr;         ///< Task::kind, compute, reported, TaskCost::kind
   const std::int32_t* predecessors = nullptr;  ///< number of predecessors
-  const std::int64_t* edges_end =
-      nullptr;  ///< by task: end of its edges in `successors`, which follow those before it
+  const std::int64_t* edges_end = nullptr;     ///< by task: index of the end of its edges in
+                                            ///< `successors`; they begin at the previous task's end
   const std::int32_t* successors = nullptr;  ///< in the order in which they are followed
   std::int64_t edges = 0;                    ///< the length of `successors`
   const std::int64_t* values = nullptr;      ///< TaskCost::value; omitted: 0

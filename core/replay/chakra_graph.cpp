@@ -1,7 +1,7 @@
-// Nodes name each other by id, in any order, so the nodes of a rank are kept until its file is
-// read. Communicators are not in the trace: nodes name them (pg_name), and a file beside the trace
-// lists their ranks. The k-th collective of a rank on a communicator is the k-th of every other
-// rank.
+// Nodes refer to each other by id, in any order, so the nodes of a rank are kept until its file is
+// read completely. The trace does not define communicators: nodes name them (pg_name), and a
+// separate file lists their ranks. The k-th collective of a rank on a communicator is the k-th of
+// every other rank.
 
 #include <algorithm>
 #include <charconv>
@@ -115,7 +115,7 @@ class ChakraGraph {
     if (node.group.empty()) return 0;
     const auto known = communicator_of_.find(node.group);
     if (known != communicator_of_.end()) return static_cast<std::int32_t>(known->second);
-    // PyTorch's default group has all ranks.
+    // PyTorch's default group contains all ranks.
     if (node.group == "0" || node.group == "default_pg") return 0;
     if (files_.groups.empty())
       return fail(ProblemCode::kMissing, file_,
@@ -148,12 +148,13 @@ class ChakraGraph {
     auto input = files_.open(file_);
     if (!input) return tl::make_unexpected(input.error());
     const auto take = [this](const ChakraNode& node) { return add(node); };
-    // Streams are numbered when all are known: those of devices come first.
+    // Streams are numbered at the end, because the streams of devices come first.
     const auto metadata = read_chakra(**input, file_, take, counts_);
     if (!metadata) return tl::make_unexpected(metadata.error());
     if (rank == 0)
       graph_.source = "Chakra" + (metadata->version.empty() ? "" : " " + metadata->version);
-    // PyTorch's traces have calls as control dependencies: an operator and those that it calls.
+    // In PyTorch's traces, control dependencies are calls: of an operator and the operators it
+    // calls.
     is_tuttis_ = metadata->attributes.contains("tutti_version");
     const bool calls = metadata->attributes.contains("pid");
     if (!calls) {
@@ -207,7 +208,7 @@ class ChakraGraph {
     switch (node.type) {
       case Type::kCollective:
         if (node.bytes >= 0 || node.collective == 9) return collective(node);
-        // The host's side of a collective has no size; the GPU's node has.
+        // The host's node of a collective has no size; the GPU's node has one.
         ++host_sides_;
         return compute(node);
       case Type::kSend:
@@ -237,7 +238,7 @@ class ChakraGraph {
                             bound ? static_cast<std::int32_t>(node.compute_bound_ppm) : 1'000'000);
   }
 
-  /// Streams in the order of (host, number), so that those of devices come first.
+  /// Numbers streams in the order of (host, number), so that those of devices come first.
   void number_streams(ExecutionGraph::Rank& rank) const {
     std::vector<std::uint8_t> number(256, 0);
     std::uint8_t next = 0;
@@ -279,7 +280,7 @@ class ChakraGraph {
       return fail(ProblemCode::kConflict, file_,
                   "node {} \"{}\": rank {} is not one of the communicator \"{}\"", node.id,
                   node.name, rank_, node.group);
-    if (ranks.size() == 1) return builder_.mark();  // nothing moves
+    if (ranks.size() == 1) return builder_.mark();  // a single rank moves no data
     if (node.root < 0 || node.root >= std::ssize(ranks))
       return fail(ProblemCode::kInvalid, file_, "node {} \"{}\" has root {} of {} ranks", node.id,
                   node.name, node.root, ranks.size());
@@ -294,7 +295,7 @@ class ChakraGraph {
     one.root = static_cast<std::int32_t>(has_root(kind) ? node.root : 0);
     one.name = node.name;
     if (const auto type = parse_data_type(node.type_name)) one.type = *type;
-    // comm_size is what a rank gives; for gathers, all blocks together are larger.
+    // comm_size is the input of a rank; the output of a gather consists of the blocks of all ranks.
     const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kGather;
     const std::int64_t bytes = std::max<std::int64_t>(node.bytes, 1) * (gathers ? ranks : 1);
     const std::int64_t item = size_of(one.type).count();
@@ -321,9 +322,9 @@ class ChakraGraph {
     return builder_.collective(number);
   }
 
-  // --- the whole ---
+  // --- the whole graph ---
 
-  /// Blocks are equal; a trace may round them otherwise.
+  /// Makes all blocks equal, because the trace may round them differently.
   void round_blocks() {
     for (ExecutionGraph::Collective& one : graph_.collectives) {
       const std::int64_t ranks =
@@ -358,24 +359,26 @@ class ChakraGraph {
   const ChakraFiles& files_;
   std::int64_t ranks_;
   std::map<std::string, std::int64_t, std::less<>> communicator_of_;
-  /// The numbers of collectives, by communicator and place in its order.
+  /// By communicator and index in its order: the number of the collective.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
   RecordCounts counts_;
   std::int64_t tasks_ = 0, without_duration_ = 0, host_sides_ = 0, lost_dependencies_ = 0,
                uneven_ = 0;
   bool has_calls_ = false;
-  bool is_tuttis_ = false;  ///< exported by Tutti, where a node without duration is a join
+  bool is_tuttis_ = false;  ///< true if Tutti exported the trace; a node without duration is then a
+                            ///< join
   ExecutionGraph graph_;
 
-  // The rank that is being read.
+  // The state of the rank that is being read.
   std::int64_t rank_ = 0;
   std::string file_;
   RankBuilder builder_;
   std::vector<Node> nodes_;
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::map<std::pair<bool, std::int64_t>, int> streams_;
-  std::map<std::int32_t, std::int64_t> sequence_;  ///< collectives so far, by communicator
-  std::unordered_set<std::int32_t> used_;          ///< collectives that it takes part in
+  std::map<std::int32_t, std::int64_t> sequence_;  ///< by communicator: number of collectives so
+                                                   ///< far
+  std::unordered_set<std::int32_t> used_;          ///< collectives in which the rank takes part
   std::vector<std::pair<std::size_t, std::vector<std::uint64_t>>> call_stack_;
 };
 

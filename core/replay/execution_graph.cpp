@@ -1,7 +1,7 @@
-// The check of a graph has two parts. The checker of plans (core/plan/check_collectives.h) looks at
-// each program and at the collectives. Then the whole trace runs once with the same runner that
-// executes it later, and nothing takes time: what has not ended when nothing is left to do waits
-// forever. Sends do not wait for their receives there, as they do not in a simulation.
+// The check of a graph has two parts. The checker of plans (core/plan/check_collectives.h) examines
+// each program and the collectives. Then the whole trace runs once with the runner that later
+// executes it, and nothing takes time: a task that has not ended when nothing is left to do waits
+// forever. In this run, as in a simulation, sends do not wait for their receives.
 
 #include "core/replay/execution_graph.h"
 
@@ -28,7 +28,7 @@ Problem problem_of(const ExecutionGraph& graph, const std::string& text) {
   return problem;
 }
 
-/// A run of all ranks without time.
+/// Runs all ranks without time.
 class DryRun {
  public:
   DryRun(const ExecutionGraph& graph, std::vector<Problem>& problems)
@@ -109,7 +109,7 @@ class DryRun {
   }
 
   void report() {
-    // The message that a receive with wildcards takes depends on timing, and this run has none.
+    // Timing decides which message a receive with wildcards takes, and this run has no timing.
     if (has_wildcards()) return;
     std::int64_t stuck = 0;
     for (const World& world : worlds_) stuck += world.ended ? 0 : 1;
@@ -202,12 +202,14 @@ class DryRun {
   std::vector<Runner> runners_;
   std::deque<World> worlds_;
   std::vector<MessageMatcher> matchers_;  ///< by receiving rank
-  std::vector<std::vector<Done>> came_;   ///< by collective: who waits for the others
+  std::vector<std::vector<Done>> came_;   ///< by collective: the tasks of ranks that wait for the
+                                          ///< other ranks
   std::vector<Sent> sent_;
   std::deque<Done> done_;
 };
 
-/// Ranks that run the same program are one role there; in a trace each rank has its own.
+/// A role consists of the ranks that run the same program; in a trace each rank has its own
+/// program.
 PlanView view_of(const ExecutionGraph& graph) {
   PlanView view;
   for (std::size_t r = 0; r < graph.ranks.size(); ++r)

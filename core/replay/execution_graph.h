@@ -23,8 +23,8 @@ namespace tutti::core {
 ///   (Rank::announced). Other tasks can so depend on the start of a task.
 struct ExecutionGraph {
   struct Communicator {
-    std::string name;                 ///< as the trace has it; "" for all ranks
-    std::vector<std::int64_t> ranks;  ///< in the order of their places; distinct
+    std::string name;                 ///< name in the trace; "" for all ranks
+    std::vector<std::int64_t> ranks;  ///< distinct ranks, in the order of their places
 
     bool operator==(const Communicator&) const = default;
   };
@@ -34,9 +34,9 @@ struct ExecutionGraph {
     std::int32_t communicator = 0;
     CollectiveKind kind = CollectiveKind::kAllReduce;
     DataType type = DataType::kFloat32;
-    std::int64_t elements =
-        0;                  ///< of the larger of a rank's input and output, as nccl-tests has it
-    std::int32_t root = 0;  ///< a place in the communicator
+    std::int64_t elements = 0;  ///< elements in the larger of a rank's input and output, as in
+                                ///< nccl-tests
+    std::int32_t root = 0;      ///< the root's place in the communicator
     std::string name;
 
     bool operator==(const Collective&) const = default;
@@ -47,8 +47,9 @@ struct ExecutionGraph {
     bool sends = false;
     std::int64_t peer = 0;   ///< -1: received from any rank
     std::int64_t tag = 0;    ///< -1: received with any tag
-    std::int64_t bytes = 0;  ///< that of the send counts
-    std::int64_t place = 0;  ///< in the trace: a line of GOAL's text, or the id of Chakra's node
+    std::int64_t bytes = 0;  ///< message size; that of the send applies
+    std::int64_t place = 0;  ///< location in the trace: a line of GOAL's text, or the id of
+                             ///< Chakra's node
 
     bool operator==(const Message&) const = default;
   };
@@ -80,12 +81,12 @@ struct ExecutionGraph {
     }
   };
 
-  std::string source;  ///< "Chakra 1.0.0", "GOAL", for reports
-  std::string file;    ///< that the scenario names
+  std::string source;  ///< for reports, for example "Chakra 1.0.0" or "GOAL"
+  std::string file;    ///< the trace file that the scenario names
   std::vector<Rank> ranks;
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;
-  std::vector<std::string> notes;  ///< what a reader of results should know
+  std::vector<std::string> notes;  ///< remarks for those who read the results
 
   [[nodiscard]] std::int64_t tasks() const;
   [[nodiscard]] std::int64_t sends() const;

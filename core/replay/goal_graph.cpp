@@ -38,7 +38,7 @@ class GoalGraph {
     for (const GoalDependency& one : rank.dependencies) {
       if (one.at_start) has_start[static_cast<std::size_t>(one.on)] = true;
     }
-    // By operation: its task, and the task that is complete when it starts.
+    // By operation: its task, and the task that is complete when the operation starts.
     std::vector<TaskId> tasks, starts(rank.operations.size(), kNoTask);
     for (std::size_t i = 0; i < rank.operations.size(); ++i) {
       const GoalOperation& one = rank.operations[i];

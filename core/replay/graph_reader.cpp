@@ -11,7 +11,7 @@
 namespace tutti::core {
 namespace {
 
-/// "a/b.3.et" → "a/b"; nothing if it is no file of a rank.
+/// "a/b.3.et" → "a/b"; nullopt if the name is not that of a rank's file.
 std::optional<std::string> without_rank(const std::string& path) {
   if (!path.ends_with(".et")) return std::nullopt;
   const std::string stem = path.substr(0, path.size() - 3);
@@ -29,7 +29,7 @@ Expected<ExecutionGraph> read_chakra(const GraphFiles& files) {
   all.groups = files.groups;
   all.file = [&](std::int64_t rank) { return fmt::format("{}.{}.et", prefix, rank); };
   all.open = [](const std::string& file) { return open_byte_input(file); };
-  std::error_code ignored;  // of names that no file can have
+  std::error_code ignored;  // errors for names that no file can have
   while (std::filesystem::exists(all.file(all.ranks), ignored)) ++all.ranks;
   if (all.ranks == 0)
     return tl::make_unexpected(Error::request(

@@ -32,7 +32,7 @@ Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& na
 struct ChakraFiles {
   using Open = std::function<Expected<std::unique_ptr<ByteInput>>(const std::string& file)>;
 
-  std::string path;  ///< what the trace is called in reports
+  std::string path;  ///< name of the trace in reports
   std::int64_t ranks = 0;
   std::function<std::string(std::int64_t rank)> file;
   std::string groups;  ///< GraphFiles::groups

@@ -76,7 +76,7 @@ class MessageMatcher {
   using Queue = std::deque<Item>;
 
   std::int64_t next_ = 0;
-  std::map<Key, Queue> messages_, receives_;  ///< queues are never empty
+  std::map<Key, Queue> messages_, receives_;  ///< by source and tag; no queue is ever empty
 };
 
 }  // namespace tutti::core

@@ -57,7 +57,7 @@ TaskId RankBuilder::announce() {
 }
 
 ExecutionGraph::Rank RankBuilder::build() && {
-  if (tasks_.empty()) compute(Time(), 0);  // so that a step of the rank takes an event
+  if (tasks_.empty()) compute(Time(), 0);  // so that every step of the rank has at least one event
   std::vector<bool> has_successor(tasks_.size(), false);
   for (const Edge& edge : edges_) has_successor[static_cast<std::size_t>(edge.from)] = true;
   ProgramBuilder builder;

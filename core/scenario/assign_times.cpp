@@ -34,7 +34,7 @@ constexpr const char* kNetworkField = "strategy.nccl.network";
 
 const std::string& text_of(const Error& error) { return error.problems().front().text; }
 
-/// NCCL as the scenario has it, and predictors for the groups of GPUs that there are.
+/// NCCL with the scenario's options, and predictors for the cluster's groups of GPUs.
 class Nccl {
  public:
   Nccl(const Library& library, Scenario& scenario, Complaints& complaints, Problems& problems)
@@ -51,7 +51,7 @@ class Nccl {
     }
     scenario_.nccl_values = options().settings.notes;
     if (scenario_.run.nccl == NcclModel::kRings) return;
-    if (library_.folder().empty()) return;  // whoever has no figures simulates nothing
+    if (library_.folder().empty()) return;  // without the library's figures, nothing is simulated
     if (auto why = same_workers(); !why.empty()) return give_up(why);
     if (!load()) return;
     for (const Taken& one : all) {
@@ -65,14 +65,16 @@ class Nccl {
   }
 
  private:
-  /// A collective of NCCL's.
+  /// A collective that NCCL executes.
   struct Taken {
     Collective* collective = nullptr;
     const Strategy* strategy = nullptr;
-    int gpus = 1;  ///< of each node
+    int gpus = 1;  ///< number of GPUs in each node
     int nodes = 1;
-    const Partition* partition = nullptr;  ///< into groups that do it, if not all replicas together
-    const MemberList* members = nullptr;   ///< those who do it, if they are no group of a partition
+    const Partition* partition = nullptr;  ///< the groups that execute it; null: all replicas
+                                           ///< together
+    const MemberList* members = nullptr;   ///< the replicas that execute it, if they are not a
+                                           ///< group of a partition
     bool of_pack = false;
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
@@ -95,7 +97,7 @@ class Nccl {
       if (!whole && c.parts)
         all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, nullptr, nullptr, of_pack});
     };
-    std::set<CollectiveId> of_trace;  // packs of a trace share collectives
+    std::set<CollectiveId> of_trace;  // packs of a trace may share a collective
     for (Pack& pack : scenario_.plan.packs) {
       if (scenario_.plan.graph && !of_trace.insert(pack.collective).second) continue;
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
@@ -108,7 +110,7 @@ class Nccl {
     return all;
   }
 
-  /// Why they are not all of one kind; empty if they are.
+  /// Returns why the workers are not all of one kind; empty if they are.
   [[nodiscard]] std::string same_workers() const {
     const Cluster& cluster = *scenario_.cluster;
     for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
@@ -140,7 +142,7 @@ class Nccl {
     return options().calibration.empty() || load_calibration();
   }
 
-  /// The tuner goes into the settings, so that all who read them have it.
+  /// Loads the tuner into the settings, so that all users of the settings have it.
   bool load_tuner() {
     NcclOptions& ours = scenario_.nccl;
     if (ours.tuner == NcclOptions::Tuner::kFile) {
@@ -167,7 +169,7 @@ class Nccl {
     return nccl::gpu_model_of(scenario_.cluster->machine(0));
   }
 
-  /// Applies the tuner to these GPUs, or drops it if it does not support them. A note says which.
+  /// Applies the tuner to these GPUs, or drops it if it does not support them, with a note.
   void heed_tuner(const nccl::Communicator& comm, const nccl::System& system,
                   nccl::Settings& settings) {
     const bool efa = system.transport == Transport::kEfa;
@@ -200,7 +202,8 @@ class Nccl {
     return true;
   }
 
-  /// A calibration of other machines is refused where it is named: its corrections would be wrong.
+  /// Refuses a calibration of other machines, because its corrections would be wrong here. The
+  /// problem is reported at its name in the scenario.
   bool takes_calibration(const nccl::System& system) {
     if (!calibration_) return true;
     const std::string why = calibration_->why_not(system, parameters_);
@@ -210,7 +213,7 @@ class Nccl {
     return false;
   }
 
-  /// False if it cannot be known.
+  /// Sets the time of a collective. Returns false if it cannot be known.
   bool time(const Taken& one) {
     const nccl::Predictor* const predictor = predictor_of(one);
     if (!predictor) return false;
@@ -226,8 +229,8 @@ class Nccl {
       const nccl::CollectiveTime& whole = *one.collective->nccl;
       by_ways.channels = channels_of_ways(*whole.communicator, whole.choice, *scenario_.cluster,
                                           one.gpus, one.nodes > 1);
-      // Groups tell workers apart in any case; without them the schedule's own channels are other
-      // ones at most.
+      // Groups need schedules that distinguish workers in any case. Without groups, the schedule is
+      // only needed if its channels differ from the strategy's.
       const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty() ||
                          one.partition || one.members;
       if (!apart || by_ways.channels != one.strategy->channels)
@@ -238,7 +241,7 @@ class Nccl {
     return true;
   }
 
-  /// Returns the lower bounds of the time that the machines' links need for such collectives.
+  /// Returns lower bounds of the time that the machines' links need for such a collective.
   NcclBounds bounds_of(const Taken& one) {
     if (one.as_a_whole()) return bounds_of(one, {{one.collective->kind, one.collective->root}});
     std::vector<NcclBounds::key_type> kinds;
@@ -248,13 +251,13 @@ class Nccl {
     return bounds_of(one, kinds);
   }
 
-  /// The bounds of these kinds among as many GPUs.
+  /// Returns the bounds of collectives of these kinds among the same number of GPUs.
   NcclBounds bounds_of(const Taken& one, const std::vector<NcclBounds::key_type>& kinds) {
     const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
     const nccl::Predictor& predictor = *predictor_of(one);
     NcclBounds bounds;
-    // Parts of a machine that are nodes of their own to NCCL reach each other by ways that its file
-    // does not have.
+    // If NCCL counts parts of a machine as separate nodes, they communicate over paths that the
+    // machine's file does not have.
     if (predictor.communicator().nodes != one.nodes) return bounds;
     for (const auto& kind : kinds) {
       const auto [nodes, gpus, channels] =
@@ -277,7 +280,7 @@ class Nccl {
                                                           const Strategy& strategy) const {
     const Collective& c = *one.collective;
     const Partition* const groups = one.partition;
-    Strategy sum = strategy;  // dividing goes nowhere
+    Strategy sum = strategy;  // a mean's division moves no data
     sum.reduction = Reduction::kSum;
     if (scenario_.plan.graph) {  // the kind and root are the collective's own
       sum.collective = c.kind;
@@ -351,7 +354,7 @@ class Nccl {
     if (!system || system->nodes == 1 || !cluster.network()) return system;
     const Network& ours = *cluster.network();
     if (system->transport == Transport::kTcp) system->sockets = sockets(ours, pods ? gpus : 1);
-    // A port that carries clearly less than the card; less by headers is in the figures.
+    // Use the port if it is clearly slower than the card; the figures already include headers.
     constexpr double kHeaders = 0.97;
     if (ours.port_bandwidth && to_gb_per_s(*ours.port_bandwidth) < kHeaders * system->nic_gb_per_s)
       system->nic_gb_per_s = to_gb_per_s(*ours.port_bandwidth);
@@ -378,10 +381,10 @@ class Nccl {
   nccl::Parameters parameters_;
   nccl::ErrorBands bands_;
   std::shared_ptr<const nccl::Calibration> calibration_;
-  std::map<int, Strategy> entries_;  ///< of a spec
+  std::map<int, Strategy> entries_;  ///< by entry of a spec
   std::map<std::tuple<int, int, int>, std::shared_ptr<const nccl::Predictor>> predictors_;
   std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound>
-      bounds_;  ///< by the same, kind and root
+      bounds_;  ///< by the same key, kind and root
   NcclWays ways_;
 };
 

@@ -100,7 +100,8 @@ class ClusterReader {
   }
 
  private:
-  /// One collective's devices are of one kind, and one worker's replicas compute at one speed.
+  /// Checks that all devices of a collective are of one kind, and that the replicas of a worker
+  /// compute at one speed.
   bool check_identical(const std::vector<WorkerGroup>& groups, int replicas) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const Machine& machine = *groups[g].machine;

@@ -67,7 +67,8 @@ class CommunicatorsLowering {
     return partition;
   }
 
-  /// Its own algorithm, with that algorithm's defaults; else that of the gradients.
+  /// Chooses the communicator's own algorithm, with its defaults; otherwise the gradients'
+  /// algorithm.
   void choose_strategy(const WrittenCommunicator& c, const std::string& path,
                        const std::string& what, Strategy& strategy) {
     const auto algorithm =
@@ -94,7 +95,7 @@ class CommunicatorsLowering {
     strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
   }
 
-  /// Checks how gradients are reduced if every replica has only a part of the model.
+  /// Checks how gradients are reduced if every replica holds only a part of the model.
   void check_splitting(const WrittenCommunicator& c, std::string_view path) {
     if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(

@@ -27,8 +27,8 @@ CollectiveKind collective_of(int collective) {
 
 namespace {
 
-/// The exchanges of one kind in a pass that a scenario may ask for: forty times those of the
-/// largest models that are known. Each is simulated, so their number decides how long that takes.
+/// The largest number of exchanges of one kind in a pass, forty times those of the largest known
+/// models. Each is simulated, so their number determines the simulation's duration.
 constexpr std::int32_t kMaxPerPass = 16'384;
 static_assert(kMaxPerPass <= kMaxExchanges);
 

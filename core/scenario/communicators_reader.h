@@ -23,11 +23,11 @@ struct WrittenCommunicator {
   std::optional<std::int64_t> size;
   std::optional<std::int64_t> stride;
   bool splits_model = false;
-  std::string algorithm;  ///< "": the strategy's
+  std::string algorithm;  ///< "": the strategy's algorithm
   std::optional<int> channels;
   std::optional<Time> launch;
   std::vector<Exchange> exchanges;
-  bool sound = true;  ///< everything that was written is here, and nothing was complained of
+  bool sound = true;  ///< true if no problem was found and all written values are here
 };
 
 /// Reads the communicators of a scenario. Errors go to the fields' problems.

@@ -20,7 +20,7 @@ bool change_with_time(const Conditions& conditions) {
   return for_a_while || during_the_run || !conditions.gone.empty();
 }
 
-/// Floyd's choice of k out of n: k draws, whatever n is.
+/// Uses Floyd's algorithm to choose k of n workers with k draws, for any n.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster) {
   std::vector<SlowDevices> named;

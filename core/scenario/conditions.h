@@ -11,10 +11,11 @@ namespace tutti::core {
 
 /// Devices that are slower than their stated rates during an interval.
 struct SlowDevices {
-  std::int64_t worker = -1;  ///< -1: `random_workers` of them, chosen by the seed
-  std::int32_t part = -1;    ///< a device of it; -1: all
+  std::int64_t worker = -1;  ///< -1: `random_workers` workers, chosen by the seed
+  std::int32_t part = -1;    ///< the slow device of the worker; -1: all
   std::int64_t random_workers = 0;
-  std::int64_t slowdown_ppm = 1'000'000;  ///< how many times as long, in millionths; ≥ 1'000'000
+  std::int64_t slowdown_ppm = 1'000'000;  ///< duration relative to the stated rates, in millionths;
+                                          ///< ≥ 1'000'000
   Time from;
   Time to = kNever;
 };
@@ -29,26 +30,27 @@ struct GoneWorker {
 struct LinkChange {
   LinkId link = 0;
   std::int64_t share_ppm =
-      1'000'000;  ///< of its bandwidth that is left, in millionths; 0: it is dead
+      1'000'000;  ///< remaining share of the bandwidth, in millionths; 0: the link is dead
   Time at;
 };
 
 /// Background traffic on links, which does not yield: it reduces the bandwidth that is left.
 struct BackgroundLoad {
-  std::vector<LinkId> links;  ///< directed; each has bursts of its own
+  std::vector<LinkId> links;  ///< directed links, each with its own bursts
   std::int64_t share_ppm =
-      0;                   ///< of the bandwidth, while they send, in millionths; below 1'000'000
-  Time burst;              ///< mean, exponential; 0: they always send
-  Time pause;              ///< mean, exponential, between bursts
-  std::int32_t entry = 0;  ///< which of the scenario's: each has another stream of random numbers
-  std::string where;       ///< in words
+      0;                   ///< share of the bandwidth during bursts, in millionths; below 1'000'000
+  Time burst;              ///< mean duration, exponentially distributed; 0: they always send
+  Time pause;              ///< mean time between bursts, exponentially distributed
+  std::int32_t entry = 0;  ///< index of the entry in the scenario, which selects the stream of
+                           ///< random numbers
+  std::string where;       ///< description of the links for reports
 };
 
 /// Deviations from the cluster's stated parameters.
 struct Conditions {
   std::vector<SlowDevices> slow;
   std::vector<GoneWorker> gone;
-  std::vector<LinkChange> links;  ///< both directions, each by itself; in order of time
+  std::vector<LinkChange> links;  ///< each direction is a separate entry; in order of time
   std::vector<BackgroundLoad> background;
   Noise compute_noise;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr double kMaxSlowdown = 1e6;
 constexpr double kMillion = 1e6;
 constexpr double kShortestBurstMs = 0.001;
-constexpr LinkId kMaxLoaded = 1'000'000;  ///< links with background traffic
+constexpr LinkId kMaxLoaded = 1'000'000;  ///< largest number of links with background traffic
 
 std::int64_t ppm(double share) { return static_cast<std::int64_t>(share * kMillion + 0.5); }
 
@@ -114,7 +114,7 @@ class ConditionsReader {
     }
   }
 
-  /// Both directions of what joins the two.
+  /// Returns both directions of the links between the two ends.
   template <class Message>
   std::vector<LinkId> links_between(const Message& message) {
     std::vector<LinkId> found;
@@ -190,7 +190,7 @@ class ConditionsReader {
     return text.empty() ? "" : "; links lead from there to " + text;
   }
 
-  /// The number in "w12/…".
+  /// Returns the worker's number in "w12/…".
   static std::optional<std::int64_t> worker_of(const std::string& name) {
     const std::size_t slash = name.find('/');
     if (name.empty() || name[0] != 'w' || slash == std::string::npos) return std::nullopt;

@@ -15,14 +15,14 @@
 namespace tutti::core {
 namespace {
 
-/// Steps of all ranks that are proved before each run: about a second.
+/// The largest number of steps of all ranks that are proved before each run; takes about a second.
 constexpr std::int64_t kQuicklyProvedSteps = 1 << 16;
-/// … and before a real run: some minutes.
+/// The largest number that is proved before a real run; takes some minutes.
 constexpr std::int64_t kMaxProvedSteps = 10'000'000;
 /// The number of elements in a proof: odd, and just enough to fill most chunks.
 constexpr std::int64_t kProvedElements = 4099;
 
-/// "slices=8"; nothing if it is no name with a number.
+/// Parses "slices=8"; nullopt if the text is not a name with a number.
 std::optional<AlgorithmParameter> parameter_from(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -39,8 +39,8 @@ std::int64_t proved_elements(const Collective& planned) {
   return std::max<std::int64_t>(elements / planned.contributors, 1) * planned.contributors;
 }
 
-/// The place of the step in the file; the file as a whole if the violation is of no step in
-/// particular.
+/// Returns the place of the step in the file, or the whole file if the violation concerns no
+/// particular step.
 Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
                   const std::string& file) {
   if (violation.lane >= 0 && violation.step >= 0) {
@@ -50,8 +50,8 @@ Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
   return {file, 0, 0};
 }
 
-/// The file says which collective it is, unless the scenario does; and what cannot be done in place
-/// is not.
+/// Sets the collective from the file, unless the scenario sets it. A collective that cannot be in
+/// place becomes out of place.
 void take_collective(CollectiveKind kind, WrittenScenario& written) {
   Strategy& strategy = written.scenario.strategy;
   if (!written.complaints.has("strategy.collective")) strategy.collective = kind;

@@ -23,8 +23,8 @@ void note_custom(Scenario& scenario);
 std::string describe(const CustomChoice& custom);
 
 enum class CustomProof {
-  kQuick,  ///< as far as the checker comes in about a second; a simulation finds out about the rest
-  kWhole,  ///< or it is an error: buffers of real runs are real memory
+  kQuick,  ///< proves what the checker can prove in about a second; a simulation finds other errors
+  kWhole,  ///< a schedule that is too large to prove is an error, because real runs use real memory
 };
 /// Proves the schedules of a custom algorithm correct, with a reduced number of elements. Executors
 /// call it first, because they rely on correct schedules. ERRORS: errors of the schedules, with

@@ -25,8 +25,8 @@ class Library {
   /// A file that a scenario names.
   struct File {
     Kind kind = Kind::kMachine;
-    std::string name;  ///< as the scenario writes it
-    std::string path;  ///< where it was found, which is what errors call it
+    std::string name;  ///< the name in the scenario
+    std::string path;  ///< where it was found; errors name this path
     std::string text;
   };
 

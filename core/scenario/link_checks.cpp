@@ -16,8 +16,8 @@ class LinkChecks {
         scenario_(written.scenario),
         cluster_(*written.scenario.cluster) {}
 
-  /// Every device that sends must reach every other one. Workers of one machine are alike, so it is
-  /// enough to look at the first two of each group.
+  /// Checks that every sending device reaches every other one. Workers of one machine are
+  /// identical, so the first two of each group are enough.
   void check_reach() {
     const Strategy& strategy = scenario_.strategy;
     if (!strategy.spec) return (void)check_reach_of(strategy);

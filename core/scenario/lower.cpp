@@ -120,7 +120,8 @@ class ScenarioLowering {
     }
   }
 
-  /// A trace says what is communicated and when; only the algorithm is the strategy's.
+  /// Refuses settings that contradict a trace, which determines what is communicated and when; the
+  /// strategy sets only the algorithm.
   void check_trace() {
     const auto refuse = [this](bool is_there, const std::string& place, const std::string& what) {
       if (!is_there) return;
@@ -139,7 +140,7 @@ class ScenarioLowering {
     refuse(!scenario_.communicators.empty(), "communicator", "communicators of its own");
   }
 
-  /// Returns where a field of the strategy is written: "strategy.shards".
+  /// Returns the path of a strategy's field in the scenario, such as "strategy.shards".
   [[nodiscard]] std::string path_of(const std::string& field) const {
     const auto& elsewhere = scenario_.strategy.written_as;
     const auto found = elsewhere.find(field);

@@ -15,7 +15,7 @@
 namespace tutti::core {
 namespace {
 
-/// Calls with every collective of the plan.
+/// Calls `visit` with every collective of the plan.
 template <class PlanOrNot, class Visit>
 void visit_collectives(PlanOrNot& plan, Visit visit) {
   for (auto& pack : plan.packs)
@@ -141,7 +141,8 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
     which += fmt::format("{}{}", which.empty() ? "" : "; ", choice);
     if (choices.size() > 1) which += fmt::format(" ({})", count);
   }
-  if (choices.size() > kFew) which = fmt::format("{} different choices", choices.size());
+  if (choices.size() > kFew)
+    which = fmt::format("one of {} alternatives for each collective", choices.size());
   const bool by_network =
       std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
         return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);

@@ -15,8 +15,8 @@ namespace tutti::core {
 struct NcclOptions {
   nccl::Version version = nccl::kDefaultVersion;
   std::vector<std::pair<std::string, std::string>>
-      variables;            ///< of its environment: names and values, in order
-  nccl::Settings settings;  ///< what the release makes of them
+      variables;            ///< names and values of NCCL's environment variables, in order
+  nccl::Settings settings;  ///< the settings that the release derives from the variables
   /// The transport between machines (a name of Transport); nullopt: the cluster states it.
   std::optional<std::string> transport;
   /// The file of the cluster's own measurements, and the location of its name in the scenario;
@@ -26,9 +26,9 @@ struct NcclOptions {
   /// The tuner plugin that is loaded.
   enum class Tuner { kNone, kAwsOfi, kFile };
   Tuner tuner = Tuner::kNone;
-  std::string tuner_file;  ///< of kFile: a path that can be opened from here
+  std::string tuner_file;  ///< for kFile: a path that can be opened from the current folder
   Location tuner_at = {};
-  std::string instance;  ///< of kAwsOfi: "p5en.48xlarge"; empty: not stated
+  std::string instance;  ///< for kAwsOfi: for example "p5en.48xlarge"; empty: not stated
 };
 
 }  // namespace tutti::core

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// The tuner plugin. `path`: of the text that names it, in whose folder its files begin.
+/// Reads the tuner plugin. Its paths are relative to the folder of `path`, the text that names it.
 void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& path,
                 NcclOptions& options) {
   const bool aws = message.tuner() == proto::Nccl::AWS_OFI;
@@ -65,7 +65,7 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields, const 
     const auto version = nccl::parse_version(message.version());
     if (!version) {
       wrong_in("version", version.error());
-      return options;  // nobody knows what another release makes of the variables
+      return options;  // other releases may treat the variables differently
     }
     options.version = *version;
   }

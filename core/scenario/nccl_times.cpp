@@ -16,7 +16,8 @@ Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of_whole(
   return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
 }
 
-/// Its parts, with times where they are NCCL's. Inside workers that adds; dividing comes behind.
+/// Returns the collective's parts with times for those that NCCL executes. Parts inside workers add
+/// up; a mean's division follows them.
 Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective& whole,
                                                                const Strategy& strategy,
                                                                const nccl::Predictor& predictor,

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kMaxPerSwitch = 4096;  ///< spines, routers, links of a switch
 constexpr double kMaxOversubscription = 1000;
-constexpr std::int64_t kMaxThreads = 1024;  ///< of a process that moves bytes
+constexpr std::int64_t kMaxThreads = 1024;  ///< largest number of threads of a process that moves
+                                            ///< bytes
 
 class NetworkReader {
  public:
@@ -78,7 +79,7 @@ class NetworkReader {
     return bandwidth_from_gb_per_s(std::max(*gb_per_s, kMinGbPerS));
   }
 
-  /// Returns the latency in the message, otherwise that of the kind of link; it is an error if
+  /// Returns the latency in the message, or else that of the kind of link. Reports an error if
   /// neither has one.
   Time latency(const char* field, std::optional<Time> otherwise, const char* remedy) {
     if (!fields_.has(message_, field) && otherwise) return *otherwise;
@@ -178,7 +179,7 @@ class NetworkReader {
     return widest;
   }
 
-  /// Returns the maximum, over workers, of the total bandwidth of a worker's ports on one leaf.
+  /// Returns the largest total bandwidth of a worker's ports on one leaf.
   [[nodiscard]] Bandwidth ports_on_leaf(bool rails) const {
     if (rails) return widest_port();
     Bandwidth most(1);

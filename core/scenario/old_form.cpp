@@ -12,7 +12,8 @@ constexpr std::string_view kMirrored = "tensorflow.multi_worker_mirrored";
 constexpr std::string_view kAllReduce = "tensorflow.multi_worker_all_reduce";
 constexpr std::string_view kBenchmarks = "tensorflow.tf_cnn_benchmarks";
 
-// Later rows see what rows above have moved: what goes with a strategy of TensorFlow follows it.
+// Later rows see what the rows above have moved: fields of a TensorFlow strategy follow the
+// strategy.
 constexpr std::array kMovedFields{
     MovedField{"communication_options", "tensorflow.multi_worker_mirrored.communication_options",
                ""},
@@ -49,8 +50,8 @@ constexpr std::array kMovedFields{
     MovedField{"all_reduce_merge_scope", "tensorflow.tf_cnn_benchmarks.allreduce_merge_scope",
                kBenchmarks},
     MovedField{"shards", "tensorflow.tf_cnn_benchmarks.shards", kBenchmarks},
-    // Ways of packing exclude each other since they are one oneof; 0 packs beside another way said
-    // nothing.
+    // At most one way of packing may be set, because they are one oneof. Next to another way, 0
+    // packs had no effect.
     MovedField{"num_packs", "", "bytes_per_pack"},
     MovedField{"num_packs", "", "agg_small_grads_max_bytes"},
     MovedField{"num_packs", "", "pytorch_ddp"},
@@ -75,7 +76,7 @@ bool is_written(const Value& message, std::string_view path) {
          });
 }
 
-/// Moves a field to the end of the message at `parts`, which is made if it is not there.
+/// Moves a field to the end of the message at `parts`, which is created if it does not exist.
 void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& parts) {
   Value::Field moved = std::move(strategy.fields[at]);
   strategy.fields.erase(strategy.fields.begin() + static_cast<std::ptrdiff_t>(at));
@@ -94,8 +95,8 @@ void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& 
     made.name = parts[i];
     made.at = made.value.at = moved.at;
     made.value.end = moved.value.end;
-    // In the strategy it stands where the field stood, so that of two that exclude each other the
-    // later one is wrong.
+    // In the strategy, the new message takes the field's place, so that the later one of two
+    // conflicting fields is reported.
     const auto place = message == &strategy
                            ? message->fields.begin() + static_cast<std::ptrdiff_t>(at)
                            : message->fields.end();

@@ -17,8 +17,9 @@ namespace tutti::core {
 
 /// A field of the strategy that has moved.
 struct MovedField {
-  std::string_view was;  ///< "mirrored"
-  std::string_view now;  ///< "tensorflow.mirrored"; "": a value of 0 that says nothing is left out
+  std::string_view was;  ///< old path, for example "mirrored"
+  std::string_view now;  ///< new path, for example "tensorflow.mirrored"; "": a value of 0 without
+                         ///< effect is left out
   /// The field moves only if the strategy has this one after the moves of all rows above; "":
   /// always.
   std::string_view beside;
@@ -32,15 +33,15 @@ struct NextMove {
   std::size_t strategy = 0;  ///< index among the document's fields
   std::size_t field = 0;     ///< index among the strategy's fields
   const MovedField* row = nullptr;
-  bool dropped = false;  ///< it says nothing, and is left out
+  bool dropped = false;  ///< true if the field has no effect and is left out
 };
 /// Returns nullopt if the document has the current form.
 std::optional<NextMove> next_move(const Value& document);
 
 /// A field that was moved, with its original location.
 struct MovedValue {
-  std::string was;  ///< "strategy.mirrored"
-  std::string now;  ///< "strategy.tensorflow.mirrored"; "": left out
+  std::string was;  ///< for example "strategy.mirrored"
+  std::string now;  ///< for example "strategy.tensorflow.mirrored"; "": left out
   Position at;
 };
 /// Converts a document to the current form. Every value keeps its location, so that errors point at

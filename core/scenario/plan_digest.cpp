@@ -8,7 +8,7 @@ namespace tutti::core {
 
 namespace {
 
-/// FNV-1a over numbers and texts, each with its length, so that no two lists read alike.
+/// FNV-1a over numbers and texts. Each text includes its length, so that different lists differ.
 class Digest {
  public:
   void number(std::int64_t n) {
@@ -57,7 +57,7 @@ std::int64_t steps_of(const Schedule& schedule) {
   return steps;
 }
 
-/// Every `stride`-th step of the schedule, and how many each lane has.
+/// Adds every `stride`-th step of the schedule, and the number of steps of each lane.
 void add_schedule(Digest& digest, const Schedule& schedule, std::int64_t stride) {
   digest.number(schedule.ranks());
   std::int64_t seen = 0;

@@ -78,7 +78,7 @@ std::string with_one_buffer(const std::string& text, const std::string& path,
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;
-  GuestMessages guests = framework_messages();  // left out, as all packing is
+  GuestMessages guests = framework_messages();  // left out, like all packing
   bind(parse_scenario(text, path, problems).root, scenario, sources, problems, &guests);
   TUTTI_CHECK(problems.empty(), "{} has problems", path);
 
@@ -118,7 +118,7 @@ std::string with_trace(const std::string& text, const std::string& path, const S
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;
-  GuestMessages guests = framework_messages();  // left out, as all packing is
+  GuestMessages guests = framework_messages();  // left out, like all packing
   bind(parse_scenario(text, path, problems).root, scenario, sources, problems, &guests);
   TUTTI_CHECK(problems.empty(), "{} has problems", path);
 

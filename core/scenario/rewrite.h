@@ -12,11 +12,11 @@ namespace tutti::core {
 /// A single collective to measure.
 struct OneBuffer {
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 1;  ///< of the whole: Collective::elements
-  std::int32_t steps = 1;     ///< how often
+  std::int64_t elements = 1;  ///< size of the whole collective, as in Collective::elements
+  std::int32_t steps = 1;     ///< number of executions
   Reduction reduction = Reduction::kSum;
   CollectiveKind collective = CollectiveKind::kAllReduce;
-  Rank root = 0;  ///< of a kind that has one
+  Rank root = 0;  ///< root, for collectives that have one
   bool out_of_place = false;
 };
 

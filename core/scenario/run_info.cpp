@@ -51,7 +51,7 @@ std::string describe(const TfRuntime& runtime) {
   return text;
 }
 
-/// "pscpu:2048:xring (limits in bytes)"
+/// For example "pscpu:2048:xring (limits in bytes)".
 std::string describe(const AllReduceSpec& spec) {
   std::string text = to_text(spec);
   const bool limited = std::any_of(spec.entries.begin(), spec.entries.end(),
@@ -160,7 +160,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  // Bounds are those of an all-reduce over all replicas, who then update by themselves.
+  // The bounds are those of an all-reduce over all replicas, each of which then updates its copy.
   if (has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
     const bool adds = executor == "simulated" && network_adds(scenario.plan);
@@ -176,7 +176,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   const bool simulated = executor == "simulated";
   if (simulated) {
     for (std::string& note : nccl_notes(scenario)) info.notes.push_back(std::move(note));
-    // With `ideal` no host is in the way of a message.
+    // With `ideal`, hosts do not delay messages.
     const auto& network = scenario.cluster->network();
     if (network && network->host && scenario.run.network_model != NetworkModel::kIdeal)
       info.notes.push_back("host transport over TCP: " + describe(*network->host));
@@ -186,7 +186,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = scenario.plan.collective(pack).bytes();
     entry.type = std::string(to_string(scenario.plan.collective(pack).type));
-    // A fused pack does not use the choice and time that it would have alone.
+    // A fused pack does not have the choice and time of the single pack.
     if (!simulated || scenario.plan.fuses()) continue;
     entry.nccl = describe_nccl(scenario.plan.collective(pack));
     entry.capped_at = capped_at(scenario.plan.collective(pack));

@@ -32,7 +32,7 @@ std::optional<Interference> parse_interference(const std::string& text);
 
 /// The model that simulates NCCL's collectives.
 enum class NcclModel {
-  kCalibrated,  ///< its choice and fitted times, where they know the machine
+  kCalibrated,  ///< NCCL's choice and fitted times, for machines that have them
   kRings,       ///< schedules of rings, message by message
 };
 /// Parses "calibrated" or "rings"; returns nullopt for any other text.
@@ -58,7 +58,8 @@ struct Scenario {
   std::string description;
   std::string file;
   std::string text;
-  std::vector<Library::File> files;  ///< those it names: with them it can be read anywhere
+  std::vector<Library::File> files;  ///< the files that the scenario names; with them it can be
+                                     ///< read on any machine
   std::shared_ptr<const Cluster> cluster;
   Workload workload;
   Strategy strategy;

@@ -90,7 +90,8 @@ class ScenarioReader {
           conditions_from(message_.conditions(), fields_, *scenario_.cluster);
   }
 
-  /// It is read where NCCL's times are known; paths start at the folder of the text that names it.
+  /// Records the path of the calibration, relative to the folder of the text that names it. The
+  /// file is read together with NCCL's times.
   void read_calibration(const proto::Cluster& cluster, Fields& fields, const std::string& from) {
     if (!cluster.has_nccl_calibration()) return;
     const std::filesystem::path path(cluster.nccl_calibration());
@@ -132,7 +133,7 @@ class ScenarioReader {
       }
     }
     options.batch = fields_.integer(w, "batch", "workload", 1, 1 << 30);
-    // Times that stand in the scenario are per step, whatever the batch is.
+    // Times that are written in the scenario are per step, for any batch.
     if (!w.variable().empty()) options.model.batch = options.batch.value_or(1);
     if (w.has_gradient_type()) {
       if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
@@ -180,7 +181,7 @@ class ScenarioReader {
     scenario_.workload.checkpoint_every = static_cast<std::int32_t>(checkpoint.value_or(0));
   }
 
-  /// A trace replaces everything else that a workload says.
+  /// Reads a trace, which replaces all other settings of a workload.
   void read_trace(const proto::Workload& w) {
     std::vector<const google::protobuf::FieldDescriptor*> set;
     w.GetReflection()->ListFields(w, &set);
@@ -224,8 +225,8 @@ class ScenarioReader {
     if (scenario_.cluster) scenario_.workload.times.resize(scenario_.cluster->groups().size());
   }
 
-  /// What is wrong in a line of a trace is told there; the rest, where the scenario names the
-  /// trace.
+  /// Reports problems in a line of a trace at that line, and other problems where the scenario
+  /// names the trace.
   void add_problems_of(const proto::ExecutionTrace& trace, const Error& error) {
     for (const Problem& problem : error.problems()) {
       if (problem.where.line > 0) {

@@ -67,9 +67,9 @@ class StrategyReader {
   }
 
  private:
-  // --- who reduces ---
+  // --- reduction ---
 
-  /// False if that cannot be told.
+  /// Returns false if the reduction cannot be determined.
   bool read_who_reduces() {
     ReadFramework read = read_framework(message_, guests_, fields_, complaints_);
     bool known = !read.said || read.framework;
@@ -90,8 +90,8 @@ class StrategyReader {
     return known;
   }
 
-  /// A framework is written that is not in the message (a problem), so that it is not known whether
-  /// it chooses the algorithm.
+  /// True if a framework is written but missing in the message because of a problem, so that it is
+  /// not known whether the framework chooses the algorithm.
   [[nodiscard]] bool framework_was_lost() const {
     return std::any_of(
         framework_kinds().begin(), framework_kinds().end(), [this](const FrameworkKind& kind) {
@@ -131,7 +131,7 @@ class StrategyReader {
         "strategy: algorithm and custom both set how gradients are reduced; keep one");
   }
 
-  /// Its file is read where files are (custom.h).
+  /// Checks the custom algorithm; custom.h reads its file.
   void check_custom(bool chosen_by_framework) {
     if (!message_.has_custom()) return;
     if (chosen_by_framework) {
@@ -166,7 +166,8 @@ class StrategyReader {
   }
 
   void refuse_two_ways() {
-    // Runs of small gradients are merged as gradients are; packs are not.
+    // all_reduce_merge_scope merges runs of small gradients like gradients, but does not merge
+    // packs.
     if (message_.all_reduce_merge_scope() <= 1 ||
         (!message_.has_bytes_per_pack() && message_.num_packs() == 0))
       return;
@@ -191,7 +192,7 @@ class StrategyReader {
     }
   }
 
-  // --- all else ---
+  // --- other settings ---
 
   void read_overrides() {
     switch (message_.merging()) {
@@ -228,7 +229,7 @@ class StrategyReader {
     strategy_.root =
         static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMaxRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
-    // A custom algorithm may say by itself which collective it is.
+    // The file of a custom algorithm may determine the collective.
     if (!message_.custom().file().empty() && !complaints_.has("strategy.collective")) return;
     if (!message_.has_root() || has_root(strategy_.collective)) return;
     fields_.complain_at(message_, "root", ProblemCode::kUnused,

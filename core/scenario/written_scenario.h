@@ -31,16 +31,19 @@ struct WrittenScenario {
   std::string path;
   Problems problems;
   SourceMap sources;
-  Fields fields;                             ///< of the scenario's own text
-  Places places;                             ///< likewise, by paths: for what works on values
-  Complaints complaints;                     ///< at those
+  Fields fields;                             ///< fields of the scenario's own text
+  Places places;                             ///< locations in the scenario's own text, by path; for
+                                             ///< code that works on values
+  Complaints complaints;                     ///< reports problems at those locations
   std::unique_ptr<proto::Scenario> message;  ///< every value that fits its field
-  GuestMessages guests;                      ///< of frameworks that have schemas of their own
-  std::optional<ClusterFile> cluster_file;   ///< if the cluster is described in a file of its own
-  Location cluster_place;                    ///< where what describes the cluster begins
-  bool strategy_known = false;  ///< Scenario::strategy was read; else nothing can be lowered
+  GuestMessages guests;                      ///< messages of frameworks that have their own schemas
+  std::optional<ClusterFile> cluster_file;   ///< only if the cluster is described in its own file
+  Location cluster_place;                    ///< where the description of the cluster begins
+  bool strategy_known = false;  ///< true if Scenario::strategy was read; otherwise nothing can be
+                                ///< lowered
   std::vector<WrittenCommunicator> communicators;
-  std::shared_ptr<const ExecutionGraph> graph;  ///< of workload.execution_trace; else null
+  std::shared_ptr<const ExecutionGraph> graph;  ///< graph of workload.execution_trace; null if
+                                                ///< there is none
   std::int64_t graph_pace_ppm = 1'000'000;
 
   Scenario scenario;

@@ -40,8 +40,8 @@ class Checker {
     if (problems_.size() < kMaxProblems) problems_.push_back(std::move(violation));
   }
 
-  /// Orders 0: every lane as far as it goes, first to last; 1: last to first; 2: one step each in
-  /// turn; 3…: random.
+  /// Runs the lanes in one order. 0: each lane as far as possible, first to last; 1: the same, last
+  /// to first; 2: one step of each lane in turn; 3 and more: random.
   void play(int order, std::uint64_t seed) {
     Random random(seed);
     std::vector<std::size_t> turn(run_.lanes());
@@ -84,7 +84,7 @@ class Checker {
     }
   }
 
-  /// The lane that has to move before a stuck one can; none if any of several could help.
+  /// Returns the lane that must move before a stuck lane can; nullopt if any one of several could.
   std::optional<std::size_t> awaited_by(std::size_t number) {
     using Kind = SymbolicRun::Obstacle::Kind;
     const SymbolicRun::Obstacle obstacle = run_.obstacle(number);
@@ -92,8 +92,9 @@ class Checker {
     return obstacle.lane;
   }
 
-  /// The lanes that wait for each other, each for the next and the last for the first, which the
-  /// waits from `start` lead to; none if they end at a lane that is done or that waits for anyone.
+  /// Follows the waits from `start` to a cycle of lanes and returns the cycle's lanes, each of
+  /// which waits for the next. Empty if the waits end at a lane that is done or accepts any
+  /// message.
   std::vector<std::size_t> circle_from(std::size_t start) {
     std::vector<std::size_t> path{start};
     std::vector<bool> seen(run_.lanes());

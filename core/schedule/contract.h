@@ -18,10 +18,11 @@ enum class CollectiveKind : std::uint8_t {
   kAllGather,      ///< every rank gets the blocks of all ranks
   kBroadcast,      ///< every rank gets the root's buffer
   kReduce,         ///< the root gets the sum of all buffers
-  kAllToAll,       ///< rank r gets block r of every rank; that of rank s becomes its block s
+  kAllToAll,       ///< rank r gets block r of every rank; the block from rank s becomes its block s
   kGather,         ///< the root gets the blocks of all ranks
   kScatter,        ///< rank r gets the root's block r
-  kSendReceive,    ///< rank r gets the buffer of rank r - 1, rank 0 that of the last
+  kSendReceive,    ///< rank r gets the buffer of rank r - 1; rank 0 gets the buffer of the last
+                   ///< rank
 };
 
 /// Returns the name of nccl-tests' program without _perf: "all_reduce", "reduce_scatter", …,
@@ -53,7 +54,7 @@ bool synchronises(CollectiveKind kind);
 /// the sum of that element over all contributors, each exactly once. For an all-reduce, both are
 /// all ranks.
 struct Contract {
-  std::int64_t elements = 0;  ///< without the shift of inputs
+  std::int64_t elements = 0;  ///< number of elements without the shift of inputs
   RankSet contributors;
   RankSet receivers;
   CollectiveKind kind = CollectiveKind::kAllReduce;

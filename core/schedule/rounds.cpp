@@ -39,8 +39,9 @@ class RoundCount {
     Lane lane = 0;
     std::int64_t steps = 0;
     std::int64_t next = 0;
-    std::int64_t depth = 0;                 ///< messages of the longest chain that led here
-    std::vector<std::int64_t> depths = {};  ///< after each step, where others wait for it
+    std::int64_t depth = 0;                 ///< number of messages of the longest chain up to here
+    std::vector<std::int64_t> depths = {};  ///< by step, if other lanes wait for this one: depth
+                                            ///< after the step
     std::map<std::size_t, std::deque<std::int64_t>> arrived = {};
     std::vector<std::size_t> waiting = {};  ///< lanes that wait for this one
   };
@@ -57,7 +58,7 @@ class RoundCount {
     woken_.push_back(target);
   }
 
-  /// True if a message that the step needs was there; `depth`: with it.
+  /// True if a message for the step has arrived. Raises `depth` to the message's depth.
   bool receive(LaneWork& lane, const Step& step, std::int64_t& depth) {
     auto from = lane.arrived.begin();
     if (step.kind == StepKind::kReceiveAny) {

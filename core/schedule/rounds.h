@@ -13,8 +13,8 @@ struct Rounds {
   /// latencies that the schedule cannot avoid.
   std::int64_t chain = 0;
   std::int64_t messages = 0;
-  std::int64_t most_sent = 0;  ///< elements that one rank sends
-  std::int64_t all_sent = 0;   ///< … that all send; a multicast counts once
+  std::int64_t most_sent = 0;  ///< the largest number of elements that one rank sends
+  std::int64_t all_sent = 0;   ///< number of elements that all ranks send; a multicast counts once
 };
 
 /// Follows a schedule without data. Credits are ignored: they make a schedule slower, but no chain

@@ -29,12 +29,12 @@ class Senders {
 
  private:
   using LaneId = std::pair<Rank, Lane>;
-  using Connection = std::pair<LaneId, LaneId>;  ///< from, to
+  using Connection = std::pair<LaneId, LaneId>;  ///< sending lane, receiving lane
   struct Receipt {
     LaneId from;
     std::size_t number = 0;  ///< index among the messages on its connection
   };
-  std::map<Connection, std::vector<std::int64_t>> sent_;  ///< the sender's steps
+  std::map<Connection, std::vector<std::int64_t>> sent_;  ///< by connection: the sender's steps
   std::map<LaneId, std::map<std::int64_t, Receipt>> received_;
 };
 

@@ -1,7 +1,7 @@
-// All lanes of the stages are lanes of the composed schedule: those of stage 0 first, then those of
-// stage 1, …. A lane of stage k begins with one nop per lane of the previous stage (on this rank),
-// each of which waits for the end of that lane. The stage's own steps follow, with translated ranks
-// and lanes. Everything is computed on request; nothing is stored.
+// The lanes of all stages are lanes of the composed schedule: those of stage 0 come first, then
+// those of stage 1, …. A lane of stage k begins with one nop per lane of the previous stage (on
+// this rank), each of which waits for the end of that lane. The stage's own steps follow, with
+// translated ranks and lanes. Everything is computed on request; nothing is stored.
 
 #include "core/schedule/stages.h"
 
@@ -33,8 +33,8 @@ class Stages : public Schedule {
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     const Place place = locate(rank, lane);
-    // A lane without steps of its own waits all the same, so that what comes after it is ordered
-    // after what was before.
+    // A lane without steps of its own also waits, so that later stages are ordered after earlier
+    // ones.
     return place.stage->schedule->steps(place.local, place.lane) + place.lanes_before;
   }
 
@@ -112,19 +112,20 @@ class Stages : public Schedule {
   }
 
  private:
-  /// A lane of the composed schedule, seen from its stage.
+  /// A lane of the composed schedule, as its stage numbers it.
   struct Place {
     const Stage* stage = nullptr;
     Rank local = 0;
     Lane lane = 0;
-    Lane first_lane = 0;         ///< of the stage, on this rank
-    Lane first_lane_before = 0;  ///< of the stage before that has lanes on this rank
+    Lane first_lane = 0;         ///< first lane of the stage on this rank
+    Lane first_lane_before = 0;  ///< first lane of the last earlier stage that has lanes on this
+                                 ///< rank
     std::int32_t lanes_before = 0;
   };
 
   // --- ranks ---
 
-  /// Or a helper behind them.
+  /// True for hosts and for the helpers after them.
   [[nodiscard]] bool is_host(Rank rank) const { return rank >= group_.replicas(); }
   [[nodiscard]] bool is_workers(Rank rank) const { return rank < group_.ranks() - group_.helpers; }
 
@@ -157,7 +158,7 @@ class Stages : public Schedule {
     return false;
   }
 
-  /// The rank's number in its instance. REQUIRES: it takes part.
+  /// Returns the rank's number in its instance. REQUIRES: the rank takes part.
   [[nodiscard]] Rank local(StageScope scope, Rank rank) const {
     const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
     switch (scope) {
@@ -174,7 +175,7 @@ class Stages : public Schedule {
     return 0;
   }
 
-  /// The rank whose number is `other` in the instance that `rank` belongs to.
+  /// Returns the rank with the number `other` in the instance to which `rank` belongs.
   [[nodiscard]] Rank global(StageScope scope, Rank rank, Rank other) const {
     const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
     switch (scope) {
@@ -219,7 +220,7 @@ class Stages : public Schedule {
     return place;
   }
 
-  /// Returns the index of the stage's first lane on another rank.
+  /// Returns the index of the stage's first lane on `rank`.
   [[nodiscard]] Lane first_lane(const Stage& of, Rank rank) const {
     Lane lane = 0;
     for (const Stage& stage : stages_) {
@@ -235,7 +236,7 @@ class Stages : public Schedule {
     return is_host(rank) && !group_.hosts_hold_data ? elements_ : 0;
   }
 
-  /// A host keeps its `data` at the start of its scratch, and its stages' scratch behind it.
+  /// A host keeps its `data` at the start of its scratch, followed by the scratch of its stages.
   void translate(Range& range, Rank rank) const {
     if (!is_host(rank) || group_.hosts_hold_data) return;
     if (range.buffer == Buffer::kScratch) range.offset += elements_;
@@ -248,8 +249,7 @@ class Stages : public Schedule {
     return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
   }
 
-  /// Replicas of a worker follow each other, and have as many lanes in front of the stage as each
-  /// other.
+  /// Replicas of a worker have consecutive numbers, and the same number of lanes before the stage.
   void translate_group(Step& step, Rank rank, const Place& place) const {
     const StageScope scope = place.stage->scope;
     TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone ||
@@ -272,7 +272,7 @@ class Stages : public Schedule {
       step.to = translate(step.to, rank, place);
     }
     if (step.wait.lane >= 0) {
-      // Steps of a stage are counted behind the nops in front of them.
+      // Steps of a stage are counted after the nops that precede them.
       if (step.wait.count > 0) step.wait.count += place.lanes_before;
       step.wait.lane += place.first_lane;
     }

@@ -11,8 +11,9 @@ namespace tutti::core {
 /// group consists of `workers` times `per_worker` replicas, worker by worker, then one host per
 /// worker as helper (rank replicas + worker).
 enum class StageScope {
-  kEveryone,          ///< one instance over all ranks, numbered as they are
-  kReplicas,          ///< one instance over all ranks, with unchanged numbers
+  kEveryone,          ///< one instance over all ranks, including hosts and helpers, with unchanged
+                      ///< numbers
+  kReplicas,          ///< one instance over all replicas, with unchanged numbers
   kInsideWorkers,     ///< one instance per worker, over its replicas
   kWorkersWithHost,   ///< one instance per worker, over its replicas and then its host
   kLeaders,           ///< one instance over the first replica of every worker
@@ -35,8 +36,8 @@ struct StageGroup {
   /// Hosts have data buffers of their own, which the contract covers; they are `data` in all
   /// stages.
   bool hosts_hold_data = false;
-  std::int32_t helpers =
-      0;  ///< ranks after the hosts, of no worker; only in kEveryone and kHostsAndHelpers
+  std::int32_t helpers = 0;  ///< number of ranks after the hosts that belong to no worker; only in
+                             ///< kEveryone and kHostsAndHelpers
 
   [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0) + helpers; }

@@ -30,7 +30,7 @@ enum class StepKind : std::uint8_t {
   kNop,            ///< no operation; used to wait for more than one lane
   kSend,           ///< sends `source` to `to`
   kReceive,        ///< receives into `target` from `from`
-  kReceiveAny,     ///< receives the next message that arrives on any connection into this lane, see
+  kReceiveAny,     ///< receives the next message that arrives on any connection into this lane; see
                    ///< Step
   kReceiveReduce,  ///< receives from `from`, adds `source` (which may be `target`), keeps the sum
                    ///< in `target`
@@ -40,20 +40,20 @@ enum class StepKind : std::uint8_t {
   kCopy,                   ///< copies `source` to `target`
   kReduce,                 ///< adds up `inputs` ranges, see Step
   kScale,                  ///< multiplies `target` by Step::factor
-  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, and leaves
-            ///< it as it is
+  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory; does not
+            ///< change it
   // One message for a whole group of ranks, if the fabric supports it.
   kMulticast,  ///< sends `source` to lane `to.lane` of every rank in `group`; each edge of the tree
-               ///< carries it once
+               ///< carries the data once
   kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to
-                  ///< `target` here
+                  ///< this rank's `target`
 };
 
 /// The peer at the other end of a connection. It is relative to the own rank if the algorithm is
 /// the same for every rank, so that steps of symmetric ranks compare equal.
 struct Peer {
   std::int32_t value =
-      0;  ///< a rank, or if `relative` an offset from the own rank, modulo the group's size
+      0;  ///< a rank; if `relative`, an offset from the rank itself, modulo the group's size
   Lane lane = 0;
   bool relative = false;
   /// If one worker represents all (sim/folding/folded_schedule.h): the distance of the peer's
@@ -109,8 +109,8 @@ struct Step {
   bool accumulate = false;
   std::int64_t stride = 0;
 
-  double factor = 1;  ///< kScale
-  RankSet group;      ///< kMulticast, kSwitchReduce
+  double factor = 1;  ///< the factor of kScale
+  RankSet group;      ///< the ranks of kMulticast and kSwitchReduce
 };
 
 constexpr bool receives(StepKind kind) {

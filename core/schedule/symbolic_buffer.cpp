@@ -17,7 +17,7 @@ void add_to(Content& sum, const Content& more, Sums& sums) {
   }
   Content result;
   std::size_t other = 0;
-  std::int64_t used = 0;  // of more[other]
+  std::int64_t used = 0;  // number of elements used of more[other]
   for (const Stretch& stretch : sum) {
     std::int64_t left = stretch.count;
     while (left > 0 && other < more.size()) {

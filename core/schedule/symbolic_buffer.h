@@ -10,14 +10,15 @@ namespace tutti::core {
 /// The latest access of a lane to an element. Lanes are numbered over all ranks.
 struct Access {
   std::uint32_t lane = 0;
-  std::uint32_t count = 0;  ///< 0: never
+  std::uint32_t count = 0;  ///< 0: never accessed
 };
 
 /// Consecutive elements of a message or buffer that are sums of the same ranks' inputs.
 struct Stretch {
   std::int64_t count = 0;
   Sums::Id sum = Sums::kUndefined;
-  std::int64_t first = 0;  ///< index of the first element in those inputs; the others follow it
+  std::int64_t first = 0;  ///< index of the first element in those inputs; consecutive elements
+                           ///< follow
   bool operator==(const Stretch&) const = default;
 };
 /// The content of a message or a range of a buffer: consecutive stretches.
@@ -37,7 +38,7 @@ class SymbolicBuffer {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Sums::Id sum = Sums::kUndefined;
-    std::int64_t first = 0;  ///< as in a Stretch
+    std::int64_t first = 0;  ///< index of the first element, as in a Stretch
     Access written;
     std::vector<Access> read;
   };

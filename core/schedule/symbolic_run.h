@@ -86,7 +86,7 @@ class SymbolicRun {
   struct LaneWork {
     Clock clock;
     std::vector<Clock> history;       ///< the clock after each step, if clocks are kept
-    std::deque<std::size_t> arrived;  ///< senders, in order of arrival: for kReceiveAny
+    std::deque<std::size_t> arrived;  ///< for kReceiveAny: senders in order of arrival
     /// The content that the first half of a receive-…-send step has received and not yet sent. Its
     /// slot is already free.
     std::optional<Content> in_hand;

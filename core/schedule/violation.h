@@ -12,17 +12,18 @@ namespace tutti::core {
 /// The kinds of mistakes in a schedule. They are stable for programs and tests; the wording of
 /// messages may change.
 enum class ViolationKind : std::uint8_t {
-  kDeadlock,      ///< the lane never completes this step: what it waits for never happens
-  kUntaken,       ///< messages that are never received
+  kDeadlock,      ///< the lane never completes this step, because its condition never comes true
+  kUntaken,       ///< messages are never received
   kNoSuchLane,    ///< a step refers to a lane or a rank that does not exist
   kOutside,       ///< a range reaches outside its buffer
-  kNeverWritten,  ///< an element is read before anything was written there
+  kNeverWritten,  ///< an element is read before it is written
   kLength,        ///< the two sides of a message, or the two ranges of a step, differ in length
-  kNoInputs,      ///< a reduction of no inputs
+  kNoInputs,      ///< a reduction has no inputs
   kTwice,         ///< a contribution is added a second time
-  kUnlike,        ///< a sum of elements that do not correspond to each other
+  kUnlike,        ///< a sum combines elements that do not correspond to each other
   kUnheard,       ///< another rank's buffer is read before a message from that rank has arrived
-  kRace,          ///< two lanes access the same element, one of them writing, without any ordering
+  kRace,          ///< two lanes access the same element without ordering, and at least one of them
+                  ///< writes
   kWrongSum,      ///< at the end an element does not hold the sum of all contributions
   kWrongElement,  ///< at the end an element holds the value of another element
   kCount
@@ -35,8 +36,9 @@ struct Violation {
   ViolationKind kind = ViolationKind::kDeadlock;
   Rank rank = 0;
   Lane lane = -1;          ///< -1: the rank as a whole, at the end of the run
-  std::int64_t step = -1;  ///< of the lane; -1: no particular step
-  Rank other_rank = -1;    ///< the rank that it waits for, races with or received from; -1: none
+  std::int64_t step = -1;  ///< index of the lane's step; -1: no particular step
+  Rank other_rank = -1;    ///< the rank for which it waits, with which it races or from which it
+                           ///< received; -1: none
   Lane other_lane = -1;
   std::int64_t element =
       -1;                 ///< index in the buffer, or in the range that the step accesses; -1: none

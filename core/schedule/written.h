@@ -14,7 +14,8 @@ class WrittenSchedule : public Schedule {
     std::vector<Step> steps;
     int credits = kUnlimitedCredits;
     Engine engine = Engine::kKernel;
-    std::vector<std::int32_t> arrival_slots;  ///< by sender; empty: the sender's rank
+    std::vector<std::int32_t> arrival_slots;  ///< by sender: its slot; empty: the sender's rank is
+                                              ///< its slot
   };
   struct RankLanes {
     std::vector<LaneSteps> lanes;

@@ -46,9 +46,8 @@ std::vector<Rank> counted_from(std::int32_t first, std::int32_t count) {
   return ranks;
 }
 
-/// `shards` rings; in ring s the replicas of each worker are rotated by s · max(1, per_worker /
-/// shards).
-/// SOURCE: tensorflow/python/distribute/all_reduce.py, _ring_permutations.
+/// Returns `shards` rings; in ring s the replicas of each worker are rotated by s · max(1,
+/// per_worker / shards). SOURCE: tensorflow/python/distribute/all_reduce.py, _ring_permutations.
 RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   RingOptions options;
   options.engine = r.engine();
@@ -60,7 +59,7 @@ RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   return options;
 }
 
-/// NCCL as rings over channels, that of `replicas` ranks.
+/// Returns NCCL's rings over channels, among the request's replicas.
 RingOptions rings_of_nccl(const ScheduleRequest& r, bool across_workers) {
   return nccl_rings(nccl_channels(r.cluster, r.strategy, r.per_worker, across_workers), r.strategy,
                     r.type, r.elements);
@@ -81,7 +80,7 @@ Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine
       engine);
 }
 
-/// The rings of TensorFlow's runtime, and its chunks.
+/// Returns the rings and chunks of TensorFlow's runtime.
 TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
   const Bytes bytes = r.elements * size_of(r.type);
   TfRingOptions options{task_order(r.cluster, r.strategy.tf_runtime),
@@ -93,7 +92,7 @@ TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
   return options;
 }
 
-/// The sum is made at the root of `up`, divided there if it is a mean, and copied back by `down`.
+/// Sums at the root of `up`, divides there for a mean, and copies the result back along `down`.
 Made there_and_back(const ScheduleRequest& r, const StarTree& up, const StarTree& down) {
   const Engine engine = up.root < r.replicas ? r.engine() : Engine::kCpu;
   std::vector<Stage> stages;
@@ -142,7 +141,7 @@ Made recursive_doubling(const ScheduleRequest& r) {
 
 Made double_tree(const ScheduleRequest& r) { return tree_pair(r, r.contract(), r.engine()); }
 
-/// Pack `index` is summed on the CPUs of its group of workers. SOURCE: cross_device_utils.py,
+/// Sums pack `index` on the CPUs of its group of workers. SOURCE: cross_device_utils.py,
 /// group_device_names.
 Made pscpu(const ScheduleRequest& r) {
   if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
@@ -154,7 +153,7 @@ Made pscpu(const ScheduleRequest& r) {
                             Engine::kCpu, r.shift());
 }
 
-/// The shuffle with GPUs as helpers; helper i is GPU i / workers of worker i mod workers.
+/// Uses the shuffle with GPUs as helpers; helper i is GPU i / workers of worker i mod workers.
 Made psgpu(const ScheduleRequest& r) {
   if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
   const std::vector<std::vector<int>> groups = group_devices(r.replicas, r.strategy.shards);
@@ -191,11 +190,11 @@ Made reduction_to_one_device(const ScheduleRequest& r) {
   return there_and_back(r, tree, tree);
 }
 
-/// Two groups, each with a device that adds for it; one of the two adds both. Pack by pack these
-/// two take turns.
+/// Each of two groups has a device that sums for the group; one of these two sums both. The two
+/// devices alternate from pack to pack.
 Made hierarchical_copy(const ScheduleRequest& r) {
   const CopyRoots roots = copy_roots(r.strategy.hierarchical_copy.topology, r.replicas, r.index);
-  // Whichever of the two adds up everything, each is its own group's.
+  // Each of the two devices sums its own group, whichever of them adds up both sums.
   const auto [low, high] = std::minmax(roots.first, roots.second);
   const StarTree::Relays relays{low, high - low};
   const StarTree down{r.replicas, r.replicas, roots.group, 2, roots.first, relays};
@@ -218,7 +217,7 @@ Made custom(const ScheduleRequest& r) {
                      algorithm.schedule(r.elements, 0, r.engine(), size_of(r.type).count())}});
 }
 
-// --- inside workers, around what goes across ---
+// --- stages inside workers, before and after the stage across workers ---
 
 std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& r, Across across) {
   std::vector<CollectiveStage> stages{

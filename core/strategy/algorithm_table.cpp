@@ -32,7 +32,7 @@ constexpr CollectiveKinds kOfDoubling = {CollectiveKind::kAllReduce, CollectiveK
 constexpr CollectiveKinds kOfTfRing = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
                                        CollectiveKind::kBroadcast};
 
-/// The table: one row for each base algorithm, in the order in which lists of them are shown.
+/// Returns one row for each base algorithm, in the order in which lists of algorithms show them.
 std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
   return {{
       {.algorithm = BaseAlgorithm::kRing,
@@ -168,7 +168,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::hierarchical_copy,
        .why_not_across = "it supports only the GPUs of one machine"},
 
-      // Its file says which collective it is.
+      // The algorithm's file determines the collective.
       {.algorithm = BaseAlgorithm::kCustom,
        .name = "custom",
        .has_name_in_scenarios = false,
@@ -194,8 +194,8 @@ bool can_combine(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
                                      : across.across_first_gpus != nullptr;
 }
 
-/// Derives the traits of a combination from its halves: an all-reduce on GPUs. Its operations are
-/// ordinary graph operations, which no ScopedAllocator merges.
+/// Derives the traits of a combination, an all-reduce on GPUs, from its halves. Its operations are
+/// ordinary graph operations, which ScopedAllocator does not merge.
 AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
   AlgorithmTraits both;
   both.algorithm = {inside.algorithm.across, across.algorithm.across};
@@ -217,9 +217,9 @@ AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTra
   return both;
 }
 
-/// All that there is: the rows, then what can be combined of them.
+/// All algorithms: the rows, followed by their combinations.
 struct AlgorithmTable {
-  std::vector<AlgorithmTraits> all;  ///< with names in scenarios
+  std::vector<AlgorithmTraits> all;  ///< algorithms with names in scenarios
   std::vector<AlgorithmTraits> nameless;
   std::array<std::array<const AlgorithmTraits*, kBaseAlgorithms>, kBaseAlgorithms + 1> by_choice{};
 

@@ -43,7 +43,7 @@ class CollectiveKinds {
 enum class SumsOn : std::uint8_t {
   kReplicas,
   kHosts,      ///< the workers' CPUs, which are separate ranks if replicas are GPUs
-  kOneDevice,  ///< which also divides a mean, before it copies results back to all
+  kOneDevice,  ///< one device, which also divides a mean before it copies results back to all
 };
 
 /// The part of the data that NCCL moves.
@@ -53,8 +53,8 @@ enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
 enum class ShardLimit : std::uint8_t {
   kNoShards,          ///< shards are not supported
   kReplicasOfWorker,  ///< rings are rotated against each other by replicas of a worker
-  kWorkers,           ///< their CPUs sum the shards
-  kReplicas,          ///< which sum the shards
+  kWorkers,           ///< at most the number of workers, whose CPUs sum the shards
+  kReplicas,          ///< at most the number of replicas, which sum the shards
   kOwn,               ///< checked by find_problems
 };
 
@@ -70,7 +70,7 @@ struct AlgorithmTraits {
 
   // --- capabilities ---
   CollectiveKinds on_gpus = {};
-  CollectiveKinds on_cpus = {};  ///< empty: it needs GPUs
+  CollectiveKinds on_cpus = {};  ///< empty: the algorithm needs GPUs
   SumsOn sums_on = SumsOn::kReplicas;
   NcclPart nccl = NcclPart::kNone;
   /// True if ranks are replicas with equal roles, so that it also works in the groups of a
@@ -86,10 +86,11 @@ struct AlgorithmTraits {
   ClosedFormKind closed_form = ClosedFormKind::kNone;
 
   // --- requirements ---
-  bool power_of_two = false;  ///< requires a power of two of replicas; in a combination, of workers
+  bool power_of_two = false;  ///< needs a power of two of replicas; a combination needs a power of
+                              ///< two of workers
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
-  bool channels = false;          ///< Strategy::channels
+  bool channels = false;          ///< supports Strategy::channels
   bool lanes_cut_evenly = false;  ///< pad_packs also pads to the lanes that share the buffer
   /// Returns the padded number of elements for `elements` among `ranks` with `shards`; null: no
   /// padding.
@@ -103,13 +104,14 @@ struct AlgorithmTraits {
   Merging merging = Merging::kConcat;
   Launch launch = Launch::kConcurrent;
   Staging staging = Staging::kViaHost;
-  bool waits_for_workers = false;  ///< Strategy::waits_for_workers, if it works across workers
+  bool waits_for_workers = false;  ///< Strategy::waits_for_workers, if the algorithm works across
+                                   ///< workers
 
   // --- names in frameworks ---
   /// The implementation in CommunicationOptions, which has bytes_per_pack.
   std::string_view tf_implementation = {};
-  std::string_view torch_backend = {};  ///< the backend of torch.distributed
-  bool in_horovod = false;              ///< NCCL, MPI or Gloo implement it
+  std::string_view torch_backend = {};  ///< the torch.distributed backend that implements it
+  bool in_horovod = false;              ///< NCCL, MPI or Gloo implement it in Horovod
 
   // --- schedules ---
   /// Makes the schedule of a collective over all replicas; null: it works only in combinations.
@@ -125,7 +127,7 @@ struct AlgorithmTraits {
   /// after the first half.
   Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
   Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
-  std::string_view why_not_across = {};  ///< the reason, if both are null
+  std::string_view why_not_across = {};  ///< the reason why both functions are null
 
   [[nodiscard]] bool needs_gpus() const { return on_cpus.empty(); }
   [[nodiscard]] bool supports(CollectiveKind kind, bool gpus) const {

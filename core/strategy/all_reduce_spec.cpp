@@ -55,13 +55,13 @@ std::string unknown_name(const std::string& name) {
                      hint.empty() ? "; there are " + listed(spec_algorithm_names()) : hint);
 }
 
-/// … and what kind of mistake that is.
+/// Returns the code of the problem with an unknown name.
 ProblemCode code_of(const std::string& name) {
   if (name.empty()) return ProblemCode::kMissing;
   return name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName;
 }
 
-/// TensorFlow hands shards to something that looks at them.
+/// True if TensorFlow passes the number of shards to code that uses it.
 bool heeds_shards(AlgorithmChoice algorithm, SpecApi api) {
   const SpecAlgorithm* known = find_spec_algorithm(algorithm);
   if (!known) return false;
@@ -189,7 +189,7 @@ Strategy for_entry(const Strategy& strategy, std::size_t number) {
   one.spec.reset();
   one.algorithm = *entry.algorithm;
   one.shards = heeds_shards(*entry.algorithm, strategy.spec->api) ? entry.shards : 1;
-  // The ops are ordinary ones, which no ScopedAllocator merges.
+  // The operations are ordinary ones, which ScopedAllocator does not merge.
   one.merging = Merging::kConcat;
   one.waits_for_workers = true;
   if (!one.launch_asked) one.launch = usual.launch;

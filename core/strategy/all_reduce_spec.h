@@ -21,11 +21,11 @@ struct Strategy;
 class Cluster;
 
 struct SpecEntry {
-  std::string name;                          ///< as TensorFlow's users write it
+  std::string name;                          ///< name as TensorFlow's users write it
   std::optional<AlgorithmChoice> algorithm;  ///< nullopt: TensorFlow has no algorithm of this name
   int shards = 1;
-  std::int64_t limit =
-      -1;  ///< the largest gradient it takes, in the spec's unit; negative: no limit
+  std::int64_t limit = -1;  ///< size of the largest gradient that the entry takes, in the spec's
+                            ///< unit; negative: no limit
 };
 
 /// The program whose interpretation of the spec applies (core/proto/scenario.proto,
@@ -54,15 +54,15 @@ struct SpecAlgorithm {
     kUsed,
     kUsedByMultiWorkerAllReduce,  ///< tf_cnn_benchmarks always sums on worker 0's CPU
     kIgnored,
-    kOneRing,   ///< ignored with one worker; one ring across several workers
-    kAllHosts,  ///< ignored: it sums on the CPUs of all workers, the maximum
+    kOneRing,   ///< ignored with one worker; across several workers always one ring
+    kAllHosts,  ///< ignored: sums on the CPUs of all workers, the maximum number of shards
   };
   std::string_view name;
   AlgorithmChoice algorithm;
   Shards shards = Shards::kUsed;
-  bool in_one_process = false;  ///< TensorFlow has it only inside one worker
+  bool in_one_process = false;  ///< TensorFlow supports it only inside one worker
   bool halves_evenly =
-      false;  ///< TensorFlow fails if a pack's elements are not a multiple of the workers
+      false;  ///< TensorFlow fails if a pack's elements are not a multiple of the number of workers
 };
 
 /// Returns the algorithm of that name in a spec.

@@ -9,12 +9,11 @@
 namespace tutti::core {
 namespace {
 
-/// A cut through which all bytes must pass a given number of times, from the moment at which they
-/// are ready.
+/// A cut that all bytes must cross a given number of times after they are ready.
 struct Cut {
-  /// The gradients that the cut waits for: those of its own group of workers, those of any other
-  /// replica (its result needs them), or not even all of them (the replicas that are ready may
-  /// begin among themselves).
+  /// The gradients for which the cut waits: those of its own group of workers (kOwn), those of any
+  /// other replica, because its result needs them (kOthers), those of all (kLatest), or those of
+  /// the first ready replicas, which may begin among themselves (kEarliest).
   enum class Start { kOwn, kOthers, kLatest, kEarliest };
   Start start = Start::kEarliest;
   std::size_t group = 0;
@@ -38,7 +37,8 @@ struct Cut {
   }
 };
 
-/// All cuts of a cluster. Their capacities do not depend on the bytes, so they are found once.
+/// All cuts of a cluster. Their capacities are computed once, because they do not depend on the
+/// bytes.
 class Cuts {
  public:
   Cuts(const Cluster& cluster, NetworkModel model, bool network_adds)
@@ -50,8 +50,8 @@ class Cuts {
     if (cluster_.fabric() && model != NetworkModel::kIdeal) switches(cluster_.fabric()->domains());
   }
 
-  /// The latest that something in `bytes` can be reduced if they are ready at `ready[g]` on the
-  /// workers of group g. Nothing if nothing has to be sent.
+  /// The cut that finishes last, and its time, for `bytes` that are ready at `ready[g]` on the
+  /// workers of group g. No cut if nothing has to be sent.
   struct Found {
     const Cut* cut = nullptr;
     Time time;
@@ -103,7 +103,7 @@ class Cuts {
     return latest;
   }
 
-  /// Identical cuts are added only once.
+  /// Adds a cut unless an identical one exists.
   void add(const Cut& cut) {
     const bool known = std::any_of(cuts_.begin(), cuts_.end(), [&](const Cut& c) {
       return c.what == cut.what && c.group == cut.group &&
@@ -125,7 +125,7 @@ class Cuts {
         for (const bool leaving : {true, false}) {
           Capacity capacity = links_of(machine, part, leaving);
           if (capacity.bytes_per_second == 0) {
-            // A device without links of its own sits on the worker's network cards.
+            // A device without links of its own uses the worker's network cards.
             if (machine.nics().empty() || cluster_.workers() == 1) continue;
             capacity = ports_of(cluster_, machine);
           }
@@ -147,7 +147,7 @@ class Cuts {
       senders.resize(static_cast<std::size_t>(cluster_.replicas_per_worker()));
       if (!machine.gpus().empty())
         senders.insert(senders.end(), machine.cpus().begin(), machine.cpus().end());
-      // GPUs that hold no replica may still help.
+      // GPUs that hold no replica may also send.
       if (!machine.gpus().empty())
         senders.insert(senders.end(), machine.gpus().begin() + cluster_.replicas_per_worker(),
                        machine.gpus().end());
@@ -157,8 +157,8 @@ class Cuts {
          -1});
   }
 
-  /// A worker's sends wait for its own gradients, its receives for those of another worker; the
-  /// later of the two counts.
+  /// Adds the cuts of workers' cards. A worker's sends wait for its own gradients, and its receives
+  /// for those of another worker; the later of the two counts.
   void workers() {
     Capacity all;
     for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
@@ -171,7 +171,8 @@ class Cuts {
       add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
-  /// Adds the cuts of workers that share their links to all others: those of a leaf or a group.
+  /// Adds the cuts around workers that share their links to all other workers, such as those of a
+  /// leaf or a group.
   void switches(const Fabric::Domains& domains) {
     if (domains.count < 2) return;
     Capacity one, all;
@@ -199,7 +200,7 @@ Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model, 
 
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
                  NetworkModel model, bool network_adds) {
-  // Every task is scaled and rounded down by itself, so the sum may lose a picosecond for each.
+  // Every task is scaled and rounded down separately, so the sum may lose a picosecond per task.
   const auto passes = static_cast<std::size_t>(workload.micro_batches);
   const Time rounding(compute_faster_ppm == 0
                           ? 0
@@ -212,7 +213,7 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
     return std::max(Time(), scaled - rounding);
   };
   Time longest;
-  std::vector<Time> backward;  // per group, up to the segment of the last pass
+  std::vector<Time> backward;  // by group: time up to the current segment of the last pass
   for (const StepTimes& times : workload.times) {
     backward.push_back(times.early_passes(workload.micro_batches) + times.forward);
     Time last;

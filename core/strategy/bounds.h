@@ -12,7 +12,7 @@ namespace tutti::core {
 struct Bound {
   Time time;
   std::string reason;
-  Time latency{};  ///< of an all-reduce: the part of `time` that does not depend on bandwidth
+  Time latency{};  ///< for an all-reduce: the part of `time` that does not depend on bandwidth
 };
 
 /// Returns a lower bound on the time to all-reduce `bytes` over the replicas of `cluster`, for any

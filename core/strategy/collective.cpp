@@ -15,7 +15,7 @@
 namespace tutti::core {
 namespace {
 
-/// The collective of a strategy by the traits of its algorithm.
+/// Makes the collective of a strategy from the traits of its algorithm.
 class CollectiveMaker {
  public:
   CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type,
@@ -39,7 +39,7 @@ class CollectiveMaker {
                                        : cluster.replicas_per_worker())} {
     TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(),
                 "{} replicas", cluster.replicas());
-    // The hosts are ranks of their own, unless they are replicas themselves.
+    // The hosts are separate ranks, unless they are replicas.
     const bool on_gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
     request_.hosts = on_gpus && sums_on_hosts(strategy);
     if (strategy.custom && strategy.custom->made)
@@ -84,7 +84,7 @@ class CollectiveMaker {
       made.schedule = traits_.schedule(request_);
     } else {
       stages = traits_.around(request_, across());
-      // Without parts of NCCL's, the collective is a single schedule.
+      // If NCCL executes no part, the collective is a single schedule.
       if (!traits_.uses_nccl())
         made.schedule =
             in_stages(layout(), request_.elements, schedules_of(std::exchange(stages, {})));
@@ -122,7 +122,8 @@ class CollectiveMaker {
 
   const AlgorithmTraits& traits_;
   std::optional<Partition> partition_;
-  std::vector<PartId> devices_;  ///< of a group that is no part of a partition; else empty
+  std::vector<PartId> devices_;  ///< devices of a group that is not a part of a partition;
+                                 ///< otherwise empty
   ScheduleRequest request_;
 };
 
@@ -150,7 +151,7 @@ std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataTy
                         std::int64_t elements, const Partition* partition) {
   std::int64_t parts = partition ? partition->group_size() : cluster.replicas();
   if (traits(strategy.algorithm).lanes_cut_evenly) {
-    Strategy sum = strategy;  // a mean has lanes that divide, too
+    Strategy sum = strategy;  // a mean also has lanes that divide
     sum.collective = CollectiveKind::kAllReduce;
     sum.reduction = Reduction::kSum;
     const Collective whole = partition

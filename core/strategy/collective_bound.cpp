@@ -15,7 +15,7 @@ struct Crossing {
   std::int64_t in = 0;
 };
 
-/// `inside` of `ranks` ranks, the root among them or not.
+/// Returns the crossing of a set of `inside` of `ranks` ranks; `has_root`: it contains the root.
 Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, bool has_root) {
   const std::int64_t outside = ranks - inside;
   if (inside == 0 || outside == 0) return {};
@@ -26,7 +26,7 @@ Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, 
     case CollectiveKind::kAllGather: return {inside, outside};
     case CollectiveKind::kBroadcast: return has_root ? Crossing{ranks, 0} : Crossing{0, ranks};
     case CollectiveKind::kReduce: return has_root ? Crossing{0, ranks} : Crossing{ranks, 0};
-    // The blocks of each rank's buffer for ranks of the other side.
+    // Each rank sends the blocks for the ranks on the other side.
     case CollectiveKind::kAllToAll: return {inside * outside, inside * outside};
     case CollectiveKind::kGather: return has_root ? Crossing{0, outside} : Crossing{inside, 0};
     case CollectiveKind::kScatter: return has_root ? Crossing{outside, 0} : Crossing{0, inside};
@@ -90,7 +90,7 @@ class CutSearch {
       const std::int64_t size = std::min(domains.workers * per_worker, cluster_.replicas() - first);
       if (size <= 0) break;
       const bool special = first <= root_ && root_ < first + size;
-      if (d > 1 && !special && d + 1 < domains.count) continue;  // as those before
+      if (d > 1 && !special && d + 1 < domains.count) continue;  // identical to the part before
       cut(first, size, outward, outward, "a part of the " + cluster_.fabric()->describe());
     }
   }
@@ -105,7 +105,7 @@ class CutSearch {
 
   void consider(std::int64_t parts, const Capacity& capacity, const std::string& what) {
     if (parts == 0 || capacity.bytes_per_second == 0) return;
-    // Whole bytes that must cross, rounded down.
+    // The number of whole bytes that must cross, rounded down.
     const Wide crossing = static_cast<Wide>(bytes_.count()) * static_cast<Wide>(parts) /
                           static_cast<Wide>(cluster_.replicas());
     const Bytes bytes(static_cast<std::int64_t>(crossing));

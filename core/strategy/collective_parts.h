@@ -51,7 +51,7 @@ struct CollectiveStage {
   struct ByNccl {
     CollectiveKind kind = CollectiveKind::kAllReduce;
     std::int64_t elements = 0;
-    Rank root = 0;  ///< as a rank within its worker
+    Rank root = 0;  ///< rank of the root within its worker
   };
   Stage stage;
   std::optional<ByNccl> nccl = std::nullopt;

@@ -15,8 +15,10 @@ class CollectiveTimes {
 
   /// NCCL's time for a collective. Both null: the collective is simulated by its schedule.
   struct Known {
-    std::shared_ptr<const nccl::CollectiveTime> whole;  ///< NCCL executes all of it
-    std::shared_ptr<const CollectiveParts> parts;  ///< its parts, some of which have NCCL's times
+    std::shared_ptr<const nccl::CollectiveTime> whole;  ///< set if NCCL executes the whole
+                                                        ///< collective
+    std::shared_ptr<const CollectiveParts> parts;       ///< otherwise its parts, some of which have
+                                                        ///< NCCL's times
   };
   [[nodiscard]] virtual Known of(const Collective& collective) const = 0;
   /// True if NCCL executes only the parts inside workers.

@@ -16,13 +16,13 @@ namespace tutti::core {
 struct Exchange {
   CollectiveKind collective = CollectiveKind::kAllReduce;
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 0;  ///< as Collective counts them
+  std::int64_t elements = 0;  ///< number of elements, as in Collective
   std::int32_t per_forward = 0;
   std::int32_t per_backward = 0;
   std::optional<VaryingSizes> sizes =
       std::nullopt;       ///< only for an all-to-all whose blocks are not full
   bool overlaps = false;  ///< true: computation continues, and waits at the end of the pass; false:
-                          ///< it waits at once
+                          ///< computation waits at once
 
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
@@ -35,7 +35,7 @@ struct Communicator {
   Partition partition;
   bool splits_model =
       false;  ///< gradients are reduced among the replicas with the same rank in their groups
-  Strategy strategy;  ///< its algorithm, channels, staging and launch_overhead
+  Strategy strategy;  ///< supplies algorithm, channels, staging and launch_overhead
   std::vector<Exchange> exchanges;
 };
 
@@ -46,7 +46,7 @@ inline constexpr std::int32_t kMaxExchanges = 1 << 20;
 struct PlannedExchange {
   int communicator = 0;
   Exchange exchange;
-  std::int32_t collective = -1;  ///< in Plan::collectives
+  std::int32_t collective = -1;  ///< index into Plan::collectives
 };
 
 /// Returns the problems of a communicator's algorithm and sizes as texts; empty if there are none.

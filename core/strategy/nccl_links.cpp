@@ -16,15 +16,15 @@ namespace {
 
 /// Returns the bandwidth that a link cannot exceed: for NVLink and PCIe the vendor's figure, if the
 /// machine's file gives a generation. NCCL plans with less (20 of 25 GB/s of a V100's NVLinks), and
-/// real systems reach more than that (23).
+/// real systems exceed NCCL's figure (23).
 Bandwidth ceiling_of(const Hop& hop, const Cluster& cluster) {
   if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;
   const auto local = static_cast<std::size_t>(hop.link - cluster.first_link(hop.from.worker));
   return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
 }
 
-/// A GPU's link to a switch or CPU, or a card's port. The links of one GPU to another the time
-/// model has only together, of all its neighbours.
+/// True for a GPU's link to a switch or CPU, and for a card's port. For links between two GPUs, the
+/// time model has only one parameter for a GPU's links to all its neighbours.
 bool is_of_device(const Hop& hop, const Cluster& cluster) {
   const auto is_gpu = [&](PartId id) {
     return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu;
@@ -39,8 +39,8 @@ bool by_nvlink(const Machine& machine, int from, int to) {
          });
 }
 
-/// GB/s of the one link that joins two GPUs by NVLink, of several switches' the narrowest.
-/// REQUIRES: by_nvlink().
+/// Returns the GB/s of the NVLink path between two GPUs: of its narrowest link, if it leads through
+/// switches. REQUIRES: by_nvlink().
 double nvlink_width(const Machine& machine, int from, int to) {
   const std::span<const int> route = machine.route(from, to).value_or(std::span<const int>());
   double narrowest = 0;
@@ -51,14 +51,14 @@ double nvlink_width(const Machine& machine, int from, int to) {
   return narrowest;
 }
 
-/// Everything that a collective sends, cut into the stretches that its way consists of. There may
-/// be millions, so they are handed over one by one and not kept.
+/// Cuts everything that a collective sends into stretches of its path. There may be millions of
+/// stretches, so they are passed on one by one and not kept.
 class Routes {
  public:
   struct Stretch {
     PartId from, to;
-    bool between_workers = false;  ///< the stretch itself, over the network
-    bool far = false;              ///< what is sent is for another worker
+    bool between_workers = false;  ///< true if the stretch itself leads over the network
+    bool far = false;              ///< true if the data is for another worker
     std::int32_t away = 0;
     Engine engine = Engine::kKernel;
     double elements = 0;
@@ -69,7 +69,7 @@ class Routes {
     }
   };
 
-  /// Hands all stretches to `take`; consecutive ones of the same way as one.
+  /// Passes all stretches to `take`; consecutive stretches of the same path are merged.
   Routes(const Collective& collective, const Group& group, const Schedule& schedule,
          std::function<void(const Stretch&)> take)
       : collective_(collective),
@@ -90,13 +90,13 @@ class Routes {
     if (last_.elements > 0) take_(last_);
   }
 
-  /// Elements out of ranks to others of their worker, and into them, of the one that has most.
+  /// Returns the most elements that a rank sends to, or receives from, other ranks of its worker.
   [[nodiscard]] double most_of_gpu() const {
     double most = 0;
     for (const auto& [out, in] : of_rank_) most = std::max({most, out, in});
     return most;
   }
-  /// All that joins GPUs of a worker is NVLink.
+  /// True if all stretches between GPUs of a worker use NVLink.
   [[nodiscard]] bool by_nvlink_alone() const { return nvlink_ && !other_; }
 
  private:
@@ -120,7 +120,7 @@ class Routes {
     push(across);
   }
 
-  /// A lane's steps mostly go where the one before went.
+  /// Merges a stretch with the previous one if possible: most steps of a lane take the same path.
   void push(const Stretch& way) {
     if (last_.elements > 0 && last_.is_like(way)) {
       last_.elements += way.elements;
@@ -130,7 +130,7 @@ class Routes {
     }
   }
 
-  /// From whose side what a rank sends to one of another node leaves.
+  /// Returns the GPU whose card sends the data from a rank to a rank of another node.
   [[nodiscard]] PartId beside_the_card(Rank rank, Rank peer) const {
     const nccl::Communicator& comm = *collective_.nccl->communicator;
     const Rank of_node = comm.ranks_of_node();
@@ -138,9 +138,9 @@ class Routes {
     return relay < ranks_ ? group_.device(relay) : group_.device(rank);
   }
 
-  /// On rails the rings of neighbouring nodes take turns, so that what leaves by a card comes by
-  /// the same and need not cross the receiver's sockets. SOURCE: NVIDIA/nccl src/graph/connect.cc,
-  /// ncclTopoPostset ("Alternate rings to avoid crossing rails").
+  /// On rails, the rings of neighbouring nodes alternate, so that data leaves and arrives by cards
+  /// of the same rail and need not cross the receiver's sockets. SOURCE: NVIDIA/nccl
+  /// src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing rails").
   [[nodiscard]] PartId on_the_rail(PartId from, PartId to) const {
     const Machine& machine = cluster_.machine(to.worker);
     const bool rails = cluster_.network() && cluster_.network()->kind == Network::Kind::kRails;
@@ -151,8 +151,8 @@ class Routes {
     return {to.worker, from.part};
   }
 
-  /// Straight, or over a neighbour that has NVLinks to both: over the one whose links have least so
-  /// far.
+  /// Adds a stretch inside a worker: direct, or over a neighbour that has NVLinks to both ends. If
+  /// there are several such neighbours, the one whose links carry least so far is used.
   void inside(const Stretch& way) {
     const Machine& machine = cluster_.machine(way.from.worker);
     if (by_nvlink(machine, way.from.part, way.to.part)) {
@@ -165,7 +165,8 @@ class Routes {
     for (const int gpu : machine.gpus()) {
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
         continue;
-      // With what it would carry then, beside what the two GPUs of each link have for each other.
+      // The load of its links including this stretch, which adds to the direct traffic of each
+      // link's two GPUs.
       const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) /
                                        nvlink_width(machine, way.from.part, gpu),
                                    (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) /
@@ -197,11 +198,12 @@ class Routes {
   Rank ranks_;
   bool sends_;
   bool nvlink_ = false, other_ = false;
-  Stretch last_;  ///< not handed over yet; of no elements: none
+  Stretch last_;  ///< not passed on yet; no stretch if it has no elements
   std::function<void(const Stretch&)> take_;
-  std::vector<std::pair<double, double>> of_rank_;  ///< out, in
+  std::vector<std::pair<double, double>> of_rank_;  ///< by rank: elements sent, elements received
   std::map<std::pair<PartId, int>, double>
-      relayed_;  ///< from a GPU to a neighbour; to it from neighbour -1 - n
+      relayed_;  ///< by GPU and neighbour n: elements sent to n; key -1 - n: elements received from
+                 ///< n
 };
 
 double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -214,7 +216,7 @@ Bytes whole_bytes(double bytes) { return Bytes(std::llround(bytes)); }
 
 }  // namespace
 
-/// Adds up what is sent over each place.
+/// Adds up the traffic over each place.
 class NcclLinks::Adder {
  public:
   Adder(const Cluster& cluster, const PathBook& paths, Staging staging, std::vector<Place>& places)
@@ -237,8 +239,8 @@ class NcclLinks::Adder {
   }
 
  private:
-  /// Looks the path up among recent ones. Ways come rank by rank, so each path is made about once,
-  /// and none has to be kept.
+  /// Returns a path from a cache of recent ones. Stretches come rank by rank, so each path is made
+  /// about once, and none has to be kept.
   const Path& path_of(const Routes::Stretch& way) {
     const std::int32_t ahead = way.to.worker - way.from.worker;
     const auto slot = static_cast<std::uint32_t>(way.from.part * 31 + way.to.part * 7 + ahead * 13);
@@ -263,7 +265,8 @@ class NcclLinks::Adder {
       place.resource = resource;
       place.link = link;
       place.rate = place.ceiling = rate;
-      place.part = way.between_workers ? Part::kPort : Part::kInside;  // of the ideal network
+      place.part =
+          way.between_workers ? Part::kPort : Part::kInside;  // a port of the ideal network
       if (link >= 0) describe(place);
     }
     Place& place = places_[static_cast<std::size_t>(number)];
@@ -295,8 +298,9 @@ class NcclLinks::Adder {
   Staging staging_;
   std::array<Recent, 64> recent_;
   std::vector<Place>& places_;
-  FlatIndex index_;                                   ///< of places, by resource and link
-  std::vector<std::pair<double, double>> of_worker_;  ///< out, in
+  FlatIndex index_;                                   ///< index of places by resource and link
+  std::vector<std::pair<double, double>> of_worker_;  ///< by worker: elements sent, elements
+                                                      ///< received
 };
 
 NcclLinks::NcclLinks(const Collective& collective, const Group& group, const PathBook& paths) {
@@ -333,8 +337,8 @@ NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
 }
 
 std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
-  // The time model gives the busy time of the links and ports with the highest load for their rate;
-  // that of the others is in proportion.
+  // The time model gives the busy time of the links and ports with the highest load relative to
+  // their rate; the others are in proportion.
   const bool nvlink = inside_ == LinkKind::kNvlink;
   const auto modelled = [&](const Place& place, const Load& load) {
     const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;
@@ -368,16 +372,15 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
       case Part::kSwitches:
       case Part::kOnTheWay: use.busy = transfer_time(use.carried, place.rate); break;
     }
-    // Systems are quicker than the rates that NCCL plans with, but no link is quicker than it can
-    // be. What is between the workers' ports the time does not know. Of a small collective, which
-    // has but a few channels, one link may need longer than `work`: its bytes also go in what is
-    // `delay`.
+    // Systems exceed the rates that NCCL plans with, but no link exceeds its ceiling. The time
+    // model does not cover links between the workers' ports. In a small collective with few
+    // channels, one link may need longer than `work`, because its bytes also move during `delay`.
     if (place.part != Part::kSwitches) {
       use.busy = std::max(least, std::min(use.busy, time.work));
       if (least <= time.delay + time.work) use.busy = std::min(use.busy, time.work);
     }
     if (place.part == Part::kSwitches && place.resource < 0)
-      use.busy = Time();  // ideal: they are not modelled
+      use.busy = Time();  // ideal: switches are not modelled
     if (use.busy > Time() || use.carried.count() > 0) uses.push_back(use);
   }
   return uses;
@@ -387,8 +390,8 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
 
 namespace {
 
-/// Rings, trees and their like: every channel goes its way through the GPUs of a node, and leaves
-/// by a network card.
+/// True for rings, trees and similar algorithms: every channel follows a path through the GPUs of a
+/// node, and leaves over a network card.
 bool goes_by_channels(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree ||
          algorithm == nccl::Algorithm::kPat;

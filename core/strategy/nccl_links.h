@@ -41,7 +41,7 @@ class NcclLinks {
     Time least;
     LinkId link = -1;
     bool of_device =
-        false;  ///< a GPU's own link, or a card's port: the time model has parameters for it
+        false;  ///< a GPU's own link, or a card's port, for which the time model has parameters
   };
   /// Returns the busiest of the links inside nodes and the cards' ports; links between the ports of
   /// a fabric are ignored.
@@ -78,9 +78,10 @@ class NcclLinks {
 
   std::vector<Place> places_;
   LinkKind inside_ = LinkKind::kPcie;
-  double most_of_gpu_ =
-      0;  ///< elements that a rank sends to, or receives from, others of its worker
-  double most_of_worker_ = 0;  ///< elements that a worker sends to, or receives from, others
+  double most_of_gpu_ = 0;  ///< largest number of elements that a rank sends to, or receives from,
+                            ///< others of its worker
+  double most_of_worker_ = 0;  ///< largest number of elements that a worker sends to, or receives
+                               ///< from, others
 };
 
 /// Returns the number of rings that represent the routes of a collective that NCCL executes by
@@ -110,7 +111,7 @@ class NcclLinkBound {
   std::shared_ptr<const Cluster> cluster_;
   std::shared_ptr<const NcclLinks>
       by_channels_;  ///< for algorithms with rings and trees, and for sends
-  std::shared_ptr<const NcclLinks> by_heads_;  ///< for NVLS and networks that reduce
+  std::shared_ptr<const NcclLinks> by_heads_;  ///< for NVLS, and for networks that reduce
 };
 
 }  // namespace tutti::core

@@ -26,14 +26,14 @@ constexpr std::uint64_t kLn2 = 2'977'044'472u;  ///< 2^32 · ln 2
 
 /// Returns a number from 1 … 2^64 - 1, uniformly distributed, which depends only on the arguments.
 std::uint64_t draw(std::uint64_t seed, std::int64_t replica, std::int32_t step) {
-  // Three rounds, so that neighbours in any of the three are unrelated.
-  Random by_seed(seed ^ 0x6e6f697365u);  // jitter of the same seed is something else
+  // Three rounds make draws of neighbouring seeds, replicas or steps unrelated.
+  Random by_seed(seed ^ 0x6e6f697365u);  // differs from the jitter of the same seed
   Random by_replica(by_seed.next() ^ static_cast<std::uint64_t>(replica));
   Random by_step(by_replica.next() ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(step)));
   return std::max<std::uint64_t>(1, by_step.next());
 }
 
-/// least · (u / 2^64)^(-1 / index), where least = mean (index - 1) / index
+/// Returns least · (u / 2^64)^(-1 / index), where least = mean (index - 1) / index.
 std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_t u) {
   const std::uint64_t bits = (std::uint64_t{64} << 32) - log2_fixed(u);
   const std::uint64_t times =
@@ -43,7 +43,7 @@ std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_
   return static_cast<std::uint64_t>(std::min(most, least * times >> 16));
 }
 
-/// mean / probability, or nothing
+/// Returns mean / probability with this probability, otherwise 0.
 std::uint64_t bernoulli(std::uint64_t mean, std::uint64_t probability_ppm, std::uint64_t u) {
   const bool hit =
       static_cast<std::uint64_t>(static_cast<Wide>(u) * 1'000'000 >> 64) < probability_ppm;
@@ -59,7 +59,7 @@ std::uint64_t exponential(std::uint64_t mean, std::uint64_t u) {
       static_cast<Wide>(mean) * (static_cast<Wide>(bits) * kLn2 >> 32) >> 32);
 }
 
-/// Squaring the mantissa doubles its logarithm: whether it passes 2 is the next bit.
+/// Squaring the mantissa doubles its logarithm; the next bit is 1 if the square reaches 2.
 std::uint64_t log2_fixed(std::uint64_t x) {
   TUTTI_CHECK(x > 0, "the logarithm of 0");
   const auto whole = static_cast<std::uint64_t>(std::bit_width(x)) - 1;
@@ -74,7 +74,7 @@ std::uint64_t log2_fixed(std::uint64_t x) {
   return result;
 }
 
-/// The fraction's bits say which of 2^(1/2), 2^(1/4), … to multiply.
+/// The fraction's bits select the factors 2^(1/2), 2^(1/4), ….
 std::uint64_t exp2_fixed(std::uint64_t e) {
   const std::uint64_t whole = e >> 32;
   if (whole >= 46) return std::uint64_t{1} << 62;

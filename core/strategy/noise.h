@@ -20,9 +20,10 @@ namespace tutti::core {
 struct Noise {
   enum class Kind : std::uint8_t { kNone, kExponential, kPareto, kBernoulli };
   Kind kind = Kind::kNone;
-  std::int64_t mean_ppm = 0;          ///< relative to the computation
-  std::int64_t tail_index_milli = 0;  ///< Pareto: in thousandths, above 1000
-  std::int64_t probability_ppm = 0;   ///< Bernoulli: the probability that a step is delayed
+  std::int64_t mean_ppm = 0;          ///< mean delay relative to the computation, in millionths
+  std::int64_t tail_index_milli = 0;  ///< Pareto: the tail index in thousandths, above 1000
+  std::int64_t probability_ppm = 0;   ///< Bernoulli: the probability that a step is delayed, in
+                                      ///< millionths
 
   bool operator==(const Noise&) const = default;
 };

@@ -17,8 +17,8 @@ struct ScheduleRequest {
   const Cluster& cluster;
   const Strategy& strategy;
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 0;  ///< padded, if the algorithm pads
-  int index = 0;              ///< the pack's number
+  std::int64_t elements = 0;  ///< number of elements, padded if the algorithm pads
+  int index = 0;              ///< index of the pack
   std::int32_t replicas = 1;
   std::int32_t per_worker = 1;
   bool hosts = false;  ///< the workers' hosts are ranks after the replicas

@@ -14,11 +14,11 @@ namespace tutti::core {
 /// The placement of variables on devices; in creation order, with ties decided in favour of the
 /// first device.
 enum class Placement : std::uint8_t {
-  kRoundRobin,   ///< round-robin
+  kRoundRobin,   ///< each variable on the next device in turn
   kGreedyBytes,  ///< on the device with the fewest bytes so far
   kMinElements,  ///< on the device with the fewest elements so far
-  kByHash,  ///< part by part, by the hash of its key (core/framework/byteps/keys.h); place() does
-            ///< not support it
+  kByHash,  ///< each part by the hash of its key (core/framework/byteps/keys.h); not supported by
+            ///< place()
 };
 std::string_view to_string(Placement placement);
 
@@ -26,7 +26,7 @@ std::string_view to_string(Placement placement);
 struct Placed {
   std::int64_t elements = 0;
   Bytes bytes;
-  bool pinned = false;  ///< it is on another device already, and is skipped
+  bool pinned = false;  ///< the variable is already placed on another device, and is skipped
 };
 
 /// Returns the device of each variable, from 0; -1 for pinned ones. Cost: `places` for each
@@ -49,11 +49,11 @@ struct Servers {
 
   /// The device of every worker through which gradients and variables are sent.
   enum class Relay : std::uint8_t {
-    kNone,           ///< every replica separately
+    kNone,           ///< every replica communicates separately
     kHost,           ///< the worker's CPU
-    kReplicaInTurn,  ///< replica i mod G for variable i
-    kByLoad,  ///< the CPU for fewer than 65536 elements, else the replica with the fewest elements
-              ///< so far
+    kReplicaInTurn,  ///< replica i mod G for variable i, with G replicas in a worker
+    kByLoad,  ///< the CPU for fewer than 65536 elements, otherwise the replica with the fewest
+              ///< elements so far
   };
   Relay push = Relay::kNone;
   Relay pull = Relay::kNone;
@@ -73,15 +73,16 @@ struct HierarchicalCopy {
   /// The devices that add up pack i: device i mod n, and the corresponding one of the other half.
   enum class Topology : std::uint8_t { kDgx1, kGcpV100 };
   Topology topology = Topology::kDgx1;
-  bool drops_odd =
-      false;  ///< as TensorFlow does; otherwise an odd device belongs to the second group
+  bool drops_odd = false;  ///< drops an odd device, as TensorFlow does; otherwise the device
+                           ///< belongs to the second group
 };
 
 /// The two devices that add up pack `index`, and the size of the first group.
 struct CopyRoots {
-  int first = 0;   ///< the final sum
-  int second = 0;  ///< the sum of the other group
-  int group = 1;   ///< devices 0 … group - 1 are the first group, whichever root it has
+  int first = 0;   ///< device of the final sum
+  int second = 0;  ///< device of the other group's sum
+  int group = 1;   ///< devices 0 … group - 1 are the first group, regardless of which root it
+                   ///< contains
 };
 /// Returns the roots of a pack. REQUIRES: at least 2 devices; 8 with kGcpV100.
 CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int64_t index);

@@ -194,7 +194,7 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
                          "of tf_cnn_benchmarks use servers; remove workers {{ server: true }}",
                          cluster.servers(), cluster.servers() == 1 ? "" : "s")}};
   }
-  if (strategy.spec) return {};  // its entries have them: problems_on()
+  if (strategy.spec) return {};  // its entries have requirements: see problems_on()
   return Requirements(strategy, cluster).check();
 }
 

@@ -41,16 +41,17 @@ struct StrategyProblem {
 
 /// A strategy's handling of sparse gradients, if it does not simply gather rows by its algorithm.
 struct SparseRules {
-  std::optional<StrategyProblem> refused;  ///< no sparse gradients are supported
+  std::optional<StrategyProblem> refused;  ///< set if sparse gradients are not supported
   std::optional<StrategyProblem>
-      refused_if_rows_differ;  ///< replicas must have the same number of rows
+      refused_if_rows_differ;  ///< set if all replicas must have the same number of rows
   bool on_servers = true;      ///< gradients of variables on servers may be sparse
   bool over_first_device =
-      false;  ///< each is gathered on the first device, and copied from there to all
-  std::optional<AlgorithmChoice> gathered_by;  ///< independent of the algorithm for dense gradients
+      false;  ///< each gradient is gathered on the first device, and copied from there to all
+  std::optional<AlgorithmChoice> gathered_by;  ///< algorithm that gathers them, independent of the
+                                               ///< algorithm for dense gradients
   bool lengths_first = false;                  ///< replicas first exchange their numbers of rows
-  std::string whole_if_rows_differ;  ///< the component that then reduces it as a dense gradient;
-                                     ///< "": rows are gathered
+  std::string whole_if_rows_differ;  ///< the component that reduces the gradient as a dense one if
+                                     ///< rows differ; "": rows are gathered
   bool after_last_pack =
       false;  ///< serial launches: sparse gradients come after the last dense pack
   bool indices_beside_values = false;  ///< concurrent launches: indices do not wait for values
@@ -59,8 +60,10 @@ struct SparseRules {
 /// The aggregation of per-replica variables for a checkpoint.
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
-  bool on_cpu = false;                ///< copied to the worker's CPU and added up there
-  std::optional<AlgorithmChoice> by;  ///< independent of the algorithm for gradients
+  bool on_cpu = false;                ///< variables are copied to the worker's CPU and added up
+                                      ///< there
+  std::optional<AlgorithmChoice> by;  ///< algorithm that sums them, independent of the algorithm
+                                      ///< for gradients
 };
 
 class Framework;
@@ -69,12 +72,12 @@ class CustomAlgorithm;
 
 /// An algorithm that a file describes.
 struct CustomChoice {
-  std::string file;  ///< as the scenario names it
-  std::string path;  ///< where it was found
+  std::string file;  ///< file name in the scenario
+  std::string path;  ///< path where the file was found
   std::shared_ptr<const AlgorithmText> text;
   std::vector<AlgorithmParameter> set;
   std::shared_ptr<const CustomAlgorithm>
-      made;  ///< for the cluster; null until the strategy is lowered
+      made;  ///< the algorithm for the cluster; null until the strategy is lowered
 };
 
 /// The strategy of a scenario, with every default filled in.
@@ -83,7 +86,7 @@ struct Strategy {
   /// gradients.
   AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
-  std::optional<CustomChoice> custom;  ///< of algorithm kCustom
+  std::optional<CustomChoice> custom;  ///< only for algorithm kCustom
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
@@ -94,24 +97,25 @@ struct Strategy {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
-  bool agg_small_grads_exact_group = false;  ///< otherwise groups have up to two more
+  bool agg_small_grads_exact_group = false;  ///< if false, groups hold up to two more gradients
   int all_reduce_merge_scope = 1;
   bool merge_scope_asked = false;
-  int chunks_by_count =
-      0;  ///< packs with equally many gradients each, the last first (TensorFlow 2.1); 0: unused
-  bool pad_packs = false;  ///< to a size that can be cut evenly
-  TfRuntime tf_runtime;    ///< only for tf_ring
+  int chunks_by_count = 0;  ///< number of packs with equal numbers of gradients, the last created
+                            ///< first (TensorFlow 2.1); 0: unused
+  bool pad_packs = false;   ///< pads packs to a size that can be cut evenly
+  TfRuntime tf_runtime;     ///< only for tf_ring
   std::shared_ptr<const Framework>
       framework;  ///< the framework that chose these settings, if any (core/framework)
-  std::optional<Servers> servers;  ///< the devices that store variables, if not every replica does
+  std::optional<Servers> servers;  ///< the devices that store variables, unless every replica
+                                   ///< stores them
   /// Only for reduction_to_one_device: the rank that adds; nullopt: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
   HierarchicalCopy hierarchical_copy;  ///< only for hierarchical_copy
   bool independent = false;  ///< every replica keeps its gradients to itself; nothing is reduced
-  std::string
-      distribution_name;  ///< for display: what holds variables, "MirroredStrategy (NcclAllReduce)"
-  std::string reduced_by;  ///< for display: the reducer, "CollectiveAllReduce TF_2_4,
-                           ///< implementation NCCL"; or ""
+  std::string distribution_name;  ///< for display: the distribution that holds variables,
+                                  ///< "MirroredStrategy (NcclAllReduce)"
+  std::string reduced_by;         ///< for display: the reducer, "CollectiveAllReduce TF_2_4,
+                                  ///< implementation NCCL"; or ""
   SparseRules sparse;
   CheckpointRules checkpoint;
 
@@ -120,7 +124,8 @@ struct Strategy {
   Reduction reduction = Reduction::kSum;
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
-  bool staging_asked = false;  ///< set explicitly; otherwise the algorithm's default
+  bool staging_asked = false;  ///< staging was set explicitly; otherwise it is the algorithm's
+                               ///< default
   std::optional<Launch> launch_asked;
   std::optional<Merging> merging_asked;
   std::optional<Update> update_asked;
@@ -133,8 +138,8 @@ struct Strategy {
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
   bool instance_keys = false;  ///< packs have instance keys in any launch order (collective_keys.h)
-  std::optional<Time> timeout;   ///< of each of a collective's two timers
-  Notes notes;                   ///< for readers of the plan: why it is as it is
+  std::optional<Time> timeout;   ///< the timeout of each of a collective's two timers
+  Notes notes;                   ///< notes for readers of the plan that explain it
   std::string reduce_to_device;  ///< as written in the scenario; lowered to reduce_to
   /// The fields above that were set by options of a framework, and where those are written:
   /// "num_packs" → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the fields are

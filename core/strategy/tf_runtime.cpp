@@ -6,7 +6,7 @@
 namespace tutti::core {
 namespace {
 
-/// Their memory is within each other's reach: the way from one to the other leads through no CPU.
+/// True if the devices can access each other's memory: the route between them contains no CPU.
 bool are_peers(const Machine& machine, int from, int to) {
   const auto route = machine.route(from, to);
   if (!route || route->empty()) return false;

@@ -14,11 +14,11 @@ namespace tutti::core {
 
 /// The settings of TensorFlow's collective runtime (strategy { tf_ring { … } }).
 struct TfRuntime {
-  std::vector<std::int32_t>
-      subdiv_offsets;  ///< one ring per offset; empty: one, or by the next field
+  std::vector<std::int32_t> subdiv_offsets;  ///< one ring per offset; empty: one ring, or the
+                                             ///< number that the next field gives
   std::optional<int> max_subdivs_per_device;
-  Bytes align{64};            ///< of chunks
-  bool tasks_by_name = true;  ///< task 10 comes before task 2
+  Bytes align{64};            ///< alignment of chunks
+  bool tasks_by_name = true;  ///< tasks are ordered by name, so task 10 comes before task 2
   std::string gpu_ring_order;
 };
 

@@ -10,7 +10,7 @@ namespace tutti::core {
 
 /// One execution of a collective of a plan. It is the same on all replicas.
 struct Occurrence {
-  std::uint64_t seed = 0;  ///< of the run
+  std::uint64_t seed = 0;  ///< seed of the run
   std::int32_t step = 0;
   std::int64_t number = 0;  ///< index among the executions of the same collective in this step
 };

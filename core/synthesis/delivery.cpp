@@ -48,7 +48,7 @@ Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions
       wanted += demand;
     }
     if (flow.run(source, sink) == wanted) return time;
-    // The ranks beyond the narrowest cut, and the links that lead there.
+    // Find the ranks on the far side of the narrowest cut, and the links that cross it.
     Ratio longer{0, 0};
     for (int rank = 0; rank < graph.ranks; ++rank)
       if (!flow.on_source_side(first_rank + rank))

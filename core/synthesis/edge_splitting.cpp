@@ -14,10 +14,10 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// The links of a path that have grown together, as a key.
+/// Identifies a path by the links from which it was merged.
 using PathKey = std::u32string;
 
-/// A link of the graph as it is split off, or a path of such links that is one now.
+/// A link of the graph, or a path of links that were merged into one arc.
 struct Arc {
   int from = 0;
   int to = 0;
@@ -26,9 +26,9 @@ struct Arc {
   bool on_route = true;
 };
 
-/// A step with which one visits `count` things in a circle, each once and neighbours late: a link
-/// with little room should lead to ranks of all nodes instead of the next few ranks, because trees
-/// are shallower then.
+/// Returns a stride that visits `count` positions of a circle once each, with neighbours far apart
+/// in time. A link with little room then leads to ranks of all nodes instead of the next few ranks,
+/// which makes trees shallower.
 std::size_t stride_through(std::size_t count) {
   auto stride = static_cast<std::size_t>(static_cast<double>(count) * 0.618);
   while (stride > 1 && std::gcd(stride, count) != 1) --stride;
@@ -58,7 +58,7 @@ class Splitter {
   std::optional<RankGraph> split() {
     std::vector<int> switches;
     for (int node = graph_.ranks; node < graph_.nodes(); ++node) switches.push_back(node);
-    // Switches with few links first: that shortens the paths through the others.
+    // Remove switches with few links first: this shortens the paths through the others.
     std::sort(switches.begin(), switches.end(),
               [&](int a, int b) { return std::pair(degree(a), a) < std::pair(degree(b), b); });
     if (attempt_ % 2 == 1) shuffle(switches);
@@ -111,7 +111,7 @@ class Splitter {
 
   // --- the flows ---
 
-  /// For every rank v a flow in which each rank sends what it contributes, and v receives all.
+  /// Finds, for every rank v, a flow in which each rank sends its contribution and v receives all.
   void find_flows(const Contributions& contributions, std::int64_t trees) {
     MaxFlow flow(graph_.nodes() + 1);
     for (const Arc& one : arcs_) flow.add_arc(one.from, one.to, one.capacity);
@@ -131,8 +131,8 @@ class Splitter {
     }
   }
 
-  /// Sends up to `units` more from one node to another in the room that a flow leaves on the arcs,
-  /// or by sending back what it sends. Returns the units that found no way.
+  /// Sends up to `units` more from one node to another, over the room that a flow leaves on the
+  /// arcs or by reducing the flow on arcs. Returns the number of units that found no path.
   std::int64_t reroute(std::vector<std::int64_t>& flow, int from, int to, std::int64_t units) {
     while (units > 0) {
       came_over_.assign(nodes(), -1);
@@ -175,12 +175,12 @@ class Splitter {
   /// A flow before it was changed.
   struct Before {
     std::size_t rank = 0;
-    std::int64_t moved = 0;          ///< units that were moved to the direct arc
+    std::int64_t moved = 0;          ///< number of units that were moved to the direct arc
     std::vector<std::int64_t> flow;  ///< empty if nothing else was changed
   };
 
-  /// Makes the flow to one rank fit after `units` were moved from two arcs to the direct one (-1:
-  /// to none). Returns the units that found no way.
+  /// Repairs the flow to one rank after `units` of capacity were moved from two arcs to the direct
+  /// one (-1: to none). Returns the number of units that found no path.
   std::int64_t mend(std::size_t rank, int in, int out, int direct, std::int64_t units) {
     std::vector<std::int64_t>& flow = flows_[rank];
     std::int64_t& over_in = flow[static_cast<std::size_t>(in)];
@@ -218,7 +218,7 @@ class Splitter {
     }
   }
 
-  /// Splits up to `units` off: as many as leave all cuts wide enough.
+  /// Splits off up to `units` of capacity: the largest amount that leaves all cuts wide enough.
   void split_off(int in, int out, std::int64_t units, bool on_route) {
     const bool loop = arc(in).from == arc(out).to;
     while (units > 0) {
@@ -245,7 +245,7 @@ class Splitter {
 
   enum class Pairs { kOnRoutes, kAny, kLoops };
 
-  /// Splits links of a switch off pairwise; `evenly`: each with all of its partners alike.
+  /// Splits off a switch's links in pairs; `evenly`: divides each link equally among its partners.
   bool pass(int node, Pairs which, bool evenly) {
     std::vector<int> in = entering_[static_cast<std::size_t>(node)];
     std::vector<int> out = leaving_[static_cast<std::size_t>(node)];
@@ -335,7 +335,7 @@ class Splitter {
   std::vector<std::vector<int>> leaving_;
   std::vector<std::vector<int>> entering_;
   std::unordered_set<PathKey> pieces_;
-  std::vector<std::vector<std::int64_t>> flows_;  ///< [rank][arc]
+  std::vector<std::vector<std::int64_t>> flows_;  ///< by rank and arc
   std::vector<int> came_over_;
   std::vector<int> queue_;
   std::vector<int> partners_;

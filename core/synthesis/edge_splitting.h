@@ -17,8 +17,8 @@
 // find none, exactly γ - d can be split off.
 //
 // Messages between two ranks of a cluster take one fixed route. Links are therefore first split
-// off along routes that exist: a path that has grown together must be a piece of some route. What
-// is left after that is split off regardless and counted: these units travel over other links than
+// off along routes that exist: a path that has grown together must be a piece of some route. The
+// remaining units are split off regardless and counted: these units travel over other links than
 // planned here.
 // SOURCE: Bang-Jensen, Frank, Jackson, "Preserving and increasing local edge-connectivity in mixed
 // graphs", SIAM J. Discrete Math. 1995; its use for switches: arXiv 2402.06787, section 5.2.
@@ -43,8 +43,8 @@ struct RankLink {
 
 struct RankGraph {
   int ranks = 0;
-  std::vector<RankLink> links;  ///< at most one for each pair, sorted; capacities are above 0
-  std::int64_t off_route = 0;   ///< units whose messages take other links than planned
+  std::vector<RankLink> links;  ///< at most one link for each pair, sorted; capacities are above 0
+  std::int64_t off_route = 0;   ///< number of units whose messages use other links than planned
 };
 
 /// Replaces the switches of `graph`, whose links have room for `capacities` trees, by links between

@@ -24,9 +24,9 @@
 namespace tutti::core::synthesis {
 
 struct Exchange {
-  std::vector<int> radices;  ///< the product is the number of ranks; the innermost first
-  bool whole_buffers =
-      false;  ///< of an all-reduce: every round exchanges and adds the whole buffer
+  std::vector<int> radices;  ///< radices from the innermost to the outermost; their product is the
+                             ///< number of ranks
+  bool whole_buffers = false;  ///< all-reduce only: every round exchanges and adds the whole buffer
 
   bool operator==(const Exchange&) const = default;
 };

@@ -27,7 +27,8 @@ struct FabricLink {
 /// messages (switches, CPUs, network cards and devices without a replica).
 struct FabricGraph {
   int ranks = 0;
-  std::vector<std::string> names;  ///< of all nodes: "w0/gpu3", "w0/nvswitch", "leaf1"
+  std::vector<std::string> names;  ///< by node: its name, such as "w0/gpu3", "w0/nvswitch" or
+                                   ///< "leaf1"
   std::vector<FabricLink> links;
   Bandwidth unit{1};       ///< the bandwidth of a capacity of 1
   bool rounded = false;    ///< true if bandwidths were rounded down to multiples of `unit`

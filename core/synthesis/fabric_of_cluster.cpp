@@ -20,7 +20,7 @@ class GraphBuilder {
       for (int to = 0; to < graph_.ranks; ++to) {
         if (from == to) continue;
         route_.clear();
-        // Ranks without a route reach each other over other ranks.
+        // Ranks without a direct route reach each other through other ranks.
         if (!cluster_.append_route(cluster_.replica(from), cluster_.replica(to), Staging::kDirect,
                                    route_))
           continue;
@@ -45,7 +45,7 @@ class GraphBuilder {
   }
 
  private:
-  /// The name of a rank that cannot be reached from rank 0; "" if all can.
+  /// Returns the name of a rank that cannot be reached from rank 0; "" if there is none.
   [[nodiscard]] std::string rank_apart() const {
     std::vector<bool> reached(static_cast<std::size_t>(graph_.nodes()), false);
     std::vector<int> queue{0};
@@ -74,7 +74,7 @@ class GraphBuilder {
     return cluster_.fabric() ? cluster_.fabric()->name(-1 - part.part) : "network";
   }
 
-  /// Cards of one index meet at a switch of their own if the network has rails.
+  /// If the network has rails, the cards of each index share a switch.
   int end_of(PartId part, PartId card) {
     const bool rail = part.worker < 0 && !cluster_.fabric() && cluster_.network() &&
                       cluster_.network()->kind == Network::Kind::kRails;

@@ -11,8 +11,8 @@ inline constexpr std::int64_t kMaxRanks = 512;
 
 /// The links of a cluster that synthesis takes into account.
 enum class FabricLinks {
-  kOnRoutes,  ///< those on the routes that messages between ranks take
-  kAll,       ///< all links of the cluster, over which data could be routed freely
+  kOnRoutes,  ///< only the links on the routes that messages between ranks take
+  kAll,       ///< all links of the cluster, as if data could be routed freely
 };
 
 /// The fabric between the replicas of a cluster; messages are not staged in host memory.

@@ -13,7 +13,7 @@ namespace tutti::core::synthesis {
 struct Forest {
   int ranks = 0;
   Contributions contributions;
-  std::int64_t trees = 1;  ///< per part: a tree carries 1/trees of one
+  std::int64_t trees = 1;  ///< number of trees per part; each carries 1/trees of a part
   std::vector<SpanningTree> all;
 
   /// The largest number of links between a root and a rank.
@@ -22,8 +22,8 @@ struct Forest {
 
 /// The directions in which data crosses the trees.
 struct Crossings {
-  bool down = true;  ///< from roots to all
-  bool up = false;   ///< from all to roots, which reduces
+  bool down = true;  ///< data moves from roots to all ranks
+  bool up = false;   ///< data moves from all ranks to roots, which reduce it
 };
 
 /// Returns the time in which the busiest link of the fabric carries its share, where messages take

@@ -8,7 +8,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// Trees share lanes if they have more than this together: the language has 1,024.
+/// The largest number of lanes; if trees need more, they share lanes. The language has 1,024.
 constexpr std::int64_t kMaxLanes = 960;
 
 /// The statements of each rank on one lane of one tree, for every piece.
@@ -17,8 +17,8 @@ using RankStatements = std::map<int, std::string>;
 /// A tree with the lanes of its links.
 struct LanedTree {
   const SpanningTree* tree = nullptr;
-  std::vector<std::vector<int>> children;  ///< by rank; the deepest first
-  std::vector<int> lane;                   ///< by rank: that of the link to its parent
+  std::vector<std::vector<int>> children;  ///< by rank: its children, deepest first
+  std::vector<int> lane;                   ///< by rank: the lane of the link to its parent
   int lanes = 1;
   std::int64_t first_chunk = 0;
 
@@ -84,7 +84,7 @@ class ForestWriter {
 
   std::string write() {
     write_head();
-    // Trees that share lanes take turns: piece 0 of each, piece 1 of each, ….
+    // Trees that share lanes alternate: piece 0 of each, then piece 1 of each, ….
     const auto trees = static_cast<std::int64_t>(trees_.size());
     const std::int64_t together = (all_lanes_ + kMaxLanes - 1) / kMaxLanes;
     for (std::int64_t first = 0; first < trees; first += together) {
@@ -109,7 +109,7 @@ class ForestWriter {
 
   [[nodiscard]] int root() const { return forest_.all.front().root; }
 
-  /// The roots' own parts, which nobody sends them.
+  /// Writes the copies of the roots' own parts, which they receive from nobody.
   void write_own_part() {
     const bool gathers = kind_ == CollectiveKind::kAllGather;
     text_ += "\nlane own {\n";
@@ -159,7 +159,8 @@ class ForestWriter {
     }
   }
 
-  /// Chooses by halves, so that finding a rank's statements takes few comparisons.
+  /// Writes nested conditions that halve the list, so that few comparisons find a rank's
+  /// statements.
   void write_choice(const std::vector<std::pair<int, std::string>>& list, std::size_t begin,
                     std::size_t end) {
     if (begin == end) return;
@@ -175,7 +176,8 @@ class ForestWriter {
     text_ += "}\n";
   }
 
-  /// Returns the statements of each rank on each lane of a tree that send the root's chunks to all.
+  /// Returns, by lane of a tree, the statements of each rank that send the root's chunks to all
+  /// ranks.
   [[nodiscard]] std::vector<RankStatements> steps_down(std::int64_t t) const {
     const LanedTree& tree = trees_[static_cast<std::size_t>(t)];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
@@ -184,7 +186,7 @@ class ForestWriter {
       const int parent = tree.parent(rank);
       const int own = tree.lane_of(rank);
       if (parent >= 0) {
-        // Sums came up from here: the chunk may be overwritten once they have left.
+        // The rank sent its sum from this chunk, which may be overwritten once the sum has left.
         steps[static_cast<std::size_t>(own)][rank] =
             fmt::format("{}receive {} from {}", up_ ? wait(true, t, own) : "", data, parent);
       }
@@ -203,7 +205,7 @@ class ForestWriter {
     return steps;
   }
 
-  /// The lane on which the root has the whole sum.
+  /// Returns the lane on which the root has the complete sum.
   static int last_lane_of_root(const LanedTree& tree) {
     return tree.lane_of(tree.children_of(tree.tree->root).front());
   }

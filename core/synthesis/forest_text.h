@@ -22,7 +22,7 @@ namespace tutti::core::synthesis {
 
 struct TextOptions {
   std::string name = "synthesized";
-  std::vector<std::string> remarks;  ///< lines for the head of the file
+  std::vector<std::string> remarks;  ///< comment lines at the beginning of the file
   std::int64_t pieces = 1;           ///< the default of the file's parameter `pieces`
 };
 

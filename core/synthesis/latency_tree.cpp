@@ -4,7 +4,7 @@ namespace tutti::core::synthesis {
 
 Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
   const auto ranks = static_cast<std::size_t>(graph.ranks);
-  // Times that do not depend on the order of sends.
+  // These times do not depend on the order of sends.
   std::vector<Time> sending(ranks * ranks), latency(ranks * ranks);
   for (int from = 0; from < graph.ranks; ++from) {
     for (int to = 0; to < graph.ranks; ++to) {
@@ -15,7 +15,7 @@ Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
     }
   }
   SpanningTree tree{root, 1, std::vector<int>(ranks, -1), {root}};
-  std::vector<Time> free(ranks, kNever);  // when a rank can send next
+  std::vector<Time> free(ranks, kNever);  // by rank: the time at which it can send next
   free[static_cast<std::size_t>(root)] = Time();
   while (tree.order.size() < ranks) {
     Time earliest = kNever;

@@ -56,7 +56,7 @@ bool MaxFlow::label(int from, int to) {
   return false;
 }
 
-/// Sends up to `at_most` from `node` to `to` over arcs that lead one level further. The depth of
+/// Sends up to `at_most` from `node` to `to` over arcs that lead to the next level. The depth of
 /// the recursion is at most the number of nodes.
 std::int64_t MaxFlow::send(int node, int to, std::int64_t at_most) {
   if (node == to || at_most == 0) return at_most;

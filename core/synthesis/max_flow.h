@@ -47,10 +47,10 @@ class MaxFlow {
   bool label(int from, int to);
   std::int64_t send(int node, int to, std::int64_t at_most);
 
-  std::vector<std::vector<int>> leaving_;  ///< half-arcs by node
-  std::vector<int> heads_;                 ///< of half-arcs
-  std::vector<std::int64_t> capacities_;   ///< of arcs
-  std::vector<std::int64_t> room_;         ///< of half-arcs
+  std::vector<std::vector<int>> leaving_;  ///< by node: the half-arcs that leave it
+  std::vector<int> heads_;                 ///< by half-arc: the node to which it leads
+  std::vector<std::int64_t> capacities_;   ///< by arc: its capacity
+  std::vector<std::int64_t> room_;         ///< by half-arc: its remaining room
   std::vector<int> level_;
   std::vector<std::size_t> next_;
   std::vector<int> queue_;

@@ -7,7 +7,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// The graph with a source that offers each rank what it contributes.
+/// The graph with a source that supplies each rank with its contribution.
 class OfferedFlow {
  public:
   OfferedFlow(const FabricGraph& graph, const Contributions& contributions)
@@ -29,13 +29,13 @@ class OfferedFlow {
                          contributions_[rank] * per_part);
   }
 
-  /// True if all that is offered reaches the rank.
+  /// True if the contributions of all ranks can reach `rank`.
   bool all_reaches(int rank, std::int64_t per_part) {
     const std::int64_t all = total_ * per_part;
     return flow_.run(graph_.nodes(), rank, all) == all;
   }
 
-  /// After all_reaches() was false: the nodes on the source's side.
+  /// Returns the nodes on the source's side of the cut. REQUIRES: all_reaches() has returned false.
   [[nodiscard]] std::vector<bool> cut() const {
     std::vector<bool> inside;
     for (int node = 0; node < graph_.nodes(); ++node) inside.push_back(flow_.on_source_side(node));
@@ -49,8 +49,8 @@ class OfferedFlow {
   std::int64_t total_;
 };
 
-/// Returns the contributions of the ranks inside, divided by the capacity of the links that leave.
-/// nullopt if nothing leaves.
+/// Returns the contributions of the ranks inside, divided by the capacity of the links that leave;
+/// nullopt if no links leave.
 std::optional<Ratio> time_of_cut(const FabricGraph& graph, const Contributions& contributions,
                                  const std::vector<bool>& inside) {
   Ratio time{0, 0};
@@ -77,18 +77,18 @@ Contributions all_of_root(int ranks, int root) {
 
 std::optional<Optimum> optimum_of(const FabricGraph& graph, const Contributions& contributions) {
   OfferedFlow flow(graph, contributions);
-  // Begin with the cut that has everything but one rank inside.
+  // Begin with a cut that contains all nodes except one rank.
   Optimum best;
   int last = 0;
   while (last < graph.ranks && contributions[static_cast<std::size_t>(last)] == flow.total())
-    ++last;  // a cut needs a contribution inside
+    ++last;  // a cut must contain a rank with a contribution
   best.cut.assign(static_cast<std::size_t>(graph.nodes()), true);
   best.cut[static_cast<std::size_t>(last)] = false;
   auto time = time_of_cut(graph, contributions, best.cut);
   if (!time) return std::nullopt;
   best.time = *time;
   std::vector<std::int64_t> capacities(graph.links.size());
-  int passed = 0;  // ranks in a row that the current time is enough for
+  int passed = 0;  // number of consecutive ranks for which the current time is enough
   for (int rank = 0; passed < graph.ranks; rank = (rank + 1) % graph.ranks) {
     for (std::size_t i = 0; i < capacities.size(); ++i)
       capacities[i] = graph.links[i].capacity * best.time.numerator;

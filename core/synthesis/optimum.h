@@ -2,8 +2,8 @@
 
 // The least time that bandwidth allows.
 //
-// Take any set S of nodes that does not hold every rank. Whatever the ranks inside S contribute has
-// to leave it, to reach a rank outside. In an all-gather of 8 ranks with 1 byte each, the five
+// Take any set S of nodes that does not hold every rank. All contributions of the ranks inside S
+// have to leave it, to reach a rank outside. In an all-gather of 8 ranks with 1 byte each, the five
 // ranks of a set S whose outward links carry 2 bytes per second take 5/2 seconds for that, whatever
 // the algorithm. The worst set gives the least time, and ForestColl shows that trees reach it.
 //

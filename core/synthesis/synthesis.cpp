@@ -16,16 +16,17 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind:
                                      CollectiveKind::kAllReduce, CollectiveKind::kBroadcast,
                                      CollectiveKind::kReduce};
 
-/// Trees of all ranks together that are tried.
+/// The largest number of trees of all ranks together.
 constexpr std::int64_t kMaxTrees = 512;
-/// Per part.
+/// The largest number of trees per part.
 constexpr std::int64_t kMaxTreesPerPart = 64;
-/// A number of trees within this of the optimum needs no more trees.
+/// If the time with some number of trees is within this share of the optimum, no more are tried.
 constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
-/// Exchanges that are handed out, the best by their estimates.
+/// The number of exchanges that are offered, best estimates first.
 constexpr std::size_t kExchanges = 4;
-/// Sets of routes that are tried, and how much longer than with all routes their optimum may be.
+/// The number of sets of routes that are tried, and the largest ratio of their optimum to that of
+/// all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kWorthTrying = 1.25;
 /// The share of the optimal time that is added so that trees can be shallower.
@@ -70,14 +71,14 @@ class CandidateSearch {
  private:
   [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
 
-  /// Part of the fabric's routes, and what is possible with them.
+  /// A subset of the fabric's routes, and the optimum with these routes.
   struct Level {
     FabricGraph graph;
     Optimum optimum;
   };
 
-  /// All routes, and then only those that are wide: some links are on routes that are used by so
-  /// few pairs that trees could not use them as planned, and trees that leave them out do better.
+  /// Returns all routes, then only the wide ones. Some links serve the routes of so few pairs that
+  /// trees cannot use them as planned; trees without such links can be better.
   std::vector<Level> levels_to_try() const {
     std::vector<Level> levels;
     for (const std::int64_t capacity : route_capacities(graph_)) {
@@ -114,7 +115,7 @@ class CandidateSearch {
     offer_ring();
   }
 
-  /// The rings that everybody has: every tree is a path along the ranks' numbers.
+  /// Offers the usual rings: every tree is a path in the order of the ranks.
   void offer_ring() {
     Forest ring{graph_.ranks, contributions_, 1, {}};
     for (int root = 0; root < graph_.ranks; ++root) {
@@ -133,7 +134,7 @@ class CandidateSearch {
       offer(std::move(ring), 0, has_root(task_.kind) ? "chain" : "ring");
   }
 
-  /// From few trees to the optimum.
+  /// Returns tree sizes from few trees to the optimum.
   std::vector<TreeSize> sizes_to_try(const Level& level) const {
     const std::int64_t parts = has_root(task_.kind) ? 1 : graph_.ranks;
     const std::int64_t most = std::clamp<std::int64_t>(kMaxTrees / parts, 1, kMaxTreesPerPart);
@@ -148,14 +149,14 @@ class CandidateSearch {
         add(*exact);
         break;
       }
-      // Beyond 8, numbers grow by a quarter.
+      // Beyond 8, try numbers that grow by about a quarter.
       if (trees > 8 && trees % (trees / 4) != 0) continue;
       if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
       if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
       if (!go_on(0)) break;
     }
     if (sizes.empty()) return sizes;
-    // The fewest trees, the first that are close to the optimum, and the closest.
+    // Choose the fewest trees, the first number that is close to the optimum, and the closest.
     const auto close = std::find_if(sizes.begin(), sizes.end(), [](const TreeSize& size) {
       return size.above_optimum <= kClose;
     });
@@ -168,7 +169,7 @@ class CandidateSearch {
     return chosen;
   }
 
-  /// False if it was stopped.
+  /// Returns false if the search was stopped.
   bool offer_forest(const Level& level, const TreeSize& size) {
     bool stopped = false;
     const auto part_of_work = [&](double from, double to) {
@@ -177,7 +178,8 @@ class CandidateSearch {
         return !stopped;
       };
     };
-    // Orders differ in what they leave off its route; small fabrics can afford to try many.
+    // Attempts differ in the number of units off their route; small fabrics can afford many
+    // attempts.
     const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
     std::optional<RankGraph> ranks;
     for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
@@ -188,7 +190,7 @@ class CandidateSearch {
       if (ranks && ranks->off_route == 0) break;
     }
     if (!ranks) return true;
-    // Each further link costs a copy into memory and out again, about a microsecond.
+    // Each further hop costs a copy into memory and out again, about a microsecond.
     const auto cost = [&](int from, int to) { return graph_.latency(from, to) + microseconds(1); };
     auto trees = pack_trees(*ranks, contributions_, size.trees, cost, part_of_work(0.5, 1));
     if (!trees) return !stopped;
@@ -199,7 +201,7 @@ class CandidateSearch {
     return true;
   }
 
-  /// False if a tree has a step between ranks that have no route.
+  /// Returns false if a tree uses a link between ranks that have no route.
   [[nodiscard]] bool uses_routes(const Forest& forest) const {
     for (const SpanningTree& tree : forest.all) {
       for (int rank = 0; rank < graph_.ranks; ++rank) {
@@ -230,7 +232,7 @@ class CandidateSearch {
   const GoOn& go_on_;
   const std::function<void(Candidate)>& found_;
   Contributions contributions_;
-  Ratio whole_;  ///< the bound of the fabric, per part
+  Ratio whole_;  ///< lower bound of the time on the fabric, per part
   std::vector<std::vector<SpanningTree>> offered_;
   double done_ = 0;
   double share_ = 1;
@@ -265,13 +267,13 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
   const std::int64_t parts = has_root(task.kind) ? 1 : graph.ranks;
   const std::int64_t times =
       bound.per_part.numerator * (task.kind == CollectiveKind::kAllReduce ? 2 : 1);
-  // numerator / (parts · denominator) of the bytes cross a link of one unit.
+  // A link of one unit carries numerator / (parts · denominator) of the bytes.
   const Wide bytes = static_cast<Wide>(task.bytes.count()) * static_cast<Wide>(times);
   const Wide per_second = static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(parts) *
                           static_cast<Wide>(bound.per_part.denominator);
   const Wide seconds = bytes / per_second;
   const Wide rest = bytes % per_second;
-  // Bounds of days are not told apart; below, nothing overflows 128 bits.
+  // Longer bounds all become kLongestDuration; below it, nothing overflows 128 bits.
   if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) {
     bound.time = kLongestDuration;
     return bound;

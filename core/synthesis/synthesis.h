@@ -16,8 +16,8 @@ namespace tutti::core::synthesis {
 
 struct Task {
   CollectiveKind kind = CollectiveKind::kAllGather;
-  int root = 0;  ///< of a collective that has one
-  Bytes bytes;   ///< of the whole buffer
+  int root = 0;  ///< the root, for collectives that have one
+  Bytes bytes;   ///< size of the whole buffer
 };
 
 /// True for the collectives that are synthesized.
@@ -27,24 +27,26 @@ std::string synthesized_collectives();
 
 /// A schedule that was found: a forest, or an exchange.
 struct Candidate {
-  std::string name;              ///< "3 trees per rank, 7 levels"
-  std::optional<Forest> forest;  ///< of the fabric, or of the reversed fabric if it only reduces
-  std::optional<Exchange> exchange;  ///< if it is no forest
-  double busiest_link = 0;  ///< of a forest: the time of the busiest link over the bandwidth bound
-  std::int64_t off_route = 0;  ///< of a forest: trees that take other links than planned
+  std::string name;              ///< for example "3 trees per rank, 7 levels"
+  std::optional<Forest> forest;  ///< a forest of the fabric; if the collective only reduces, of the
+                                 ///< reversed fabric
+  std::optional<Exchange> exchange;  ///< set if the candidate is not a forest
+  double busiest_link = 0;     ///< for forests: time of the busiest link divided by the bandwidth
+                               ///< bound
+  std::int64_t off_route = 0;  ///< for forests: number of units that use other links than planned
 };
 
 /// The text of a candidate in the language for algorithms.
 std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextOptions& options);
 
-/// The least time that the bandwidth of the fabric allows. Of an all-reduce: that of a
-/// reduce-scatter and then an all-gather, as ForestColl counts. Both at the same time can be faster
+/// The least time that the bandwidth of the fabric allows. For an all-reduce: the sum of a
+/// reduce-scatter and an all-gather, as ForestColl counts. Both at the same time can be faster
 /// where links are unequal, because each uses the direction of a link that the other needs less.
 struct BandwidthBound {
   Time time;
   Ratio per_part;            ///< in the unit of Optimum::time
-  std::vector<bool> inside;  ///< of the narrowest cut, by node
-  bool by_cut = true;        ///< false: routes deliver less than cuts let through (delivery.h)
+  std::vector<bool> inside;  ///< by node: true if it is inside the narrowest cut
+  bool by_cut = true;        ///< false: routes deliver less than the cuts allow (delivery.h)
 };
 /// nullopt if the fabric does not join all ranks.
 std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task);

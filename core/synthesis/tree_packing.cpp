@@ -13,8 +13,9 @@ namespace {
 /// A number of identical trees that are extended together.
 struct Growing {
   SpanningTree tree;
-  std::vector<Time> reached;       ///< by rank; kNever: not yet
-  std::vector<std::size_t> later;  ///< links that only some of the copies could take
+  std::vector<Time> reached;       ///< by rank: when data reaches it; kNever: the tree does not
+                                   ///< contain the rank yet
+  std::vector<std::size_t> later;  ///< links that only some of the copies can take
 
   [[nodiscard]] bool has(int rank) const {
     return reached[static_cast<std::size_t>(rank)] != kNever;
@@ -24,8 +25,8 @@ struct Growing {
 /// A link by which a tree can reach another rank.
 struct Step {
   Time reached;
-  std::size_t size = 0;        ///< of the tree when the step was found: small trees go first
-  std::int64_t used_room = 0;  ///< minus the room of the link: wide links go first
+  std::size_t size = 0;        ///< size of the tree when the step was found: small trees go first
+  std::int64_t used_room = 0;  ///< the negated room of the link: wide links go first
   std::size_t tree = 0;
   std::size_t link = 0;
 
@@ -73,9 +74,9 @@ class Packer {
   }
 
  private:
-  // --- the flow that tells how many copies can take a link ---
+  // --- the flow that determines how many copies can take a link ---
 
-  /// Makes a tree known. It offers its copies at all of its ranks.
+  /// Adds a tree, which offers its copies at all of its ranks.
   void add(Growing tree) {
     const int node = flow_.add_node();
     nodes_.push_back(node);
@@ -86,7 +87,7 @@ class Packer {
     for (const int rank : trees_.back().tree.order) find_steps(trees_.size() - 1, rank);
   }
 
-  /// The number of copies of a tree, up to `most`, that can take a link.
+  /// Returns the number of copies of a tree, up to `most`, that can take a link.
   std::int64_t find_spare(std::size_t tree, const RankLink& link, std::int64_t most) {
     const std::int64_t copies = trees_[tree].tree.copies;
     const std::int64_t others = growing_copies_ - copies;
@@ -112,7 +113,7 @@ class Packer {
                  growing.tree.order.size(), -room_[link], tree, link});
   }
 
-  /// Takes the earliest step of all trees, until all have all ranks.
+  /// Takes the earliest step of all trees, until every tree contains all ranks.
   bool grow() {
     for (std::size_t taken = 0; taken < links_to_take_;) {
       if (go_on_ && !go_on_(static_cast<double>(taken) / static_cast<double>(links_to_take_)))
@@ -133,14 +134,15 @@ class Packer {
         take(step.tree, step.link);
         ++taken;
       } else if (spare > 0) {
-        growing.later.push_back(step.link);  // what has none to spare never will
+        growing.later.push_back(step.link);  // a link without spare copies never gets any
       }
     }
     return true;
   }
 
-  /// No tree can take a link with all of its copies: one takes the link that most copies can, and
-  /// the rest of its copies become a tree of their own.
+  /// Divides a tree, because no tree can take a link with all of its copies. The copies that can
+  /// take a link (of all links, the one that most copies can take) do so; the others become a
+  /// separate tree.
   bool divide_a_tree() {
     std::int64_t most = 0;
     std::size_t tree = 0, link = 0;
@@ -182,7 +184,7 @@ class Packer {
     growing.reached[static_cast<std::size_t>(one.to)] =
         growing.reached[static_cast<std::size_t>(one.from)] + cost_(one.from, one.to);
     if (static_cast<int>(growing.tree.order.size()) == graph_.ranks) {
-      growing_copies_ -= growing.tree.copies;  // it needs no links any more
+      growing_copies_ -= growing.tree.copies;  // a complete tree needs no more links
       flow_.set_capacity(copies_offered_[tree], 0);
       return;
     }
@@ -195,13 +197,13 @@ class Packer {
   const GoOn& go_on_;
   MaxFlow flow_;
   int source_;
-  std::vector<std::vector<std::size_t>> leaving_;  ///< links by rank
-  std::vector<int> offers_;                        ///< arcs from the source, by rank
-  std::vector<std::int64_t> room_;                 ///< of links
+  std::vector<std::vector<std::size_t>> leaving_;  ///< by rank: the links that leave it
+  std::vector<int> offers_;                        ///< by rank: its arc from the source
+  std::vector<std::int64_t> room_;                 ///< by link: its remaining room
   std::vector<Growing> trees_;
-  std::vector<int> nodes_;           ///< of the flow, by tree
-  std::vector<int> copies_offered_;  ///< arcs from the source, by tree
-  std::int64_t growing_copies_ = 0;  ///< of trees that lack ranks
+  std::vector<int> nodes_;           ///< by tree: its node in the flow
+  std::vector<int> copies_offered_;  ///< by tree: its arc from the source
+  std::int64_t growing_copies_ = 0;  ///< number of copies of incomplete trees
   std::size_t links_to_take_ = 0;
   std::priority_queue<Step, std::vector<Step>, std::greater<>> steps_;
 };

@@ -5,7 +5,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-constexpr std::int64_t kParts = 1024;  // of the optimum, in which longer times are tried
+constexpr std::int64_t kParts = 1024;  // longer times are tried in steps of 1/kParts of the optimum
 
 std::vector<std::int64_t> capacities_with(const FabricGraph& graph, const Optimum& optimum,
                                           std::int64_t trees, std::int64_t more) {

@@ -17,9 +17,10 @@
 namespace tutti::core::synthesis {
 
 struct TreeSize {
-  std::int64_t trees = 1;                ///< per part
-  std::vector<std::int64_t> capacities;  ///< of links, in trees
-  double above_optimum = 0;              ///< 0.01: one percent more time than the optimum
+  std::int64_t trees = 1;                ///< number of trees per part
+  std::vector<std::int64_t> capacities;  ///< by link: its capacity in trees
+  double above_optimum = 0;              ///< relative excess over the optimal time; 0.01 is one
+                                         ///< percent
 };
 
 /// The smallest number of trees with which the optimum is reached exactly. nullopt if it is above

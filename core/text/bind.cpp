@@ -45,7 +45,7 @@ std::vector<std::string> field_names(const Descriptor& type) {
   return names;
 }
 
-/// The enum's values that a user may write: all but the first "…_UNSPECIFIED" or "…_DEFAULT".
+/// Returns the enum's values that a user may write: all except "…_UNSPECIFIED" and "…_DEFAULT".
 std::vector<std::string> value_names(const EnumDescriptor& type) {
   std::vector<std::string> names;
   for (int i = 0; i < type.value_count(); ++i) {
@@ -61,7 +61,7 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
-/// "expects a whole number", in the words of the field's type.
+/// Describes the values that the field accepts, such as "a whole number".
 std::string expectation(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
@@ -87,7 +87,7 @@ class Binder {
   Binder(SourceMap& sources, Problems& problems, GuestMessages* guests)
       : sources_(sources), problems_(problems), guests_(guests) {}
 
-  /// False if something that was written in the message is not in it.
+  /// Binds a message. Returns false if some written value is not in it.
   bool bind_message(const Value& value, Message& message) {
     sources_.add_message(message, value.at);
     std::set<const FieldDescriptor*> seen;
@@ -104,7 +104,7 @@ class Binder {
   }
 
  private:
-  /// Always false: what is complained about is left out.
+  /// Reports a problem. Always returns false, because the value is then left out.
   template <class... Args>
   bool complain(ProblemKind kind, Position at, fmt::format_string<Args...> format, Args&&... args) {
     Location where = sources_.file();
@@ -258,7 +258,7 @@ class Binder {
     return read->has_value();
   }
 
-  /// The same for whole numbers.
+  /// Converts a number in the field's unit to a whole number.
   template <class T>
   std::optional<T> whole(std::optional<double> number, const Value& value,
                          const FieldDescriptor& field) {
@@ -276,8 +276,8 @@ class Binder {
     return std::nullopt;
   }
 
-  /// Whole numbers: decimal, 0x…, 0… (octal, as text format has it), or any decimal spelling
-  /// without a fraction (1e6). Quotes around them are JSON's way of keeping 64 bits.
+  /// Reads a whole number: decimal, 0x…, 0… (octal, as in text format), or any decimal spelling
+  /// without a fraction (1e6). JSON puts numbers of 64 bits in quotes.
   template <class T>
   std::optional<T> integer(const Value& value, const FieldDescriptor& field) {
     if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) {
@@ -440,7 +440,7 @@ Document bind_named_file(const std::string& text, const std::string& path, Messa
     document.cut_off = true;
     return document;
   }
-  // With problems once more, so that they, and the places where they spoil later ones, are kept.
+  // Parse again to report the problems, whose places also suppress consequential problems.
   if (!own.empty()) document = parse_document(text, path, problems);
   bind(document.root, message, sources, problems);
   return document;

@@ -56,7 +56,7 @@ class CsvReader {
   }
 
  private:
-  /// Behind the header a '#' may begin a name.
+  /// True at a remark. After the header, a '#' may begin a name.
   [[nodiscard]] bool at_remark() const { return table_.columns.empty() && text_[next_] == '#'; }
 
   void check_header() {
@@ -81,8 +81,8 @@ class CsvReader {
     ++line_;
   }
 
-  /// The cells up to the end of the line; quoted cells may go on over several lines. `count` is
-  /// their number: of a longer row than any table has, the rest is left out.
+  /// Reads the cells up to the end of the line; quoted cells may span several lines. `count` is
+  /// their number. Cells of a row beyond the largest number of columns are dropped.
   std::vector<CsvTable::Cell> read_line(std::int64_t& count) {
     std::vector<CsvTable::Cell> cells;
     if (!table_.columns.empty()) cells.reserve(table_.columns.size());
@@ -137,7 +137,7 @@ class CsvReader {
   CsvTable table_;
   std::size_t next_ = 0;
   int line_ = 1;
-  std::int64_t cells_ = 0;  ///< of all rows
+  std::int64_t cells_ = 0;  ///< number of cells in all rows
   bool too_large_ = false;
 };
 

@@ -20,12 +20,12 @@ struct CsvTable {
     Position at;
   };
   struct Row {
-    std::vector<Cell> cells;  ///< one per column
+    std::vector<Cell> cells;  ///< one cell per column
   };
   std::map<std::string, Cell> remarks;
   std::vector<Cell> columns;
   std::vector<Row> rows;
-  std::vector<Row> uneven;  ///< rows with more or fewer cells, if they are kept
+  std::vector<Row> uneven;  ///< rows with more or fewer cells than columns, if such rows are kept
 
   /// Returns the index of a column, or -1.
   [[nodiscard]] int column(std::string_view name) const;

@@ -32,8 +32,8 @@ struct Value {
   Kind kind = Kind::kMessage;
   Position at;
   Position end;  ///< the position after its last character: after the closing quote or bracket
-  bool damaged =
-      false;  ///< a field of the message could not be read (a problem), and is not in `fields`
+  bool damaged = false;  ///< true if a field of the message could not be read, which is a problem,
+                         ///< and is not in `fields`
   std::string text;
   std::vector<Field> fields;
   std::vector<Value> items;

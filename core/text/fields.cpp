@@ -48,7 +48,8 @@ std::optional<double> Fields::required(const Message& message, const std::string
                                        const std::string& what, Bounds bounds,
                                        const std::string& remedy) {
   if (!has(message, field)) {
-    // At the field: if something was written there that was no number, that has been said already.
+    // Report at the field, so that a wrong value there, which was already reported, adds no
+    // problem.
     complain_at(message, field, ProblemCode::kMissing, "{}: {} is missing{}", what, field,
                 remedy.empty() ? "" : "; " + remedy);
     return std::nullopt;

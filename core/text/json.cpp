@@ -11,12 +11,12 @@
 namespace tutti::core {
 namespace {
 
-/// Line and column of ascending offsets in a text.
+/// Computes line and column of ascending offsets in a text.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
 
-  /// REQUIRES: `offset` is not before the last one asked for.
+  /// REQUIRES: `offset` is not before the previous call's offset.
   Position at(std::size_t offset) {
     for (; next_ < offset && next_ < text_.size(); ++next_) {
       if (text_[next_] == '\n') {
@@ -30,7 +30,7 @@ class Cursor {
   }
 
   /// Returns the position of the next token: after white space and characters that begin no value.
-  /// (RapidJSON reports brackets sometimes before, sometimes after it has passed them.)
+  /// (RapidJSON reports some brackets before it has passed them, others after it.)
   Position next_token() {
     std::size_t offset = next_;
     while (offset < text_.size() &&
@@ -39,7 +39,7 @@ class Cursor {
     return at(offset);
   }
 
-  /// Behind the bracket that closes what was read before.
+  /// Returns the position after the bracket that closes the current value.
   Position closing_bracket() {
     std::size_t offset = next_;
     while (offset < text_.size() && text_[offset] != '}' && text_[offset] != ']') ++offset;
@@ -63,7 +63,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   Value root;
   bool too_deep = false;
-  bool too_many = false;  ///< values
+  bool too_many = false;  ///< true if the text has too many values
   Position stopped_at;
 
   bool Null() { return scalar(Value::Kind::kIdentifier, "null"); }
@@ -99,7 +99,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     value.at = cursor_.next_token();
     if (is_one_too_many(value.at)) return false;
     value.text = std::move(text);
-    // RapidJSON 1.1.0 takes a second half of a surrogate pair on its own for a character.
+    // RapidJSON 1.1.0 accepts the second half of a surrogate pair as a character.
     check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
     value.end = cursor_.at(stream_.Tell());
     place(std::move(value));
@@ -127,7 +127,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return true;
   }
 
-  /// Only the innermost open value grows, so pointers to the others stay good.
+  /// Only the innermost open value grows, so pointers to the other values remain valid.
   Value* place(Value value) {
     if (open_.empty()) {
       root = std::move(value);
@@ -147,7 +147,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   rapidjson::MemoryStream& stream_;
   const std::string& file_;
   Problems& problems_;
-  std::int64_t values_ = 0;  ///< of the whole text
+  std::int64_t values_ = 0;  ///< number of values in the whole text
   Value::Field key_;
   std::vector<Value*> open_;
 };

@@ -12,9 +12,9 @@ class PlaceFinder {
  public:
   explicit PlaceFinder(Places& places) : places_(places) {}
 
-  /// `type`: null where the schema does not know the message.
+  /// `type` is null if the schema does not have the message.
   void add_message(const Value& message, const Descriptor* type, const std::string& path) {
-    std::map<std::string, int> counts;  // of repeated fields so far
+    std::map<std::string, int> counts;  // by repeated field: number of elements so far
     for (const Value::Field& written : message.fields) {
       const FieldDescriptor* field = type ? type->FindFieldByName(written.name) : nullptr;
       if (type && !field) field = type->FindFieldByCamelcaseName(written.name);
@@ -76,7 +76,7 @@ std::string Places::schema_name(std::string_view path) const {
         type ? type->FindFieldByName(std::string(written.substr(0, written.find('[')))) : nullptr;
     if (!field) return std::string(path);
     const bool last = end == std::string_view::npos;
-    // An element of a list is about its message.
+    // The path of a list's element stands for the element's message.
     const bool element =
         last && written.find('[') != std::string_view::npos && field->message_type();
     name = element ? std::string(field->message_type()->name())

@@ -8,8 +8,8 @@
 namespace tutti::core {
 namespace {
 
-/// Characters of several bytes that a terminal or a reader could be misled by: C1 controls, line
-/// and paragraph separators, and overrides of the direction of writing.
+/// True for multi-byte characters that may mislead a terminal or a reader: C1 controls, line and
+/// paragraph separators, and overrides of the writing direction.
 bool misleads(std::string_view character) {
   if (character.size() == 2 && character[0] == '\xC2')
     return static_cast<unsigned char>(character[1]) < 0xA0;

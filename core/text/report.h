@@ -96,11 +96,11 @@ class ReportValue {
 };
 
 struct ReportField {
-  std::string name;  ///< in JSON; empty: only in text
+  std::string name;  ///< name in JSON; empty: the field is only in text
   ReportValue value;
-  std::string
-      title{};  ///< in text: the heading of a table's column, or a label; empty: only in JSON
-  std::string text{};  ///< shown in text instead of the value with its unit
+  std::string title{};  ///< heading of a table's column, or label, in text; empty: the field is
+                        ///< only in JSON
+  std::string text{};   ///< shown in text instead of the value with its unit
 };
 
 /// Returns a list with the report or value of each item.

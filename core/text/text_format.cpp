@@ -25,7 +25,7 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
   void AddError(int line, int column, const std::string& message) override {
     const Location where{file_, line + 1, column + 1};
     if (message.starts_with("Interpreting non ascii")) {
-      // Told for every byte of the character.
+      // The tokenizer reports every byte of a character; report each run of such bytes once.
       if (where.line != last_.line || where.column != last_.column + 1)
         problems_.add({ProblemCode::kSyntax}, where,
                       "non-ASCII characters are allowed only in strings (\"…\") and comments");
@@ -39,7 +39,7 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
  private:
   const std::string& file_;
   Problems& problems_;
-  Location last_;  ///< of a byte that is not ASCII
+  Location last_;  ///< location of the last byte that is not ASCII
 };
 
 class TextParser {
@@ -68,7 +68,7 @@ class TextParser {
  private:
   [[nodiscard]] const Tokenizer::Token& token() const { return tokens_.current(); }
   [[nodiscard]] Position at() const { return {token().line + 1, token().column + 1}; }
-  /// Behind what was read last.
+  /// Returns the position after the previous token.
   [[nodiscard]] Position behind() const {
     return {tokens_.previous().line + 1, tokens_.previous().end_column + 1};
   }
@@ -92,7 +92,7 @@ class TextParser {
     return true;
   }
 
-  /// True if the current token begins where the one before it ends.
+  /// True if the current token begins where the previous one ends.
   [[nodiscard]] bool adjoins() const {
     return token().line == tokens_.previous().line &&
            token().column == tokens_.previous().end_column;
@@ -102,7 +102,7 @@ class TextParser {
   void read_unit(Value& value) {
     if (token().type != Tokenizer::TYPE_IDENTIFIER || !adjoins()) return;
     std::string unit = token().text;
-    // A field that follows a number without a space is one still: "shards: 4name: …".
+    // A name directly after a number may also be the next field: "shards: 4name: …".
     if (!is_unit(unit) && !is_unit(unit + "/s")) return;
     tokens_.Next();
     if (is("/") && adjoins()) {
@@ -120,8 +120,8 @@ class TextParser {
     failed_ = true;
   }
 
-  /// Skips to the apparent beginning of a field: a name before ':' or '{', or any name at the
-  /// beginning of a line; or to a bracket that may close the current message. Every call moves on,
+  /// Skips to the apparent beginning of a field (a name before ':' or '{', or any name at the
+  /// beginning of a line), or to a bracket that may close the current message. Every call advances
   /// or stops at a bracket.
   void recover() {
     const int line = tokens_.previous().line;
@@ -155,7 +155,7 @@ class TextParser {
       if (cut_off_) return;
       if (!begun_) {
         if (ended()) {
-          // Only the innermost message is reported: those around it may otherwise be complete.
+          // Report only the innermost message: the messages around it may be complete otherwise.
           if (closing.empty()) return;
           problems_.add({ProblemCode::kSyntax}, {file_, message.at.line, message.at.column},
                         "a '{}' is missing: this is never closed", closing);
@@ -168,8 +168,7 @@ class TextParser {
       if (failed_) {
         message.damaged = true;
         recover();
-        // A bracket that closes something else closes nothing: without this step the loop would
-        // stay at it.
+        // Skip a bracket that does not close this message, because the loop would never pass it.
         if (!begun_ && (is("}") || is(">")) && !is(closing)) tokens_.Next();
       }
     }
@@ -195,8 +194,7 @@ class TextParser {
     const bool colon = accept(":");
     if (!colon && !is("{") && !is("<")) {
       complain("':' after \"" + field.name + "\"");
-      // If it looks like a value it is read as one: dropping the field would cause further
-      // problems.
+      // If a value seems to follow, read it: dropping the field would cause further problems.
       if (!at_value_after_colon()) return;
       failed_ = false;
     }
@@ -270,7 +268,7 @@ class TextParser {
     tokens_.Next();
     if (value.kind == Value::Kind::kNumber) read_unit(value);
     if (value.kind == Value::Kind::kIdentifier && is(":")) {
-      // No value, but the field behind it.
+      // There is no value, but the next field.
       problems_.add({ProblemCode::kSyntax}, {file_, next.at.line, next.at.column},
                     "expected a value, found the field \"{}\"", next.name);
       begun_ = std::move(next);
@@ -283,11 +281,11 @@ class TextParser {
   Problems& problems_;
   TokenErrors errors_;
   google::protobuf::io::ArrayInputStream stream_;
-  mutable Tokenizer tokens_;  // current() and previous() are not const in 3.21
+  mutable Tokenizer tokens_;  // not const in 3.21: current() and previous()
   std::optional<Value::Field>
-      begun_;  ///< a field whose name is read already: recover() had to look behind it
-  std::int64_t values_ = 0;  ///< of the whole text
-  int lists_ = 0;            ///< open lists of the current message
+      begun_;  ///< a field whose name is already read, because recover() had to look past it
+  std::int64_t values_ = 0;  ///< number of values in the whole text
+  int lists_ = 0;            ///< number of open lists in the current message
   bool failed_ = false;      ///< the rest of the current field cannot be read
   bool cut_off_ = false;     ///< the text ended inside a message, or is read no further
 };

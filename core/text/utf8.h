@@ -15,7 +15,7 @@ inline std::size_t valid_utf8(std::string_view text) {
   while (at < text.size()) {
     const unsigned first = byte(0);
     std::size_t length = 1;
-    unsigned least = 0x80, most = 0xBF;  // of the second byte
+    unsigned least = 0x80, most = 0xBF;  // range of the second byte
     if (first >= 0xC2 && first <= 0xDF) {
       length = 2;
     } else if (first >= 0xE0 && first <= 0xEF) {

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// Differences added up. A damaged file may hold anything, so sums wrap around instead of
+/// Adds up differences. A damaged file may hold anything, so sums wrap around instead of
 /// overflowing.
 template <class T>
 class RunningSum {
@@ -26,9 +26,9 @@ class RunningSum {
 
 // --- sane ranges ---
 
-/// The latest valid time: what begins before the horizon may end some time after it.
+/// The latest valid time: a span that begins before the horizon may end some time after it.
 constexpr Time kLatest = kHorizon + 16 * kLongestDuration;
-/// The maximum number of workers, slots or lanes. (No cluster has as many.)
+/// The maximum number of workers, slots or lanes. No cluster has as many.
 constexpr std::int32_t kMaxNumber = 100'000'000;
 
 bool are_times(std::initializer_list<std::int64_t> picoseconds) {
@@ -40,7 +40,7 @@ bool are_counts(std::initializer_list<std::int64_t> counts) {
   return std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0; });
 }
 
-/// -1: none.
+/// True for an index in the valid range, or -1 for none.
 bool is_number(std::int32_t number) { return number >= -1 && number <= kMaxNumber; }
 
 bool is_kind(std::int32_t kind) { return kind >= 0 && kind <= SpanKind::kExchange; }
@@ -274,8 +274,8 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
       p.end_ps() < p.start_ps() || !are_times({p.start_ps(), p.end_ps(), p.queued_ps()})) {
     return false;
   }
-  // Pieces follow each other, and the parts of each add up to at most its length, so that their sum
-  // stays below the end of the last piece.
+  // Pieces follow each other, and the parts of a piece add up to at most its length, so the sum of
+  // all parts stays below the end of the last piece.
   if (!path.empty() && Time(p.start_ps()) < path.back().end) return false;
   std::int64_t left = p.end_ps() - p.start_ps();
   const auto part = [&left](std::int64_t t) {

@@ -52,7 +52,7 @@ struct BlockContents {
   /// The position of a block according to the index.
   struct IndexEntry {
     std::int32_t content = 0;         ///< a proto::Block::ContentCase
-    TimelineReader::SpanBlock block;  ///< for blocks without spans only the offsets
+    TimelineReader::SpanBlock block;  ///< for blocks without spans, only the offsets are set
   };
   /// Appends the entries of an index block. Returns false if it is invalid.
   static bool take_index(const proto::BlockIndex& c, std::vector<IndexEntry>& entries);

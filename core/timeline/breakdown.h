@@ -15,12 +15,12 @@ namespace tutti::core {
 struct Breakdown {
   Time launch;  ///< launching the collective
   std::array<Time, kLinkKinds>
-      wire;      ///< transfer of bytes, by the kind of the route's slowest link
+      wire;      ///< transfer of bytes, by kind of the slowest link on the route
   Time latency;  ///< link latency
-  Time queue;    ///< waiting for a link, port, engine or slot in use by others
+  Time queue;    ///< waiting for a link, port, engine or slot that others use
   Time reduce;   ///< reductions
   Time copy;     ///< copying and scaling in memory
-  Time host;     ///< threads of hosts that move bytes in software
+  Time host;     ///< work of hosts' threads that move bytes in software
 
   bool operator==(const Breakdown&) const = default;
   [[nodiscard]] Time total() const {

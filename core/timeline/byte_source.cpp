@@ -15,7 +15,7 @@ namespace tutti::core {
 
 namespace {
 
-/// Reads by pread(), which has no position that threads would share.
+/// Reads with pread(), so that threads share no file position.
 class FileBytes : public ByteSource {
  public:
   FileBytes(int file, std::uint64_t size) : file_(file), size_(size) {}

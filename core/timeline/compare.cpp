@@ -17,7 +17,7 @@ namespace {
 
 Time magnitude(Time t) { return t < Time() ? Time() - t : t; }
 
-/// "12.3 ms (4.5 %) more".
+/// For example "12.3 ms (4.5 %) more".
 std::string more(const Pair& pair) {
   const Time by = pair.difference();
   const auto of_first = pair.share();
@@ -25,7 +25,7 @@ std::string more(const Pair& pair) {
   return fmt::format("{}{} {}", show(magnitude(by)), share, by < Time() ? "less" : "more");
 }
 
-/// The parts of two steps that take `time_a` and `time_b`.
+/// Pairs the parts of two steps that take `time_a` and `time_b`.
 template <class Step>
 PartsComparison both(const Step& a, const Step& b, Time time_a, Time time_b) {
   return {{time_a, time_b},
@@ -43,7 +43,8 @@ Expected<Summary> summary_of(const TimelineReader& timeline) {
   return summary;
 }
 
-/// Adds the lanes' steps of the last training step up by kind, and counts those that only one has.
+/// Adds up, by kind, the lanes' steps of the last training step, and counts steps that only one
+/// timeline has.
 Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, const Numbers& packs,
                              Comparison& comparison) {
   std::map<std::pair<bool, std::int32_t>, KindComparison> kinds;
@@ -194,7 +195,7 @@ std::vector<std::string> Comparison::in_words() const {
                     "first channel to the end of its last",
                     together, most_channels_a, most_channels_b));
   }
-  // If one of them recorded no lanes at all, no steps count as missing.
+  // If one of the timelines recorded no lanes at all, no steps count as missing.
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {
     sentences.push_back(
         fmt::format("{} schedule steps of the first timeline and {} of the second have no "

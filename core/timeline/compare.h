@@ -27,21 +27,21 @@ inline bool is_any(const Pair& pair) { return pair.a > Time() || pair.b > Time()
 
 /// One pack of a training step in both timelines.
 struct PackComparison {
-  std::int32_t pack = 0;    ///< number in a
-  std::int32_t pack_b = 0;  ///< number in b
+  std::int32_t pack = 0;    ///< index in timeline a
+  std::int32_t pack_b = 0;  ///< index in timeline b
   Bytes bytes;
   std::string last_gradient;
-  Pair ready, start, end;  ///< since the step began; start: on the last replica
-  Pair took;               ///< from start to end
+  Pair ready, start, end;  ///< times since the step began; start: on the last replica
+  Pair took;               ///< duration from start to end
 };
 
 /// All lane steps of one kind, of the last step that both timelines recorded, joined like
 /// join_lane_steps() does.
 struct KindComparison {
   std::int32_t kind = 0;
-  bool together = false;  ///< all channels of a pack on a device are joined as one
+  bool together = false;  ///< true if all channels of a pack on a device are joined as one
   std::int64_t steps = 0;
-  Pair time;        ///< sum
+  Pair time;        ///< total time of the steps
   Time mean_error;  ///< mean of |b - a| per step
 };
 
@@ -53,8 +53,8 @@ struct PartsComparison {
 
 /// One training step in both timelines.
 struct StepComparison : PartsComparison {
-  std::int32_t step = 0;    ///< number in a
-  std::int32_t step_b = 0;  ///< number in b
+  std::int32_t step = 0;    ///< index in timeline a
+  std::int32_t step_b = 0;  ///< index in timeline b
   /// Packs that hold the same gradients in both; the others are only counted.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
@@ -72,8 +72,8 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b,
 /// strategies. Packs and lane steps are those of the last step.
 struct Comparison {
   RunInfo a, b;
-  PartsComparison steady;            ///< of Summary::steady_parts()
-  std::string basis_a{}, basis_b{};  ///< Summary::steady_basis()
+  PartsComparison steady;            ///< from Summary::steady_parts()
+  std::string basis_a{}, basis_b{};  ///< from Summary::steady_basis()
   StepComparison last;
   std::vector<KindComparison> kinds;
   std::int64_t steps_joined = 0;

@@ -13,7 +13,7 @@
 namespace tutti::core {
 namespace {
 
-/// Exact: a picosecond is the sixth decimal.
+/// Formats microseconds exactly: a picosecond is the sixth decimal.
 std::string us(Time t) {
   const std::int64_t ps = t.count();
   const std::uint64_t size =
@@ -21,13 +21,13 @@ std::string us(Time t) {
   return fmt::format("{}{}.{:06}", ps < 0 ? "-" : "", size / 1'000'000, size % 1'000'000);
 }
 
-/// Names of devices and variables may be anything; a table may not.
+/// Names of devices and variables may contain any bytes, but a table may not.
 std::string cell(const std::string& bytes) { return csv_cell(as_utf8(bytes)); }
 
 Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
   struct Row {
     const Track* track = nullptr;
-    std::string device;  ///< as a cell
+    std::string device;  ///< name of the device as a cell
   };
   std::map<TrackId, Row> rows;
   for (const Track& track : timeline.tracks())

@@ -26,22 +26,22 @@ constexpr int kBegin = 1;
 constexpr int kEnd = 2;
 constexpr int kCounter = 4;
 constexpr int kExplicitOrder = 3;
-/// Few, so that they stay in the processor's cache until they are written.
+/// This number is small, so that packets stay in the processor's cache until they are written.
 constexpr int kMaxHeldPackets = 256;
-/// The process that the links' counters belong to; workers are 1, 2, ….
+/// The process of the links' counters; workers have the process numbers 1, 2, ….
 constexpr int kLinksPid = 1'000'000'000;
 
 std::uint64_t nanoseconds_of(Time t) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, t.count()) / 1000);
 }
 
-/// Perfetto's uuids are any numbers but 0, so long as they differ; small ones make small traces.
+/// Perfetto's uuids may be any distinct numbers except 0; small ones make small traces.
 enum class UuidSpace : std::uint64_t { kWorker = 1, kDevice, kTrack, kLink, kLinks };
 std::uint64_t uuid(UuidSpace space, std::uint64_t number) {
   return number << 3 | static_cast<std::uint64_t>(space);
 }
 
-/// One number per sent message, unlike all others; sender and receiver compute the same.
+/// Returns the unique number of a sent message; sender and receiver compute the same number.
 std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::int64_t index) {
   const auto number = [](auto value) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value));
@@ -51,13 +51,13 @@ std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::
   return Random(id ^ static_cast<std::uint64_t>(index)).next();
 }
 
-/// Texts that spans share: written once, then referred to by their index in the list, from 1.
+/// Texts that spans share. Each is written once and then referred to by its index, counted from 1.
 constexpr std::array<const char*, 7> kArguments = {
     "training step", "pack", "step of the lane", "bytes", "waited ps", "start ps", "duration ps"};
 enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
 constexpr std::array<const char*, 3> kCategories = {"step", "compute", "pack"};
 enum class Category { kStep, kCompute, kPack };
-/// The part of a receive in which it no longer waits for its message to begin to move.
+/// The part of a receive in which its message moves.
 constexpr const char* kUnderWay = "under way";
 constexpr std::uint64_t kUnderWayId = 1;
 template <class Text>
@@ -123,7 +123,7 @@ class Exporter {
     string.set_name(as_utf8(text));
   }
 
-  /// Returns the number of the span's name; writes the name to `packet` on first use.
+  /// Returns the id of the span's name; writes the name to `packet` on first use.
   std::uint64_t name_id(const Span& span, perfetto::TracePacket& packet) {
     const std::int64_t which = names_layer(span)                      ? span.index
                                : span.kind >= SpanKind::kFirstCompute ? span.pack
@@ -252,12 +252,12 @@ class Exporter {
 
   static Time end_of(const Span& span) { return span.start + span.duration; }
 
-  /// Ends a receive, with an arrow from the send that its message came from.
+  /// Ends a receive, with an arrow from the send of its message.
   ///
   /// An arrow ends at the beginning of a slice, and Perfetto (flow_tracker.cc) must have seen the
-  /// send before that; but a receive often begins to wait before the send begins. The message
-  /// certainly begins to move after the send began, so an inner slice of the receive begins at that
-  /// time, and the arrow is written with the end of that slice.
+  /// send before; but a receive often begins to wait before the send begins. The message begins to
+  /// move after the send has begun, so an inner slice of the receive begins at that time, and the
+  /// arrow is written with the end of that slice.
   void write_arrival(TrackId track, const Span& span) {
     const Time moves = span.start + std::min(span.wait, span.duration);
     const bool waits = nanoseconds_of(moves) > nanoseconds_of(span.start);
@@ -270,8 +270,8 @@ class Exporter {
     }
     perfetto::TrackEvent& end = write_end(track, end_of(span));
     const std::uint64_t flow = flow_id(span.peer, span.step, span.pack, span.peer_index);
-    // Within one nanosecond the order is that of the file, so the send may come later: then the
-    // flow must stay open.
+    // Within one nanosecond, events have the order of the file. The send may then come later, so
+    // the flow must stay open.
     if (nanoseconds_of(end_of(span)) > nanoseconds_of(moves)) {
       end.add_terminating_flow_ids(flow);
     } else {
@@ -319,7 +319,7 @@ class Exporter {
   bool links_declared_ = false;
   std::set<TrackId> tracks_;
   std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>
-      names_;  ///< by kind, and pack or layer
+      names_;  ///< by kind, and pack or layer: the id of the name
 };
 
 }  // namespace

@@ -73,8 +73,8 @@ class Drawing {
     return tl::make_unexpected(Error::request({ProblemCode::kMissing}, text));
   }
 
-  /// Spans of the last step on the rows to draw: of each of the first devices its computation and
-  /// some packs.
+  /// Reads the spans of the last step on the rows to draw: computation and some packs of each of
+  /// the first devices.
   Expected<void> read_spans() {
     std::map<std::pair<std::int32_t, std::string>, int> pack_rows;
     std::vector<const Track*> candidates;

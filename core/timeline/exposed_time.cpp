@@ -10,7 +10,7 @@ void ExposedTime::begin_step() {
 }
 
 void ExposedTime::add(std::vector<Stretch>& stretches, Time start, Time end) {
-  // Real clocks may show that a stretch began before the last one ended.
+  // With real clocks, a stretch may seem to begin before the previous one ended.
   if (!stretches.empty()) start = std::max(start, stretches.back().end);
   if (end <= start) return;
   if (!stretches.empty() && stretches.back().end == start) {
@@ -31,7 +31,7 @@ Time ExposedTime::exposed() const {
   auto busy = computed_.begin();
   for (const Stretch& flight : in_flight_) {
     while (busy != computed_.end() && busy->end <= flight.start) ++busy;
-    // The last one that overlaps this flight may overlap the next one, too.
+    // The last computation that overlaps this flight may also overlap the next flight.
     for (auto b = busy; b != computed_.end() && b->start < flight.end; ++b)
       sum -= std::min(b->end, flight.end) - std::max(b->start, flight.start);
   }

@@ -13,15 +13,16 @@
 namespace tutti::core {
 namespace {
 
-/// The identity of a span on its device, with the numbers of the first timeline.
+/// The identity of a span on its device, in the numbers of the first timeline.
 struct Key {
   std::int32_t step = 0;
   std::int32_t pack = -1;
   std::int32_t lane = -1;
-  std::int32_t kind = 0;  ///< of computation; a lane's steps are joined whatever they are
+  std::int32_t kind = 0;  ///< kind of a computation; unset for a lane's steps, which are joined
+                          ///< regardless of their kinds
   std::int64_t index = 0;
-  std::int32_t pass =
-      0;  ///< of computation: its micro-batch, counted by how often the rest of the key came before
+  std::int32_t pass = 0;  ///< computation only: index of its micro-batch, counted by repetitions of
+                          ///< the rest of the key
   auto operator<=>(const Key&) const = default;
 };
 
@@ -31,10 +32,10 @@ struct Item {
   TrackId track = kNoTrack;
 };
 
-/// Spans by key, with unique keys.
+/// Spans with unique keys, sorted by key.
 using Items = std::vector<Item>;
 
-/// A pack of a training step on the current device.
+/// A pack of a training step on the current device: the indices of step and pack.
 using Place = std::pair<std::int32_t, std::int32_t>;
 Place place_of(const Key& key) { return {key.step, key.pack}; }
 
@@ -79,16 +80,16 @@ Numbers themselves(const Numbers& numbers) {
   return same;
 }
 
-/// One of the two timelines, and how its numbers are called in the first.
+/// One of the two timelines, and maps from its numbers to those of the first.
 struct Side {
   const TimelineReader& timeline;
   Blocks blocks;
   Numbers steps, packs;
-  std::optional<Numbers> layers;   ///< nothing: as they are
-  bool keeps_other_packs = false;  ///< the first's, which then find no like
+  std::optional<Numbers> layers;   ///< nullopt: the numbers are the same
+  bool keeps_other_packs = false;  ///< first timeline: keep packs that the second does not have
 };
 
-/// Distinguishes by order the repeated computations of a step, one for each micro-batch.
+/// Numbers the repeated computations of a step in order, one for each micro-batch.
 void number_passes(Items& items) {
   for (std::size_t i = 1; i < items.size(); ++i) {
     Key before = items[i - 1].key;
@@ -97,7 +98,7 @@ void number_passes(Items& items) {
   }
 }
 
-/// A damaged file may have a lane's key twice: the last counts.
+/// Sorts by key. If a damaged file has a lane's key twice, the last one counts.
 void sort_items(Items& items, bool lanes) {
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& x, const Item& y) { return x.key < y.key; });
@@ -137,8 +138,8 @@ std::optional<Key> key_of(const Side& side, const Track& track, const Span& span
   return key;
 }
 
-/// `others` counts spans of these training steps whose pack or layer does not occur in the first
-/// timeline.
+/// Returns the items of the tracks. `others` counts spans of these training steps whose pack or
+/// layer does not occur in the first timeline.
 Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, bool lanes,
                          std::int64_t& others) {
   Items items;
@@ -169,7 +170,7 @@ bool has_channels(const Items& items) {
                      [](const Item& i) { return i.span.kind == SpanKind::kChannel; });
 }
 
-/// `whole` from the first moment of both to the last.
+/// Extends `whole` to the interval from the earlier start to the later end of both spans.
 void extend(Span& whole, const Span& span) {
   const Time begin = std::min(whole.start + whole.wait, span.start + span.wait);
   const Time end = std::max(whole.start + whole.duration, span.start + span.duration);
@@ -179,7 +180,7 @@ void extend(Span& whole, const Span& span) {
   whole.kind = SpanKind::kChannel;
 }
 
-/// One item for all whose keys `whole` makes the same. REQUIRES: these are neighbours.
+/// Merges items whose keys `whole` maps to the same key. REQUIRES: such items are adjacent.
 template <class Whole>
 Items united(const Items& items, Whole whole) {
   Items made;
@@ -202,7 +203,7 @@ std::map<Place, std::int64_t> channels_by_place(const Items& channels) {
   return counts;
 }
 
-/// Takes the channels of these places out, and answers each place's as one.
+/// Removes the channels of these places, and returns one item for each place.
 Items take_together(Items& channels, const std::set<Place>& places) {
   const auto rest = std::stable_partition(channels.begin(), channels.end(), [&](const Item& i) {
     return !places.contains(place_of(i.key));
@@ -212,7 +213,7 @@ Items take_together(Items& channels, const std::set<Place>& places) {
   return united(out, [](const Key& key) { return Key{key.step, key.pack, 0, 0, 0}; });
 }
 
-/// Spans of other kinds are no pair. False: stopped.
+/// Joins items with equal keys and kinds. Returns false if stopped.
 bool join(const Items& a, const Items& b, bool together, const TakePair& take, JoinCounts& counts) {
   std::int64_t joined = 0;
   auto other = b.begin();
@@ -228,8 +229,9 @@ bool join(const Items& a, const Items& b, bool together, const TakePair& take, J
   return true;
 }
 
-/// NCCL's channel numbers are arbitrary. If both timelines have the same number of channels, they
-/// are paired by number; otherwise none are.
+/// Joins channels by number if both timelines have the same number of channels for a pack.
+/// Otherwise all channels of the pack are joined as one, because NCCL's channel numbers are
+/// arbitrary.
 bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   const std::map<Place, std::int64_t> counts_a = channels_by_place(a);
   const std::map<Place, std::int64_t> counts_b = channels_by_place(b);
@@ -247,7 +249,7 @@ bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   return join(a, b, false, take, counts) && join(together_a, together_b, true, take, counts);
 }
 
-/// Layers of the second by the first's numbers: by their names.
+/// Maps the second timeline's layer numbers to the first's, by name; nullopt if they are the same.
 std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
   if (a.layers == b.layers) return std::nullopt;
   std::map<std::string, std::int32_t> by_name;
@@ -261,7 +263,7 @@ std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
   return numbers;
 }
 
-/// Calls with the items of each device that one of them has, until the answer is false.
+/// Calls `take` with both timelines' items of each device, until it returns false.
 template <class Take>
 Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b,
                                const Numbers& steps, const Numbers& packs, bool lanes, Take take) {

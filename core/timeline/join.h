@@ -16,11 +16,11 @@ Numbers packs_in_common(const RunInfo& a, const RunInfo& b);
 
 /// A span that both timelines recorded.
 struct SpanPair {
-  TrackId track_a = kNoTrack;  ///< of the first channel, if channels are joined
+  TrackId track_a = kNoTrack;  ///< track of the first channel, if channels are joined
   TrackId track_b = kNoTrack;
-  Span a;  ///< if it represents several spans: from the earliest start to the latest end
-  Span b;  ///< with the numbers of the second timeline
-  bool together = false;  ///< all channels of a pack on a device are joined as one
+  Span a;  ///< if several spans are joined: from the earliest start to the latest end
+  Span b;  ///< in the numbers of the second timeline
+  bool together = false;  ///< true if all channels of a pack on a device are joined as one
 };
 
 /// Returns a span's duration without its wait, which is due to the other side.

@@ -8,7 +8,7 @@ namespace tutti::core {
 std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
   struct Sum {
     PathCause cause;
-    Time longest;  ///< of the piece that `where` is from
+    Time longest;  ///< duration of the piece from which `where` comes
   };
   std::vector<Sum> sums;
   const auto add = [&](const std::string& name, Time time, const std::string& where) {
@@ -23,7 +23,7 @@ std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
     }
   };
   for (const PathPiece& piece : path) {
-    // Links are known of transfers and of waits only.
+    // The link is known only for transfers and waits.
     Breakdown wires, queue, rest = piece.parts;
     wires.wire = std::exchange(rest.wire, {});
     queue.queue = std::exchange(rest.queue, Time());
@@ -32,7 +32,8 @@ std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
       add(name, time, time == longest ? piece.slowest_link : std::string());
     for (const auto& [name, time] : named_parts(queue)) add(name, time, piece.queued_at);
     for (const auto& [name, time] : named_parts(rest)) add(name, time, {});
-    // Computation has no parts; what a collective does not explain is its own.
+    // Computation has no parts. Time of a collective that its parts do not explain counts as its
+    // own.
     add(span_name(piece.kind), piece.end - piece.start - piece.parts.total(), {});
   }
   std::stable_sort(sums.begin(), sums.end(),

@@ -12,7 +12,7 @@ namespace tutti::core {
 struct PathCause {
   std::string name;
   Time time;          ///< the sum over the pieces of the path
-  std::string where;  ///< of transfers and waits: the link of the longest one; else empty
+  std::string where;  ///< for transfers and waits: the link of the longest one; otherwise empty
 };
 
 /// Returns what the critical path spends its time on, the largest cause first. Names of causes

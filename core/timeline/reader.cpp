@@ -17,25 +17,26 @@
 
 namespace tutti::core {
 
-/// Bytes of the longest length that a block may begin with.
+/// The maximum number of bytes of the length at the beginning of a block.
 static constexpr std::uint64_t kLongestPrefix = 10;
 
 struct TimelineReader::State {
   std::string name;
   std::shared_ptr<const ByteSource> bytes;
   Check check = Check::kNow;
-  bool checked = false;         ///< every block has a checksum
-  std::string damage;           ///< all of it
-  std::string damage_of_walk;   ///< but that of `lost`
-  std::vector<SpanBlock> lost;  ///< damaged blocks of spans that the index leads to
+  bool checked = false;         ///< true if every block has a checksum
+  std::string damage;           ///< description of all damage
+  std::string damage_of_walk;   ///< description of the damage without `lost`
+  std::vector<SpanBlock> lost;  ///< damaged blocks of spans to which the index refers
   BlockContents content;
 
   /// The result of reading a file block by block.
   struct Walk {
-    std::size_t whole = 0;                      ///< blocks
-    std::size_t damaged = 0;                    ///< blocks
-    std::uint64_t first = 0;                    ///< where the first of these begins
-    std::optional<std::uint64_t> stopped_at{};  ///< where no block begins, before the end
+    std::size_t whole = 0;                      ///< number of intact blocks
+    std::size_t damaged = 0;                    ///< number of damaged blocks
+    std::uint64_t first = 0;                    ///< offset of the first damaged block
+    std::optional<std::uint64_t> stopped_at{};  ///< offset, before the file's end, at which no
+                                                ///< block begins
     bool index_seen = false;
 
     void met(bool whole_block, std::uint64_t at) {
@@ -46,7 +47,7 @@ struct TimelineReader::State {
 
   struct RawBlock {
     proto::Block block;
-    std::uint64_t next = 0;  ///< offset behind it
+    std::uint64_t next = 0;  ///< offset after the block
   };
 
   /// Returns the length of the block that begins with these bytes, and the offset of its content;
@@ -57,13 +58,13 @@ struct TimelineReader::State {
         reinterpret_cast<const std::uint8_t*>(bytes.data()),
         static_cast<int>(std::min<std::size_t>(bytes.size(), kLongestPrefix)));
     std::uint64_t length = 0;
-    // No block is empty: zeros are what a file system leaves of a file that it lost.
+    // No block is empty: after a loss of data, a file system may leave zeros in the file.
     if (!in.ReadVarint64(&length) || length == 0 || length > kLongestBlock) return std::nullopt;
     return std::pair(length, static_cast<std::uint64_t>(in.CurrentPosition()));
   }
 
-  /// Returns the range of the block at `offset`; nullopt if there is none, or the file ends before
-  /// it does.
+  /// Returns the range of the block at `offset`; nullopt if there is none or the file ends within
+  /// it.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> extent_at(
       std::uint64_t offset, ReadAhead& ahead) const {
     const auto found = length_and_start(ahead.read(offset, kLongestPrefix));
@@ -79,8 +80,8 @@ struct TimelineReader::State {
     return block.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()));
   }
 
-  /// The block at `offset`, for who reads one after the other; nothing if the file ends before it
-  /// does, or it is none.
+  /// Returns the block at `offset`, for reading block after block; nullopt if there is none or the
+  /// file ends within it.
   [[nodiscard]] std::optional<RawBlock> next_block(std::uint64_t offset, ReadAhead& ahead) const {
     const auto extent = extent_at(offset, ahead);
     if (!extent) return std::nullopt;
@@ -91,8 +92,8 @@ struct TimelineReader::State {
     return result;
   }
 
-  /// The block that the index says is from `offset` to `end`; nothing if there is none, or another.
-  /// Reads these bytes alone, and at once: blocks of one row lie far apart.
+  /// Returns the block from `offset` to `end`, as the index has it; nullopt if there is none or a
+  /// different one. Reads exactly these bytes in one call, because blocks of one row lie far apart.
   [[nodiscard]] std::optional<proto::Block> block_between(std::uint64_t offset,
                                                           std::uint64_t end) const {
     if (end <= offset || end - offset > kLongestBlock + kLongestPrefix) return std::nullopt;
@@ -116,7 +117,7 @@ struct TimelineReader::State {
     const auto entries = index();
     const Walk by_index = entries ? load_by_index(*entries) : Walk{};
     if (!entries || by_index.damaged > 0 || !lost.empty()) {
-      // Whichever way leads to more. (An index may be wrong about blocks that are whole.)
+      // Use the way that reads more blocks: an index may be wrong about intact blocks.
       BlockContents indexed = std::exchange(content, {});
       const Walk by_scan = load_by_scan();
       const bool scan = by_scan.whole > by_index.whole;
@@ -137,8 +138,8 @@ struct TimelineReader::State {
     return {};
   }
 
-  /// True if the first block is the header of a file whose blocks have checksums. Either the flag
-  /// or the checksum of the header says so: a damaged header has one of them left.
+  /// True if the first block is the header of a file whose blocks have checksums. The flag or the
+  /// header's checksum is enough, because a damaged header may have only one of them.
   [[nodiscard]] bool states_checksums() const {
     ReadAhead ahead(*bytes);
     const auto header = next_block(kTimelineMagic.size(), ahead);
@@ -146,7 +147,7 @@ struct TimelineReader::State {
            (header->block.run().checked() || header->block.crc32c() != 0);
   }
 
-  /// The spans of a block; nothing if it is damaged, or not the one that the index says is there.
+  /// Returns the spans of a block; nullopt if it is damaged or differs from its index entry.
   [[nodiscard]] std::optional<std::vector<Span>> spans_of(const SpanBlock& block) const {
     const auto raw = block_between(block.offset, block.end);
     if (!raw || raw->content_case() != proto::Block::kSpans) return std::nullopt;
@@ -157,9 +158,10 @@ struct TimelineReader::State {
     return spans;
   }
 
-  // --- what is wrong with a file ---
+  // --- descriptions of damage ---
 
-  /// "is damaged at byte 108: 1 of its 12 blocks is not whole, and what it held is missing".
+  /// For example "is damaged at byte 108: 1 of its 12 blocks is damaged, and the contents of it are
+  /// missing".
   static std::string damage_in_words(const Walk& walk) {
     return fmt::format(
         "is damaged at byte {}: {} of its {} blocks {} damaged, and the contents of {} are missing",
@@ -198,7 +200,7 @@ struct TimelineReader::State {
     return length > 0 && length <= kLongestBlock;
   }
 
-  /// Puts `damage` together.
+  /// Composes `damage`.
   void tell_damage() {
     damage = damage_of_walk;
     if (lost.empty()) return;
@@ -206,7 +208,7 @@ struct TimelineReader::State {
     damage += (damage_of_walk.empty() ? ": " : "; besides, ") + lost_in_words();
   }
 
-  /// "4096 of its 14160 spans are missing, of w0/gpu1, between 60.1 ms and 61.2 ms".
+  /// For example "4096 of its 14160 spans are missing, on w0/gpu1, between 60.1 ms and 61.2 ms".
   [[nodiscard]] std::string lost_in_words() const {
     std::int64_t spans = 0, all = 0;
     Time from = kNever, to;
@@ -228,11 +230,10 @@ struct TimelineReader::State {
                        all + spans, spans == 1 ? "is" : "are", whose, show(from), show(to));
   }
 
-  // --- the two ways through the file ---
+  // --- reading by index or by scan ---
 
-  /// Returns the entries of the index at the end of the file. nullopt if there is none, or if its
-  /// blocks overlap or are out of order, since the same bytes might then be read any number of
-  /// times.
+  /// Returns the entries of the index at the end of the file; nullopt if there is none, or if its
+  /// blocks overlap or are out of order, because the same bytes might then be read many times.
   [[nodiscard]] std::optional<std::vector<BlockContents::IndexEntry>> index() const {
     constexpr std::uint64_t kTail = 8 + 8;
     if (bytes->size() < kTimelineMagic.size() + kTail) return std::nullopt;
@@ -252,7 +253,7 @@ struct TimelineReader::State {
         return std::nullopt;
       offset = raw->next;
     }
-    // A wrong offset might lead to a later block of the index, and so to a part of the file.
+    // A wrong offset might lead to a later block of the index, which lists only a part of the file.
     if (checked && !entries.empty() && entries.front().block.offset != kTimelineMagic.size())
       return std::nullopt;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -263,8 +264,8 @@ struct TimelineReader::State {
     return entries;
   }
 
-  /// Reads everything by the index; of spans, if they are not to be looked at now, only what the
-  /// index says.
+  /// Reads everything by the index. If spans are checked only when read, takes their data from the
+  /// index.
   Walk load_by_index(const std::vector<BlockContents::IndexEntry>& entries) {
     Walk walk;
     for (const BlockContents::IndexEntry& entry : entries) {
@@ -282,8 +283,7 @@ struct TimelineReader::State {
     return walk;
   }
 
-  /// Reads block after block, as far as one lies behind the other, and leaves out those that are
-  /// damaged inside.
+  /// Reads consecutive blocks from the beginning, and skips those that are damaged inside.
   Walk load_by_scan() {
     Walk walk;
     std::uint64_t offset = kTimelineMagic.size();
@@ -291,10 +291,11 @@ struct TimelineReader::State {
     while (const auto extent = extent_at(offset, ahead)) {
       const auto raw = next_block(offset, ahead);
       const auto is = raw ? std::optional(raw->block.content_case()) : std::nullopt;
-      // Behind the index are the 16 bytes of the end, which may look like a block if they are cut.
+      // The index is followed by the 16 bytes of the end, which may look like a block if they are
+      // cut.
       if (walk.index_seen && is != proto::Block::kIndex) break;
       walk.index_seen |= is == proto::Block::kIndex;
-      // (What a later version knows is not for this one.)
+      // Skip contents that only later versions know.
       if (is != proto::Block::kIndex && is != proto::Block::CONTENT_NOT_SET)
         walk.met(raw && content.take(raw->block, offset, raw->next), offset);
       offset = extent->second;

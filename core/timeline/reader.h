@@ -25,7 +25,7 @@ class TimelineReader {
   /// read it.
   struct SpanBlock {
     std::uint64_t offset = 0;
-    std::uint64_t end = 0;  ///< offset after its last byte
+    std::uint64_t end = 0;  ///< offset after the block's last byte
     TrackId track = 0;
     Time first_start;
     Time last_end;

@@ -55,7 +55,7 @@ void SteadyStateSearch::check() {
   if (!steady && rounds < most_rounds_) return;
 
   const auto [least, most] = std::minmax_element(means.begin(), means.end());
-  // Batches that drift are no sample of one distribution: the interval has all of them.
+  // Batches that drift are not a sample of one distribution, so the interval includes all of them.
   const double low = steady ? mean - half_width : std::min(*least, mean - half_width);
   const double high = steady ? mean + half_width : std::max(*most, mean + half_width);
   state_ = SteadyState{Time(whole.count() / (kBatches * per_batch)),

@@ -35,8 +35,8 @@ class SteadyStateSearch {
   std::int64_t workers_;
   std::int32_t most_rounds_;
   std::int32_t next_check_ = kFirstCheck;
-  std::int64_t steps_ = 0;    ///< of the round in progress
-  std::vector<Time> rounds_;  ///< when each ended
+  std::int64_t steps_ = 0;    ///< number of steps of the round in progress
+  std::vector<Time> rounds_;  ///< by round: the time at which it ended
   std::optional<SteadyState> state_;
 };
 

@@ -13,11 +13,11 @@ namespace tutti::core {
 /// The times of one replica in a step.
 struct ReplicaParts {
   std::string device;
-  Time start;  ///< beginning of its own step
+  Time start;  ///< beginning of the replica's own step
   Time forward, backward, other_compute;
-  Time communication;  ///< at least one pack in flight
-  Time exposed;        ///< part of `communication`: nothing was computed
-  Time slowed = {};    ///< part of the computation: StepRecord::slowed
+  Time communication;  ///< time with at least one pack in flight
+  Time exposed;        ///< part of `communication` in which nothing was computed
+  Time slowed = {};    ///< part of the computation, see StepRecord::slowed
 };
 
 /// Returns the record of a step from `start`, when the previous one had ended on all replicas, to
@@ -29,10 +29,10 @@ StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaPar
 /// A part of a training step with its names in reports.
 template <class T>
 struct NamedStepPart {
-  const char* name;      ///< in JSON, without a unit
-  const char* title;     ///< in text and in the GUI
-  T value;               ///< a time, or a pair of times to compare
-  bool adds_up = false;  ///< the sum of these parts is the step
+  const char* name;      ///< name in JSON, without a unit
+  const char* title;     ///< name in text and in the GUI
+  T value;               ///< a time, or two times to compare
+  bool adds_up = false;  ///< true if the part is one of those whose sum is the step
 };
 
 /// Returns the parts of a StepRecord, of StepParts, or of a PartsComparison, in the order of

@@ -25,7 +25,7 @@ Time Summary::step_time() const {
 std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
   const std::size_t all = steps_.size();
   if (!steady_) return {all > 1 ? 1 : 0, all};
-  // If workers differ in speed, the slowest one has made fewer steps than there were rounds.
+  // If workers differ in speed, the slowest one has made fewer steps than the number of rounds.
   const std::size_t first =
       std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
   return {first,
@@ -37,7 +37,7 @@ std::optional<StepParts> Summary::steady_parts() const {
   const std::size_t first = steady_steps().first, end = steady_steps().second;
   StepParts parts;
   const auto mean = [&](Time StepRecord::*part) {
-    // Quotients and remainders are summed separately: the times of a forged file may overflow.
+    // Quotients and remainders are summed separately, because times of a forged file may overflow.
     const auto count = static_cast<std::int64_t>(end - first);
     std::int64_t quotients = 0, remainders = 0;
     for (std::size_t s = first; s < end; ++s) {
@@ -124,7 +124,7 @@ bool is(const PathPiece& piece, ComputeKind kind) {
   return piece.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(kind);
 }
 
-/// Returns "12.3 ms transfer over network links, 1.1 ms link latency, …", the largest part first.
+/// Returns "12.3 ms transfer over network links, 1.1 ms link latency, …", largest part first.
 std::string in_words(const Breakdown& parts) {
   std::vector<std::pair<std::string, Time>> named = named_parts(parts);
   std::stable_sort(named.begin(), named.end(),
@@ -138,12 +138,12 @@ std::string in_words(const Breakdown& parts) {
 
 bool is_exchange(const PathPiece& piece) { return piece.kind == SpanKind::kExchange; }
 
-/// Two neighbours on the path are on one device, or an exchange led from the one to the other.
+/// True if two neighbours on the path are on one device, or an exchange connects them.
 bool hang_together(const PathPiece& a, const PathPiece& b) {
   return a.device == b.device || is_exchange(a) || is_exchange(b);
 }
 
-/// Returns the beginning of the last of consecutive forward passes; `first` if there is only one.
+/// Returns the index of the last of consecutive forward passes; `first` if there is only one.
 std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t first) {
   std::size_t last = first;
   if (!is(path[first], ComputeKind::kForward)) return last;
@@ -160,8 +160,8 @@ std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t fi
   return last;
 }
 
-/// Returns the end of the pieces that one sentence describes: a backward pass with its copies,
-/// consecutive packs, ….
+/// Returns the end of the pieces that one sentence describes, such as a backward pass with its
+/// copies or consecutive packs.
 std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
   const bool forward = is(path[first], ComputeKind::kForward),
              backward = is(path[first], ComputeKind::kBackward);
@@ -183,8 +183,8 @@ std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first
   return end;
 }
 
-/// "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms transfer over nvlink links, …"; nothing if
-/// there is none.
+/// Returns "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms transfer over nvlink links, …"; empty
+/// if there are no exchanges.
 std::string tell_exchanges(std::span<const PathPiece> pieces) {
   Time time;
   Breakdown parts;
@@ -203,7 +203,7 @@ std::string tell_exchanges(std::span<const PathPiece> pieces) {
                      count == 1 ? "" : "s", fmt::join(names, ", "), in_words(parts));
 }
 
-/// "pack 3", "5 packs, 3 to 7".
+/// For example "pack 3" or "5 packs, 3 to 7".
 std::string which_packs(std::int32_t first, std::int32_t last, std::size_t count) {
   if (first < 0) return "all packs";
   return count == 1 ? fmt::format("pack {}", first)
@@ -231,8 +231,8 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
   return text;
 }
 
-/// Describes what follows complete packs: "update", "copies out of packs and updates", …; pieces of
-/// a pack are adjacent.
+/// Describes the work after complete packs: "update", "copies out of packs and updates", …. The
+/// pieces of a pack are adjacent.
 std::string ends_of_packs(std::span<const PathPiece> pieces) {
   const auto some = [&](ComputeKind kind) {
     return std::any_of(pieces.begin(), pieces.end(),
@@ -265,7 +265,7 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
                        exchanges);
   }
   if (!is(first, ComputeKind::kBackward)) {
-    // One update of all may follow the copies out of some.
+    // One update of all packs may follow the copies out of some.
     std::size_t packs = 0;
     std::int32_t last = first.pack;
     for (const PathPiece& piece : pieces) {

@@ -15,7 +15,7 @@ namespace tutti::core {
 /// waiting() add up to it.
 struct StepParts {
   Time time, forward, backward, other_compute, communication, exposed;
-  Time slowed = {};  ///< StepRecord::slowed
+  Time slowed = {};  ///< see StepRecord::slowed
 };
 
 /// The key results of a run, collected from its timeline: during the run, or from a file.
@@ -50,7 +50,7 @@ class Summary : public DeafSink {
   struct Awaited {
     std::string device;
     int steps = 0;  ///< number of steps in which its gradients were the last to be ready
-    Time mean;      ///< mean delay per steady step compared with the others' average, over all last
+    Time mean;      ///< mean delay per steady step relative to the others' average, over all last
                     ///< devices
     int of_steps = 0;
   };
@@ -76,7 +76,7 @@ class Summary : public DeafSink {
   RunInfo info_;
   std::vector<StepRecord> steps_;
   std::vector<PackRecord> packs_;
-  std::deque<LinkRecord> links_;  ///< up to millions
+  std::deque<LinkRecord> links_;  ///< may have millions of entries
   std::vector<PathPiece> path_;
   std::optional<SteadyState> steady_;
 };

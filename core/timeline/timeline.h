@@ -14,22 +14,22 @@ namespace tutti::core {
 
 /// The detail of the record per device and link. Each level includes the ones before it.
 enum class RecordLevel {
-  kNone,   ///< steps and packs as a whole, link totals, the critical path
-  kPacks,  ///< per device: computation, and each pack in flight
-  kSteps,  ///< and every step of every lane
+  kNone,   ///< only steps, packs, link totals and the critical path
+  kPacks,  ///< also, per device, computation and each pack in flight
+  kSteps,  ///< also every step of every lane
 };
 
 /// The origin of a timeline, and the plan of the run.
 struct RunInfo {
-  std::string scenario;  ///< its name
+  std::string scenario;  ///< name of the scenario
   std::string scenario_file;
-  std::string scenario_text;  ///< as it was written, so that the run can be repeated
-  std::string version;        ///< of Tutti
-  std::string executor;       ///< "simulated", …
+  std::string scenario_text;  ///< original text, so that the run can be repeated
+  std::string version;        ///< version of Tutti
+  std::string executor;       ///< for example "simulated"
   std::string network_model;
   std::uint64_t seed = 0;
   std::int64_t steps = 0;
-  std::string cluster;  ///< "2 × dgx1-v100, 16 GPUs", …
+  std::string cluster;  ///< for example "2 × dgx1-v100, 16 GPUs"
   std::string workload;
   std::string strategy;
   std::string timing;  ///< the source of computation times
@@ -68,8 +68,9 @@ struct Track {
   TrackId id = 0;
   TrackKind kind = TrackKind::kCompute;
   std::int32_t worker = 0;
-  std::string device;      ///< "gpu0"
-  std::int32_t slot = 0;   ///< packs in flight at the same time have different slots
+  std::string device;      ///< for example "gpu0"
+  std::int32_t slot = 0;   ///< slot of a pack; packs in flight at the same time have different
+                           ///< slots
   std::int32_t lane = -1;  ///< kLane: the lane in the collective's schedule
 };
 
@@ -78,7 +79,7 @@ struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
   static constexpr std::int32_t kExchange =
-      50;  ///< in flight; the span's index is its number in the scenario
+      50;  ///< an exchange in flight; the span's index is the exchange's index in the scenario
   static constexpr std::int32_t kChannel =
       49;  ///< all work of an NCCL channel for a pack, on a separate lane
 };
@@ -87,27 +88,27 @@ std::string span_name(std::int32_t kind);
 struct Span {
   Time start;
   Time duration;
-  Time wait;  ///< at its beginning: until the event that it waited for began
+  Time wait;  ///< at the beginning of the span: time until the awaited event began
   std::int32_t kind = 0;
-  std::int32_t step = 0;  ///< training step
+  std::int32_t step = 0;  ///< index of the training step
   std::int32_t pack = -1;
-  std::int64_t index = 0;  ///< step of the lane; backward segment
+  std::int64_t index = 0;  ///< index of the lane's step, or of the backward segment
   Bytes bytes;
-  TrackId peer = kNoTrack;       ///< receives: the sender's lane,
-  std::int64_t peer_index = -1;  ///< and its step
+  TrackId peer = kNoTrack;       ///< receives: the sender's lane
+  std::int64_t peer_index = -1;  ///< receives: the sender's step
 };
 
 /// One training step over all replicas; its parts are those of the replica that ended it last.
 struct StepRecord {
   std::int32_t step = 0;
-  Time start;  ///< when the previous step had ended on all replicas
+  Time start;  ///< time at which the previous step had ended on all replicas
   Time end;
-  std::string slowest;  ///< the device of that replica
+  std::string slowest;  ///< the device of the replica that ended the step last
   Time forward;
   Time backward;
-  Time other_compute;  ///< copies and updates
-  Time communication;  ///< at least one pack in flight on that replica
-  Time exposed;        ///< part of that: not covered by computation there
+  Time other_compute;  ///< time of copies and updates
+  Time communication;  ///< time with at least one pack in flight on that replica
+  Time exposed;        ///< part of `communication` without computation on that replica
   /// The device whose gradients were ready last; empty if there is only one, or it is not known.
   std::string awaited = {};
   /// Its delay compared with the others' average, as far as its longer computation caused it.
@@ -125,10 +126,10 @@ struct StepRecord {
 struct PackRecord {
   std::int32_t step = 0;
   std::int32_t pack = 0;
-  Time ready;        ///< when its gradients were ready on the last replica
-  Time first_start;  ///< when the first replica launched it
-  Time last_start;   ///< when the last replica launched it
-  Time end;          ///< when the last rank completed it
+  Time ready;        ///< time at which its gradients were ready on the last replica
+  Time first_start;  ///< time at which the first replica launched it
+  Time last_start;   ///< time at which the last replica launched it
+  Time end;          ///< time at which the last rank completed it
 };
 
 struct LinkRecord {
@@ -136,7 +137,7 @@ struct LinkRecord {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Bytes bytes;
-  Time busy;  ///< transfer time of the bytes at that bandwidth; for NCCL, the time of its model
+  Time busy;  ///< transfer time of the bytes at that bandwidth; for NCCL, the time of NCCL's model
   Time bin_width;
   std::vector<std::int64_t> bins;  ///< bytes per bin; may be empty
 };
@@ -144,14 +145,14 @@ struct LinkRecord {
 /// A piece of the critical path of the last step: the chain of waits from its beginning to its end,
 /// without gaps.
 struct PathPiece {
-  std::int32_t kind = 0;  ///< that of a compute span, kPackInFlight or kExchange
+  std::int32_t kind = 0;  ///< kind of a compute span, kPackInFlight or kExchange
   std::string device;
   std::int32_t pack = -1;
   std::string
-      layer;  ///< kBackward: up to the gradients of this layer; an exchange: its communicator
+      layer;  ///< kBackward: the layer whose gradients end the piece; exchange: its communicator
   Time start;
   Time end;
-  Breakdown parts;           ///< of a pack in flight
+  Breakdown parts;           ///< parts of a pack in flight
   std::string slowest_link;  ///< link of the longest single transfer of the chain
   std::string queued_at;     ///< resource of the longest single wait
   Time queued_time;
@@ -161,10 +162,10 @@ struct PathPiece {
 /// time they make as many steps together as there are workers.
 struct SteadyState {
   Time step_time;
-  Time low, high;  ///< 95 % confidence interval; if it is not steady, it also has the means of all
+  Time low, high;  ///< 95 % confidence interval; if not steady, it also contains the means of all
                    ///< batches
-  std::int32_t first_step = 0;  ///< earlier ones are discarded,
-  std::int32_t end_step = 0;    ///< and so are this one and those after it
+  std::int32_t first_step = 0;  ///< earlier steps are discarded
+  std::int32_t end_step = 0;    ///< this step and later ones are discarded
   bool steady = false;          ///< false: the search ended at its limit
 };
 

@@ -8,7 +8,8 @@
 namespace tutti::core {
 namespace {
 
-/// Clocks of several machines agree within bounds only, and means are rounded: never below nothing.
+/// Returns the rest of the step, at least 0: clocks of machines agree only within bounds, and means
+/// are rounded.
 Time rest(Time step, Time forward, Time backward, Time other_compute, Time exposed) {
   return std::max(Time(), step - forward - backward - other_compute - exposed);
 }

@@ -16,17 +16,17 @@ namespace {
 using google::protobuf::io::CodedOutputStream;
 
 constexpr std::size_t kMaxHeldSpans = 256 << 10;
-/// The number of spans after which the steps and packs that ended in the meantime are written.
+/// After this many spans, the steps and packs that have ended since are written.
 constexpr std::int64_t kSpansBetweenSteps = 16 << 10;
-/// A block with as many bytes takes nothing more. What went in last is at most a handful of texts,
-/// so it stays far below kLongestBlock.
+/// The size at which a block takes no more records. The last record is at most a handful of texts,
+/// so a block stays far below kLongestBlock.
 constexpr std::size_t kFullBlock = 256 << 10;
 
 void put_fixed64(std::string& bytes, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-/// `text`, or the beginning of it: no name is that long, but a block has to end somewhere.
+/// Returns `text`, or its beginning if it is too long: no real name is, but blocks are limited.
 std::string bounded(const std::string& text) {
   if (text.size() <= kLongestText) return text;
   constexpr std::string_view kMore = "…";
@@ -66,7 +66,7 @@ struct IndexEntry {
   std::int64_t spans = 0;
 };
 
-/// Records that will be one block.
+/// Records that are gathered for one block.
 template <class List>
 struct Gathered {
   List* (proto::Block::*in_block)();
@@ -75,7 +75,7 @@ struct Gathered {
   std::size_t bytes = 0;
 
   [[nodiscard]] bool full() const { return records >= kRecordsPerBlock || bytes >= kFullBlock; }
-  /// Counts a record of about this many bytes in the list.
+  /// Counts a record of about this number of bytes in the list.
   void count(std::size_t bytes_of_record) {
     ++records;
     bytes += bytes_of_record;
@@ -93,7 +93,7 @@ struct TimelineWriter::State {
   std::map<TrackId, std::vector<Span>> held;
   std::size_t held_spans = 0;
   std::int64_t spans = 0;
-  std::int64_t spans_at_flush = 0;  ///< when steps and packs were last written
+  std::int64_t spans_at_flush = 0;  ///< number of spans when steps and packs were last written
   Gathered<proto::PlanList> plan{&proto::Block::mutable_plan};
   Gathered<proto::LayerList> layers{&proto::Block::mutable_layers};
   Gathered<proto::TrackList> tracks{&proto::Block::mutable_tracks};
@@ -118,7 +118,7 @@ struct TimelineWriter::State {
     write(bytes);
   }
 
-  /// Writes a block that the index tells of; of spans with `what`.
+  /// Writes a block with an index entry; for spans, `what` holds their range.
   void write_indexed(const proto::Block& block, IndexEntry what = {}) {
     what.offset = offset;
     what.content = block.content_case();
@@ -135,7 +135,7 @@ struct TimelineWriter::State {
     gathered = {gathered.in_block};
   }
 
-  /// Makes room for a record. True if a block was written for it.
+  /// Makes room for a record. Returns true if a block was written to make it.
   template <class List>
   bool make_room(Gathered<List>& gathered) {
     if (!gathered.full()) return false;
@@ -225,7 +225,7 @@ struct TimelineWriter::State {
     spans_at_flush = spans;
   }
 
-  /// Steps and packs first: where not all of it reaches the disk, spans are the ones to lose.
+  /// Writes steps and packs first: if the disk becomes full, only spans are lost.
   void flush_records() {
     flush(tracks);
     flush_steps();
@@ -318,8 +318,8 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_slowed_ps(step.slowed.count());
   c.add_core_wait_ps(step.core_wait.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
-  // A file that is cut off has the steps that its spans belong to. Spans are counted, so that it
-  // looks the same each time.
+  // Flush steps regularly, so that a file that is cut off has the steps of its spans. The interval
+  // is a number of spans, so that the file is reproducible.
   if (state_->spans - state_->spans_at_flush >= kSpansBetweenSteps) state_->flush_steps();
 }
 

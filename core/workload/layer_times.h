@@ -14,15 +14,17 @@ struct LayerTime {
   std::string layer;
   Time forward;
   Time backward;
-  std::vector<std::string> variables;  ///< whose gradients its backward pass computes
+  std::vector<std::string> variables;  ///< the variables whose gradients the layer's backward pass
+                                       ///< computes
 };
 
 /// A measured profile of a model: its layers in the order of the forward pass.
 struct LayerTimes {
   std::string title;
   std::string source;
-  GpuModel gpu_model = GpuModel::kNone;  ///< on which it was measured, if the profile states it
-  std::int64_t batch = 1;                ///< samples per step when it was measured
+  GpuModel gpu_model = GpuModel::kNone;  ///< the GPU on which the layers were measured, if the
+                                         ///< profile states it
+  std::int64_t batch = 1;                ///< samples per step during the measurement
   std::vector<LayerTime> layers;
 };
 

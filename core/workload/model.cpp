@@ -29,8 +29,8 @@ const std::vector<std::string> kColumns{"name",       "shape",         "type",
                                         "layer",      "forward_flops", "backward_flops",
                                         "forward_us", "backward_us"};
 
-/// Reads the rows of a model, wherever they come from: each as (column, text, place) with the
-/// columns checked.
+/// Reads the rows of a model from any source. Each row consists of (column, text, place), and its
+/// columns are checked.
 class ModelReader {
  public:
   ModelReader(const std::string& file, Problems& problems) : file_(file), problems_(problems) {}
@@ -41,7 +41,7 @@ class ModelReader {
   };
   using Row = std::map<std::string, Cell>;
 
-  /// All columns that a table of variables may have.
+  /// Returns all columns that a table of variables may have.
   static const std::vector<std::string>& columns() { return kColumns; }
 
   bool check_column(const std::string& name, Position at) {
@@ -180,8 +180,7 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   }
 }
 
-/// Reads a model from a document: makes cells of its values, after a look at whether they are of
-/// the right kind.
+/// Reads a model from a document. Checks the kinds of its values and makes cells of them.
 class JsonModelReader {
  public:
   JsonModelReader(const std::string& file, ModelReader& reader, Problems& problems)
@@ -246,7 +245,7 @@ class JsonModelReader {
     if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
   }
 
-  /// JSON's way of leaving something out.
+  /// True for null, with which JSON omits a value.
   static bool is_null(const Value& value) {
     return value.kind == Value::Kind::kIdentifier && value.text == "null";
   }
@@ -263,7 +262,7 @@ class JsonModelReader {
     return refuse(field, "a text in quotes");
   }
 
-  /// Quotes around a number are JSON's way of keeping 64 bits.
+  /// Reads a number, which may be in quotes: JSON keeps 64 bits that way.
   std::optional<Cell> number(const Value::Field& field) {
     const Value& value = field.value;
     const bool quoted = value.kind == Value::Kind::kString && !value.text.empty();

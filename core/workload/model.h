@@ -13,9 +13,9 @@ namespace tutti::core {
 /// The parameters of a sparse gradient, which has only some rows on a replica (TensorFlow's
 /// IndexedSlices).
 struct Slices {
-  std::int64_t rows = 0;  ///< the maximum over all replicas
+  std::int64_t rows = 0;  ///< maximum number of rows over all replicas
   DataType index_type = DataType::kInt64;
-  bool differ = false;  ///< the number of rows differs between replicas
+  bool differ = false;  ///< true if the number of rows differs between replicas
 };
 
 /// A trainable tensor.

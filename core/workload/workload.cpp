@@ -46,23 +46,23 @@ Bytes Workload::bytes() const {
 
 namespace {
 
-/// Passes over gradients that adding them to others makes: read both, write the sum.
+/// The number of passes over gradients that accumulation takes: read both, write the sum.
 constexpr std::int64_t kAccumulatePasses = 3;
 
-/// Seconds as a Time, rounded to the picosecond; saturates.
+/// Converts seconds to a Time, rounded to the picosecond; saturates.
 Time seconds(double s) {
   const double ps = s * 1e12;
   return ps < static_cast<double>(kLongestDuration.count()) ? Time(std::llround(ps))
                                                             : kLongestDuration;
 }
 
-/// Makes the parts add up to `total`, in proportion (all of it to the last if they are all 0).
-/// Rounds by largest prefix, so that the sum is exact.
+/// Scales the parts in proportion so that their sum is `total`; if all are 0, they become equal.
+/// Rounds prefix sums, so that the total is exact.
 void scale_to(std::vector<Time>& parts, Time total) {
   if (parts.empty()) return;
   const Time before = std::accumulate(parts.begin(), parts.end(), Time());
   if (before == Time()) {
-    // Nothing is known about the layers: every gradient gets the same share.
+    // Nothing is known about the layers, so each gets the same share.
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto n = static_cast<std::int64_t>(parts.size());
       const auto k = static_cast<std::int64_t>(i);
@@ -143,8 +143,8 @@ class WorkloadMaker {
     return std::any_of(workload_.gradients.begin(), workload_.gradients.end(), test);
   }
 
-  /// A figure belongs to a layer, and may be given for any of its variables. Layers without one
-  /// take no time, which the description of the result mentions.
+  /// Describes the layers without a figure, which take no time. A figure belongs to a layer, and
+  /// may be given for any of its variables.
   template <class Test>
   [[nodiscard]] std::string layers_without(Test test) const {
     const auto without = std::count_if(
@@ -168,7 +168,7 @@ class WorkloadMaker {
     // The size of the variables, independent of the type in which gradients are sent.
     Bytes variables;
     for (const Variable& variable : options_.model.variables) {
-      // Sparse gradients: at most the rows that all replicas touch.
+      // A sparse gradient updates at most the rows that all replicas touch.
       variables += variable.slices
                        ? std::min(variable.elements, cluster_.replicas() * variable.slices->rows *
                                                          variable.row_elements()) *
@@ -178,7 +178,8 @@ class WorkloadMaker {
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
   }
 
-  /// Layers without a known forward time get the same share as in the backward pass.
+  /// Divides the forward time. If the layers' forward times are not known, their shares of the
+  /// backward pass are used.
   void share_out_forward(StepTimes& times) const {
     if (options_.forward) times.forward = *options_.forward;
     Time known;
@@ -187,16 +188,16 @@ class WorkloadMaker {
     scale_to(times.forward_by_segment, times.forward);
   }
 
-  /// Samples of a pass, if they are known.
+  /// Returns the number of samples of a pass, if known.
   [[nodiscard]] std::optional<std::int64_t> batch() const {
     if (options_.batch) return options_.batch;
     if (options_.layer_times) return options_.layer_times->batch;
     return any_has(is_measured) ? std::optional(options_.model.batch) : std::nullopt;
   }
 
-  /// The time that a layer's operations take at the usual efficiency, over the time that the layer
-  /// takes: so much of it is limited by multiprocessors. All of it where operations, samples or the
-  /// device's rate are not known.
+  /// Sets the share of each layer's time that multiprocessors limit: the time of its operations at
+  /// the usual efficiency, divided by the layer's time. All of the time is limited if operations,
+  /// samples or the device's rate are not known.
   void set_compute_bound(std::size_t g) {
     StepTimes& times = workload_.times[g];
     const std::int64_t otherwise = options_.compute_bound_ppm.value_or(kAllOfIt);
@@ -237,13 +238,13 @@ class WorkloadMaker {
     for (const Bytes b : bytes)
       times.accumulate.push_back(transfer_time(kAccumulatePasses, b, memory));
     if (!options_.accumulate) return;
-    // Shared out by bytes, whatever the memory is like.
+    // Divide by bytes, regardless of the memory.
     for (std::size_t s = 0; s < bytes.size(); ++s) times.accumulate[s] = Time(bytes[s].count());
     scale_to(times.accumulate, *options_.accumulate);
   }
 
-  /// A step that computes for more than a day is a slip in a unit, and its times would not add up
-  /// in 64 bits.
+  /// Rejects a step that computes for more than a day: it is a mistake in a unit, and sums of its
+  /// times would not fit into 64 bits.
   void check_length() {
     for (const StepTimes& times : workload_.times) {
       double pass = static_cast<double>(times.forward.count());
@@ -260,7 +261,7 @@ class WorkloadMaker {
     }
   }
 
-  /// One segment per layer, last layer first; variables of a layer become ready together.
+  /// Makes one segment per layer, last layer first; variables of a layer become ready together.
   void segments_by_layer() {
     std::map<std::int64_t, std::vector<int>, std::greater<>> layers;
     for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i)
@@ -361,9 +362,9 @@ class WorkloadMaker {
                       "batch is missing; set the number of samples per replica and step, from "
                       "which times are computed by FLOPs");
     segments_by_layer();
-    // Variables compute in the type they are stored in, whatever their gradients travel in.
+    // Variables compute in the type in which they are stored, regardless of their gradients' type.
     const DataType type = options_.model.variables.front().type;
-    std::vector<std::string> seen;  // rates of the groups
+    std::vector<std::string> seen;  // rates of the groups so far
     for (std::size_t g = 0; g < workload_.times.size(); ++g) {
       const auto& rates = device(g).device.flops_per_second;
       const auto rate = rates.find(type);
@@ -384,7 +385,7 @@ class WorkloadMaker {
                                    to_string(type), *options_.batch, layers_without(has_flops));
   }
 
-  /// The totals are given and replace these; only the layers' shares matter.
+  /// Divides given totals: only the layers' shares of these times matter.
   void from_flops_shares() {
     segments_by_layer();
     for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);

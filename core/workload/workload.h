@@ -17,7 +17,7 @@ inline constexpr std::int64_t kUpdatePasses = 5;
 /// A part of the backward pass, after which some gradients are ready.
 struct BackwardSegment {
   std::string layer;
-  std::vector<int> variables;  ///< indices
+  std::vector<int> variables;  ///< indices into Workload::gradients
 };
 
 /// The reduction of values that replicas keep separately, when they are read
@@ -34,15 +34,15 @@ struct OnReadVariable {
 
 /// The durations of the parts of one replica's training step on one kind of worker.
 struct StepTimes {
-  Time forward;                ///< one pass
-  std::vector<Time> backward;  ///< one pass, per segment
-  Time update;                 ///< of all variables together
+  Time forward;                ///< time of one pass
+  std::vector<Time> backward;  ///< by segment: time in one pass
+  Time update;                 ///< time of the update of all variables together
   std::vector<Time> accumulate =
-      {};  ///< per segment, in every pass but the first: adding to earlier gradients
+      {};  ///< by segment: time to add to earlier gradients, in every pass but the first
   /// The share of a pass that is limited by multiprocessors, in millionths; the rest waits for
   /// memory. If `backward_compute_bound` is empty, all of the backward pass is.
   std::int64_t forward_compute_bound = 1'000'000;
-  std::vector<std::int64_t> backward_compute_bound = {};  ///< per segment
+  std::vector<std::int64_t> backward_compute_bound = {};  ///< by segment
   /// The forward pass by the segments' layers, in the order of the segments (so the last one is
   /// computed first).
   std::vector<Time> forward_by_segment = {};
@@ -64,15 +64,15 @@ struct StepTimes {
 struct Workload {
   std::string name;
   std::vector<Variable>
-      gradients;  ///< in creation order, with the type in which they are communicated
+      gradients;  ///< in creation order, with the types in which they are communicated
   std::vector<BackwardSegment>
-      segments;  ///< in the order of the backward pass; each gradient is in exactly one
-  std::vector<StepTimes> times;  ///< per group of workers (Cluster::groups)
-  std::int32_t micro_batches =
-      1;               ///< forward and backward passes per step; gradients are sent in the last
-  std::string timing;  ///< a description of where the times come from
+      segments;  ///< in the order of the backward pass; each gradient belongs to exactly one
+  std::vector<StepTimes> times;    ///< by group of workers (Cluster::groups)
+  std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
+                                   ///< are sent in the last pass
+  std::string timing;              ///< description of the source of the times
   std::vector<OnReadVariable> on_read = {};
-  std::int32_t checkpoint_every = 0;  ///< steps; 0: nothing is saved
+  std::int32_t checkpoint_every = 0;  ///< number of steps between checkpoints; 0: nothing is saved
 
   [[nodiscard]] Bytes bytes() const;
 };
@@ -88,7 +88,8 @@ struct WorkloadOptions {
   std::optional<Time> update;
   std::int32_t micro_batches = 1;
   std::optional<Time> accumulate;
-  std::optional<std::int64_t> compute_bound_ppm;  ///< of both passes
+  std::optional<std::int64_t> compute_bound_ppm;  ///< share of both passes that multiprocessors
+                                                  ///< limit, in millionths
 };
 
 /// The maximum number of forward and backward passes in a step.

@@ -12,7 +12,7 @@ namespace tutti::core {
 /// The settings of BytePS, with BytePS's names (core/proto/framework has units and defaults).
 struct BytePs {
   Bytes partition;
-  std::int64_t credit = 0;  ///< partitions of a worker in flight, by priority; 0: no limit
+  std::int64_t credit = 0;  ///< limit of a worker's partitions in flight, by priority; 0: no limit
   KeyHash hash = KeyHash::kDjb2;
   /// True: BytePS as a whole, which pushes partitions to servers and pulls them. False: only its
   /// partitioning, with some other algorithm.

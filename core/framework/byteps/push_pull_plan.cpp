@@ -33,7 +33,7 @@ class PushPullPlanner {
     if (byteps_.credit > 0)
       plan_.gate = std::make_shared<CreditRule>(
           Bytes(byteps_.credit * byteps_partition(byteps_.partition, per_worker_).count()));
-    std::vector<std::uint64_t> partitions(workload_.gradients.size());  // of each gradient so far
+    std::vector<std::uint64_t> partitions(workload_.gradients.size());  // counts by gradient
     std::vector<std::int64_t> loads(static_cast<std::size_t>(strategy_.servers->count));
     for (const Bucket& bucket : partitions_of(byteps_, workload_, per_worker_)) {
       const Member& member = bucket.members.front();
@@ -56,7 +56,7 @@ class PushPullPlanner {
   }
 
  private:
-  /// `server`: a worker.
+  /// Adds a push and its pull. `server`: the index of a worker.
   void add(const Member& member, std::int32_t server) {
     const auto number = static_cast<int>(plan_.packs.size());
     Pack push = plan_.pack_of({{member.variable, member.first, member.count, 0}},
@@ -125,7 +125,8 @@ class PushPullPlanner {
                    : pull_from_server(layout_.ranks(), n, root, elements, Engine::kCpu)}}};
   }
 
-  /// NCCL among a worker's GPUs. What does not cut evenly is the last one's.
+  /// Returns NCCL's schedule among a worker's GPUs. The last GPU has the remainder of an uneven
+  /// cut.
   [[nodiscard]] std::shared_ptr<const Schedule> by_nccl(DataType type, std::int64_t elements,
                                                         CollectiveKind kind) const {
     Strategy nccl = Strategy::for_algorithm(BaseAlgorithm::kNccl);

@@ -11,7 +11,7 @@ namespace tutti::core {
 /// The settings of DeepSpeed's ZeRO, stages 1 and 2, with DeepSpeed's names (core/proto/framework
 /// has units and defaults).
 struct DeepSpeed {
-  std::int64_t reduce_bucket_size = 500'000'000;  ///< elements
+  std::int64_t reduce_bucket_size = 500'000'000;  ///< elements per bucket
   bool overlap_comm = false;
 };
 

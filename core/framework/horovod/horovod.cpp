@@ -80,7 +80,7 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
     return std::nullopt;
   }
 
-  /// Each by itself; what is ready at the same time is fused when it is known.
+  /// Makes one pack per gradient; gradients that are ready at the same time are fused at run time.
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     for (const int v : as_they_become_ready(maker.workload()))
       maker.add({{{v, 0, maker.workload().gradients[static_cast<std::size_t>(v)].elements, 0}}});

@@ -9,7 +9,7 @@ namespace tutti::core {
 struct Horovod {
   Bytes fusion_threshold;
   Time cycle;
-  std::int32_t cache_capacity = 1024;  ///< gradients
+  std::int32_t cache_capacity = 1024;  ///< number of gradients in the cache
 };
 
 /// Returns the settings of Horovod's cycles on this cluster. In each cycle workers agree on the

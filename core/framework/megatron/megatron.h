@@ -13,7 +13,7 @@ namespace tutti::core {
 /// has units and defaults).
 struct Megatron {
   bool overlap_grad_reduce = false;
-  std::optional<std::int64_t> bucket_size;  ///< elements
+  std::optional<std::int64_t> bucket_size;  ///< elements per bucket
 };
 
 /// Returns the buckets: every type has its own buffer, in which a bucket is closed once it holds

@@ -99,11 +99,12 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
   return pytorch_ddp(ddp);
 }
 
-/// MiB; its first bucket: bytes. SOURCE: torch/nn/parallel/distributed.py.
+/// Returns DDP's setting: the cap in MiB, the first bucket in bytes. SOURCE:
+/// torch/nn/parallel/distributed.py.
 ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> first, bool view) {
   ProgramSetting made{"PyTorch DDP", ProgramSetting::Language::kPython, "", true,
                       "bucket_cap_mb is in MiB"};
-  // A cap that is said is that of the first bucket too.
+  // An explicit cap also applies to the first bucket.
   const bool usual_cap = bucket == kDdpBucketMb * kDdpMebibyte && first && *first != bucket;
   const std::string cap = usual_cap ? "" : fmt::format("bucket_cap_mb={}, ", in_mebibytes(bucket));
   if (usual_cap && *first == kDdpFirstBucket) {

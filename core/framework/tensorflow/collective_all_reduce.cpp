@@ -134,7 +134,7 @@ class CollectiveAllReduceLowering {
     }
   }
 
-  // --- what travels together ---
+  // --- packing ---
 
   void pack() {
     strategy_.merging = Merging::kScopedAllocator;
@@ -158,14 +158,14 @@ class CollectiveAllReduceLowering {
             : "the ScopedAllocator, which merges collectives, works on graphs only");
   }
 
-  // --- one after the other ---
+  // --- launch order ---
 
   void order_launches() {
     const bool nccl = traits(strategy_.algorithm).nccl == NcclPart::kAll;
     const bool token = all_reduce_.generation == Generation::kTf25;
     strategy_.launch = nccl || token ? Launch::kSerial : Launch::kConcurrent;
-    // A hint NCCL ties each launch to the result of the one before; all that the config alone does
-    // is to order launches.
+    // The hint NCCL makes each launch wait for the result of the previous one; the config alone
+    // only orders the launches.
     const bool edges = token || hint_ == Implementation::kNccl;
     strategy_.launch_order = edges ? LaunchOrder::kAsHandedOver : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
@@ -184,11 +184,11 @@ class CollectiveAllReduceLowering {
                           "ring: they run one after the other");
   }
 
-  // --- what is no dense gradient ---
+  // --- sparse gradients and checkpoints ---
 
   void rule_sparse_gradients() {
     SparseRules& rules = strategy_.sparse;
-    // Its gathers are those of TensorFlow's runtime, whatever reduces.
+    // TensorFlow's runtime gathers sparse gradients, independent of what reduces dense gradients.
     rules.gathered_by = BaseAlgorithm::kTfRing;
     rules.indices_beside_values = true;
     rules.lengths_first =

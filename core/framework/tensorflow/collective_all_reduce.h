@@ -31,8 +31,8 @@ std::string_view to_string(Generation generation);
 
 /// The options of a MultiWorkerMirroredStrategy, and how its program runs.
 struct CollectiveAllReduce {
-  CommunicationOptions options;              ///< of the strategy
-  std::optional<CommunicationOptions> call;  ///< of the call that reduces the gradients
+  CommunicationOptions options;              ///< options of the strategy
+  std::optional<CommunicationOptions> call;  ///< options of the call that reduces the gradients
   Generation generation = Generation::kTf24;
   /// ConfigProto.experimental.collective_nccl; nullopt: on if the implementation is NCCL and the
   /// program is a graph.

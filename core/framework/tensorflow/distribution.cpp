@@ -29,7 +29,7 @@ class DistributionLowering {
                             "tensorflow: {}: {}", field_,
                             fmt::format(format, std::forward<Args>(args)...));
   }
-  /// At a field of the strategy's message.
+  /// Reports a problem of a field in the strategy's message.
   template <class... Args>
   void complain_at(std::string_view field, ProblemCode code, fmt::format_string<Args...> format,
                    Args&&... args) {
@@ -70,8 +70,8 @@ class DistributionLowering {
                       workers());
     const CrossDeviceOps ops = ops_of(mirrored);
     name(fmt::format("MirroredStrategy ({})", to_string(ops)));
-    // A batch of IndexedSlices is gathered on the first device whatever reduces dense gradients.
-    // SOURCE: tensorflow/python/distribute/cross_device_ops.py,
+    // A batch of IndexedSlices is gathered on the first device, independent of what reduces dense
+    // gradients. SOURCE: tensorflow/python/distribute/cross_device_ops.py,
     // AllReduceCrossDeviceOps._batch_reduce.
     strategy_.sparse.over_first_device = true;
     // SOURCE: tensorflow/python/distribute/values.py, SyncOnReadVariable._get_cross_replica;
@@ -94,7 +94,7 @@ class DistributionLowering {
       return complain_at("num_packs", ProblemCode::kTooSmall,
                          "mirrored: num_packs: {}; it must be at least 1",
                          problem.empty() ? "it is too large" : problem);
-    // One replica has nothing to reduce, and TensorFlow does not even pack then.
+    // One replica has nothing to reduce, and TensorFlow does not even pack its gradients.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;
   }
 
@@ -150,7 +150,7 @@ class DistributionLowering {
     using Mode = TfCnnBenchmarks::VariableUpdate;
     mode_ = to_string(t.variable_update);
     name(fmt::format("tf_cnn_benchmarks --variable_update={}", mode_));
-    strategy_.sparse.on_servers = false;  // it has no embeddings
+    strategy_.sparse.on_servers = false;  // tf_cnn_benchmarks has no embeddings
     switch (t.variable_update) {
       case Mode::kReplicated: return replicated(t);
       case Mode::kDistributedReplicated: return distributed_replicated(t);
@@ -161,7 +161,7 @@ class DistributionLowering {
               "distributed_all_reduce needs --all_reduce_spec; say all_reduce_spec {{ text: … }}");
         return;
       case Mode::kCollectiveAllReduce:
-        // collective#2 of several workers' devices turns its second ring by half of a worker's.
+        // With several workers, collective#2 rotates its second ring by half of a worker's devices.
         return take(BaseAlgorithm::kTfRing);
       case Mode::kIndependent:
         take(BaseAlgorithm::kRing);
@@ -198,7 +198,7 @@ class DistributionLowering {
     take(copies);
   }
 
-  /// Servers with one worker: its GPUs or its CPU.
+  /// Returns the servers for one worker: its GPUs or its CPU.
   [[nodiscard]] Servers on_own_devices(const TfCnnBenchmarks& t) const {
     Servers servers;
     if (!t.on_cpu && on_gpus()) {
@@ -209,8 +209,8 @@ class DistributionLowering {
     return servers;
   }
 
-  /// Servers of the cluster, or the first workers' CPUs; nullopt (and a problem) if this cannot be
-  /// determined.
+  /// Returns the servers of the cluster, or the first workers' CPUs; nullopt (and a problem) if
+  /// they cannot be determined.
   std::optional<Servers> on_several_workers(const TfCnnBenchmarks& t) {
     if (t.servers_on_workers) {
       const auto count =

@@ -45,10 +45,10 @@ struct TfCnnBenchmarks {
     kIndependent,
   };
   VariableUpdate variable_update = VariableUpdate::kParameterServer;
-  bool on_cpu = false;  ///< local_parameter_device
+  bool on_cpu = false;  ///< the flag local_parameter_device
   std::optional<bool> cross_replica_sync;
   bool hierarchical_copy = false;
-  bool gcp_v100 = false;  ///< network_topology
+  bool gcp_v100 = false;  ///< the flag network_topology
   std::optional<std::int64_t> servers_on_workers;
 };
 /// Returns the value of the flag: "parameter_server", ….

@@ -30,7 +30,7 @@ Mirrored mirrored_from(const proto::MirroredStrategy& message) {
 constexpr std::int64_t kMaxPartsOrAxes = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxPartBytes = std::int64_t{1} << 50;
 
-/// Nothing (and a problem) if it is incomplete.
+/// Returns nullopt, and reports a problem, if the partitioner is incomplete.
 std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartitioner& message,
                                                     Fields& fields) {
   VariablePartitioner partitioner;
@@ -124,7 +124,7 @@ TfCnnBenchmarks tf_cnn_benchmarks_from(const proto::TfCnnBenchmarks& message) {
   return flags;
 }
 
-/// Complains of flags that other modes have.
+/// Reports flags that only other modes have.
 void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fields& fields) {
   using Mode = proto::TfCnnBenchmarks;
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
@@ -169,8 +169,8 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
           (mode == Mode::PARAMETER_SERVER || mode == Mode::DISTRIBUTED_REPLICATED));
 }
 
-/// Complains of fields of the strategy that do nothing where variables are on servers: each travels
-/// as it is, by itself.
+/// Reports fields of the strategy that have no effect if variables are on servers, because each
+/// variable then travels separately and unchanged.
 void check_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)

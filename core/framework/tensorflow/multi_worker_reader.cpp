@@ -30,7 +30,7 @@ Generation generation_of(proto::CollectiveAllReduce::Generation generation) {
   }
 }
 
-/// Fields of other releases.
+/// Refuses fields of other releases.
 void refuse_other_releases(const proto::CollectiveAllReduce& how, Generation generation,
                            Fields& fields) {
   const auto refuse = [&](bool said, const char* field, const char* whose) {

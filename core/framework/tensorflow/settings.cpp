@@ -13,13 +13,13 @@ using Language = ProgramSetting::Language;
 constexpr const char* kCommunicationOptions =
     "tensorflow.multi_worker_mirrored.communication_options";
 
-/// It is MultiWorkerMirroredStrategy's.
+/// True if the strategy is MultiWorkerMirroredStrategy.
 bool is_collective_all_reduce(const Strategy& s) {
   const auto* own = options_of<TensorFlow>(s);
   return own && own->collective_all_reduce;
 }
 
-/// tf.distribute.experimental.CommunicationOptions: bytes.
+/// Returns the setting tf.distribute.experimental.CommunicationOptions, in bytes.
 std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   const Strategy& s = planned.strategy;
   const std::string_view implementation = traits(s.algorithm).tf_implementation;
@@ -45,7 +45,7 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   return made;
 }
 
-/// The entries that stand for a strategy.
+/// Returns the spec entries that are equivalent to a strategy.
 std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
   if (s.spec) return s.spec->entries;
   const SpecAlgorithm* const known = find_spec_algorithm(s.algorithm);
@@ -53,7 +53,8 @@ std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
   return std::vector<SpecEntry>{{std::string(known->name), s.algorithm, s.shards, -1}};
 }
 
-/// A limit as the code of both compares it: elements. SOURCE: split_grads_by_size().
+/// Returns a limit in elements, the unit in which the code compares it. SOURCE:
+/// split_grads_by_size().
 std::int64_t limit_in_elements(const Planned& planned, std::int64_t limit) {
   const auto& spec = planned.strategy.spec;
   if (limit < 0 || !spec || spec->limit_unit == LimitUnit::kElements) return limit;

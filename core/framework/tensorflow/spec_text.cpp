@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxShards = 1 << 20;
 
 // --- tf_cnn_benchmarks ---
 
-/// "64k", "1M", "100". Nothing if it is no such number, or one beyond 2^63 - 1.
+/// Parses "64k", "1M" or "100"; nullopt if it is not such a number, or is beyond 2^63 - 1.
 std::optional<std::int64_t> limit_of(std::string_view text) {
   int shift = 0;
   switch (text.empty() ? '\0' : text.back()) {
@@ -101,7 +101,7 @@ tl::expected<SpecText, SpecTextProblem> parse_benchmarks(std::string_view text) 
 
 // --- Python ---
 
-/// A value of the few kinds that a spec has.
+/// A Python value of one of the kinds that a spec has.
 struct PythonValue {
   enum class Kind { kString, kNumber, kNone, kTuple, kList };
   Kind kind = Kind::kNone;
@@ -111,7 +111,7 @@ struct PythonValue {
   std::vector<PythonValue> items;
 };
 
-/// Reads one value and nothing behind it.
+/// Reads a text that consists of one value.
 class PythonReader {
  public:
   explicit PythonReader(std::string_view text) : text_(text) {}
@@ -173,7 +173,7 @@ class PythonReader {
     return read;
   }
 
-  /// A parenthesis around one value without a comma is no tuple.
+  /// Reads a tuple or a list. Parentheses around one value without a comma are not a tuple.
   Result sequence(PythonValue::Kind kind, char close, int depth) {
     PythonValue read;
     read.kind = kind;

@@ -21,7 +21,7 @@ struct SpecTextProblem {
 struct SpecText {
   std::vector<SpecEntry> entries;
   SpecApi api = SpecApi::kMultiWorkerAllReduce;
-  std::vector<std::size_t> places;  ///< by entry: its offset in the text
+  std::vector<std::size_t> places;  ///< offset of each entry in the text
 };
 
 /// Reads one of two forms:

@@ -16,10 +16,10 @@ namespace tutti::core {
 struct TensorFlow {
   std::optional<CollectiveAllReduce> collective_all_reduce;  ///< MultiWorkerMirroredStrategy
   std::optional<AllReduceSpec> spec;  ///< MultiWorkerAllReduce, tf_cnn_benchmarks --all_reduce_spec
-  std::string spec_text;              ///< the string in which it was written, if it was
+  std::string spec_text;              ///< text of the spec, if it was written as a string
   std::optional<Distribution> distribution;
   TensorFlowPacking packing;
-  int shards = 1;  ///< tf_cnn_benchmarks' collective#2
+  int shards = 1;  ///< shards of tf_cnn_benchmarks' collective#2
   /// The places of the strategy's fields that this sets (Strategy::written_as).
   std::map<std::string, std::string> written_as;
 };

@@ -24,7 +24,7 @@ class TensorFlowReader {
         message_(text.message.tensorflow()),
         fields_(text.fields) {}
 
-  /// Null if what reduces cannot be made out.
+  /// Returns the framework; null if what reduces the gradients cannot be determined.
   std::shared_ptr<const Framework> read() {
     if (message_.strategy_case() == proto::TensorFlow::STRATEGY_NOT_SET) {
       fields_.complain(message_, ProblemCode::kMissing,
@@ -41,8 +41,7 @@ class TensorFlowReader {
       case proto::TensorFlow::kTfCnnBenchmarks: known = read_tf_cnn_benchmarks(); break;
       default: read_distribution();
     }
-    // Entries of a spec are checked for the collective that the strategy says, which has to be
-    // right then.
+    // A spec's entries are checked for the strategy's collective, which must be valid by then.
     if (options_.spec && fields_.problems().size() != before) return nullptr;
     return known ? tensorflow(std::move(options_)) : nullptr;
   }
@@ -56,8 +55,8 @@ class TensorFlowReader {
                             field);
     };
     refuse(!strategy_.algorithm().empty(), "algorithm");
-    // MultiWorkerMirroredStrategy uses the collectives of TensorFlow's runtime: others than the
-    // all-reduce, and rings in parallel.
+    // MultiWorkerMirroredStrategy uses TensorFlow's runtime, which also has other collectives than
+    // the all-reduce, and rings in parallel.
     if (message_.has_multi_worker_mirrored()) return;
     refuse(strategy_.shards() > 1, "shards");
     refuse(strategy_.collective() != proto::Strategy::ALL_REDUCE, "collective");
@@ -119,8 +118,8 @@ class TensorFlowReader {
     if (message_.has_mirrored()) note_place("num_packs", "mirrored.num_packs");
   }
 
-  /// Both MultiWorkerAllReduce and tf_cnn_benchmarks are called with all of these, and take the
-  /// first: so does a spec that is LITERAL.
+  /// Both MultiWorkerAllReduce and tf_cnn_benchmarks are called with all these options and use the
+  /// first one; a LITERAL spec does the same.
   void check_packing(const google::protobuf::Message& message, const char* packs,
                      const std::string& what, const proto::AllReduceSpec& spec) {
     const bool by_size = fields_.has(message, "agg_small_grads_max_bytes");

@@ -22,7 +22,8 @@ VisitedRule(Rules...) -> VisitedRule<Rules...>;
   return variable.shape.empty() || variable.elements == 0;
 }
 
-/// The first parts are longer by one where the side is no multiple of them.
+/// Returns the length of a part. If the side is not a multiple of the number of parts, the first
+/// parts are longer by one.
 std::int64_t share_of(std::int64_t whole, std::int64_t parts, std::int64_t part) {
   return whole / parts + (part < whole % parts ? 1 : 0);
 }
@@ -107,7 +108,7 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
   }
 
   std::vector<Variable> made;
-  std::vector<int> first;  // part of each variable
+  std::vector<int> first;  // the first part of each variable
   made.reserve(static_cast<std::size_t>(total));
   for (std::size_t v = 0; v < parts.size(); ++v) {
     Variable& whole = workload.gradients[v];
@@ -122,7 +123,7 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
       std::int64_t& side = part.shape[axis];
       const std::int64_t of = std::exchange(side, share_of(side, parts[v], p));
       part.elements = whole.elements / of * side;
-      // The most that a replica has of one part: rows are spread evenly.
+      // The maximum that a replica has of one part: rows are spread evenly.
       if (whole.slices) part.slices->rows = (whole.slices->rows + parts[v] - 1) / parts[v];
       made.push_back(std::move(part));
     }

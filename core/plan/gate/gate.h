@@ -8,7 +8,8 @@
 // requests in the same order give the same decisions.
 //
 // Decisions are return values, not callbacks: an executor first receives all consequences of an
-// event, and then starts them. What it starts may complete at once and be reported recursively.
+// event, and then starts them. A task that it starts may complete at once and be reported
+// recursively.
 
 #include <cstdint>
 #include <memory>
@@ -70,7 +71,7 @@ struct GateProposal {
 
 /// The replicas that one gate object serves in a run.
 enum class GateScope : std::uint8_t {
-  kWorker,  ///< those of one worker; every worker has its own gate, which decides independently
+  kWorker,  ///< the tasks of one worker; every worker has its own gate, which decides independently
   kAll,     ///< all; if each process has some of them, the gates of the processes agree in rounds
 };
 
