@@ -13,7 +13,7 @@ SIGKILL, SIGSTOP, SIGTERM or SIGINT. A run has passed if
   - no file is left in the run's temporary folder, nor in /dev/shm, except NAME.part of a killed coordinator.
 
 The seed decides everything but the moments of the scheduler. Status 1 if a run has failed; its line says how to repeat
-it. One run takes two seconds on average, since a stopped worker is noticed after --timeout-seconds 3.
+it. One run takes two to three seconds, since a stopped worker is noticed after --timeout-seconds 3.
 """
 
 import argparse

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Draws sentences at random from Tutti's texts, so that a reader can count how many need a second reading.
 
-    tools/sample_sentences.py                          # 100 sentences: a quarter each of docs, headers, messages, help
+    tools/sample_sentences.py                          # 100 sentences, the same number of each kind
     tools/sample_sentences.py -n 60 --seed 7 docs/models.md docs/networks.md
     tools/sample_sentences.py --kind messages --kind help
+    tools/sample_sentences.py --fragments              # all that begin like a fragment; status 1 if there are any
 
 Kinds: `docs` (paragraphs, list entries and table cells of Markdown files), `headers` (/// docstrings of headers and the
-comments of .proto files), `messages` (string literals of sources that read as sentences), and `help` (string literals of the
-command line's options). The same seed draws the same sentences from the same texts. Each line of the output is FILE:LINE
+comments of .proto files), `comments` (all other comments of sources), `fields` (/// comments behind members), `messages`
+(string literals of sources that read as sentences), and `help` (string literals of the command line's options). The same seed draws the same sentences from the same texts. Each line of the output is FILE:LINE
 and the sentence.
 """
 
@@ -16,11 +17,15 @@ import pathlib
 import random
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ("docs", "headers", "messages", "help")
+KINDS = ("docs", "headers", "comments", "fields", "messages", "help")
 SOURCES = {".cpp", ".h", ".cu", ".cc"}
 MIN_WORDS = 5  # shorter texts are titles and labels
+
+# A sentence that begins so and does not end with a question mark is read twice: "Of them", "What a step needs", "Whether …".
+FRAGMENT = re.compile(r"(of|what|whether|those|who|whom|whose|whoever|whatever|why|how)\b(?! (?:is|are|was) an? )", re.I)
 
 # A sentence ends at . ! or ? before a space and a capital, a digit, a quote or a bracket; not after the abbreviations.
 SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<! al\.)(?<!vs\.)(?<!cf\.)\s+(?=[A-Z0-9`*\"'(\[])")
@@ -78,7 +83,7 @@ def markdown_paragraphs(text):
 def comment_blocks(text, marker):
     begin, block = 0, []
     for number, line in enumerate(text.split("\n") + [""], 1):
-        match = re.match(r"\s*" + marker + r"(?:\s(.*)|$)", line)
+        match = re.match(r"\s*" + marker + r"(?!/)(?:\s(.*)|$)", line)
         if match:
             if not block:
                 begin = number
@@ -86,6 +91,20 @@ def comment_blocks(text, marker):
         elif block:
             yield begin, "\n".join(block)
             block = []
+
+
+def field_comments(text):
+    """Comments behind members, with the lines on which they go on."""
+    begin, parts = 0, []
+    for number, line in enumerate(text.split("\n") + [""], 1):
+        match = re.match(r"(.*?)///<\s?(.*)", line)
+        if parts and (not match or match.group(1).strip()):
+            yield begin, "\n".join(parts)
+            parts = []
+        if match:
+            if not parts:
+                begin = number
+            parts.append(match.group(2))
 
 
 def string_literals(text):
@@ -115,6 +134,10 @@ def texts_of(path):
         content = path.read_text()
         if path.suffix == ".h":
             yield from (("headers", line, text) for line, text in comment_blocks(content, "///"))
+        else:
+            yield from (("comments", line, text) for line, text in comment_blocks(content, "///"))
+        yield from (("comments", line, text) for line, text in comment_blocks(content, "//"))
+        yield from (("fields", line, text) for line, text in field_comments(content))
         kind = "help" if relative.startswith("tools/tutti/options/") else "messages"
         for line, text in string_literals(content):
             for piece, part in enumerate(text.split("\n")):
@@ -127,7 +150,11 @@ def main():
     parser.add_argument("-n", type=int, default=100, help="number of sentences (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draw (default 0)")
     parser.add_argument("--kind", action="append", choices=KINDS, help="kind to draw from; may be repeated (default: all)")
+    parser.add_argument("--fragments", action="store_true",
+                        help="print all comments that begin like a fragment, and fail if there are any")
     o = parser.parse_args()
+    if o.fragments and not o.kind:
+        o.kind = ["headers", "comments", "fields"]
 
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--"]
                             + [str(pathlib.Path(p).resolve()) for p in o.paths],
@@ -138,6 +165,12 @@ def main():
         for kind, line, text in texts_of(path) if path.is_file() else ():
             if kind in found:
                 found[kind] += [(name, at, sentence) for at, sentence in sentences(line, text)]
+
+    if o.fragments:
+        bad = [one for kind in found for one in found[kind] if FRAGMENT.match(one[2]) and not one[2].endswith("?")]
+        for name, line, sentence in bad:
+            print(f"{name}:{line}: {sentence}")
+        return 1 if bad else 0
 
     # Every kind gives the same share, and what a small kind lacks comes from the others.
     draw, left = random.Random(o.seed), o.n
@@ -150,4 +183,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
