@@ -29,7 +29,7 @@ using Clock = CoordinatorLine::Clock;
 
 namespace {
 
-/// The maximum delay until ended steps are reported, so that the coordinator can record them.
+/// The maximum delay of reports about ended steps, so that the coordinator can record them in time.
 constexpr std::chrono::milliseconds kMaxUntold{500};
 
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
@@ -87,8 +87,7 @@ class Worker {
     scenario_ = read_plan(order);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
     if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
-    // Before workers connect to each other, so no process on this machine has allocated buffers
-    // yet.
+    // Check before workers connect to each other, while no process here has allocated buffers yet.
     if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(),
                                  join_.free_memory);
         !fits)
@@ -96,7 +95,7 @@ class Worker {
     now_doing("connecting to the other workers");
     auto sockets = meet_others(order, found_, *listener_, line_);
     if (!sockets) return tl::make_unexpected(sockets.error());
-    listener_.reset();  // nobody else is to come
+    listener_.reset();  // no other worker will connect
     now_doing("making its buffers");
     auto opened = open_transport(order, **scenario_, std::move(*sockets), line_);
     if (!opened) return tl::make_unexpected(opened.error());
@@ -113,7 +112,7 @@ class Worker {
       run_->prepare(first, count);
       auto go = wait_for_go(first, [this] { serve(); });
       if (!go) return tl::make_unexpected(go.error());
-      if (!*go) return {};  // told to finish
+      if (!*go) return {};  // the coordinator ends the run
       if (auto ran = run_batch(); !ran) return ran;
     }
     notes_ = [this] { return run_->final_notes(); };
@@ -134,7 +133,7 @@ class Worker {
     hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
     hello.set_host_name(host_name());
     if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
-    // Other workers may take their time; the coordinator's heartbeat shows that it is alive.
+    // Other workers may need time; the coordinator's heartbeat shows that it is alive.
     auto assigned = line_.next(std::chrono::seconds(60), {});
     if (!assigned) return tl::make_unexpected(assigned.error());
     if (!(*assigned)->has_assignment()) return tl::make_unexpected(not_due("an assignment"));
@@ -155,10 +154,14 @@ class Worker {
                                              environment_->devices(), line_);
     if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = environment_->scale();
-    // Waiting may take longer only because the emulation is slowed down.
-    if (environment_->emulates())
-      options.timeout = std::min<std::chrono::duration<double>>(
-          options.timeout * std::max(1.0, order.time_scale()), kLongestHere);
+    // The coordinator sees all workers, and ends the run when none of them has moved for the
+    // timeout. A worker sees only itself: it may wait for two others that still move, over a slow
+    // link or because the emulation is slowed down. Its own limit is for what the coordinator
+    // cannot see: a worker that is stuck while its heartbeat goes on.
+    constexpr double kTimesLonger = 10;
+    const double slowed = environment_->emulates() ? std::max(1.0, order.time_scale()) : 1.0;
+    options.timeout = std::min<std::chrono::duration<double>>(
+        options.timeout * kTimesLonger * slowed, kLongestHere);
     options.replay_launch = order.time_scale() > 0;
     options.busy = order.busy();
     run_.emplace(scenario, worker_, environment_->transport(), environment_->devices(),
@@ -168,7 +171,7 @@ class Worker {
     return {};
   }
 
-  /// A benchmark: one step that holds all iterations.
+  /// Executes a benchmark: one step that holds all iterations.
   Expected<void> loop(const proto::Assignment& order) {
     const auto backend = backend_of(order);
     if (!backend) return tl::make_unexpected(backend.error());
@@ -204,8 +207,8 @@ class Worker {
 
   Expected<void> run_batch() {
     now_doing("in " + steps_);
-    // Long lists of spans would delay the running steps, so short steps are reported together; in
-    // an emulation reporting does no harm.
+    // Long lists of spans would delay the running steps, so short steps are reported together. In
+    // an emulation reports do no harm.
     const bool at_once = environment_->emulates() || !records_steps_;
     Clock::time_point told_at = Clock::now();
     const auto tell_now_and_then = [&] {
@@ -214,7 +217,8 @@ class Worker {
       return tell_of_steps();
     };
     auto ran = run_->run(begin_, [&] {
-      // If a worker may have to wait for another's slow links, only all together can detect a loss.
+      // If a worker may wait for another worker's slow links, only all workers together can detect
+      // a loss.
       if (environment_->emulates())
         line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
       return tell_now_and_then() && line_.still_wanted();
@@ -232,7 +236,7 @@ class Worker {
     return right;
   }
 
-  /// Reports the steps that have ended here. Returns false if the coordinator is gone.
+  /// Reports the steps that have ended on this worker. Returns false if the coordinator is gone.
   bool tell_of_steps() {
     for (const WorkerStep& step : run_->take_steps()) {
       Control message;
@@ -265,8 +269,8 @@ class Worker {
 
   void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
 
-  /// Reports that step `next` can begin, or the end. Returns true if it begins, at begin_; false to
-  /// finish.
+  /// Reports that step `next` can begin, or that all steps have ended. Returns true if the step
+  /// begins, at begin_; false if the run is over.
   Expected<bool> wait_for_go(std::int32_t next, const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
@@ -276,7 +280,7 @@ class Worker {
     if (run_) tell_of_reads(*ready.mutable_ready());
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for other workers");
-    // A peer that has begun already is served; the coordinator notices one that is gone.
+    // Serve peers that have begun already; the coordinator notices lost ones.
     line_.standing_still(Clock::now(), [] { return std::string(); });
     auto message = line_.next(longest_silence(patience_), serve);
     line_.standing_still(std::nullopt, {});
@@ -296,7 +300,7 @@ class Worker {
   const WorkerJoin& join_;
   CoordinatorLine line_;
   CoordinatorFound found_;
-  std::optional<Listener> listener_;  ///< until the workers have met
+  std::optional<Listener> listener_;  ///< open until workers are connected to each other
   std::int32_t worker_ = 0;
   Clock::duration patience_{};
   std::optional<Expected<core::Scenario>> scenario_;
@@ -304,16 +308,17 @@ class Worker {
   std::optional<Environment> environment_;
   std::optional<WorkerRun> run_;
   bool records_steps_ = false;
-  bool records_reads_ = false;  ///< to be compared with what was sent
+  bool records_reads_ = false;  ///< true: reads are recorded, to be compared with the values sent
   std::vector<ReadSeen> reads_;
-  std::string steps_;        ///< of the current batch, in words
-  Clock::time_point begin_;  ///< of the current step
+  std::string steps_;        ///< steps of the current batch, in words
+  Clock::time_point begin_;  ///< begin of the current step
   bool wanted_again_ = false;
-  std::function<std::vector<std::string>()> notes_;  ///< of what carries out the collectives
-  std::set<std::string> noted_;                      ///< what the coordinator has been told of them
+  /// Returns notes of the component that executes the collectives.
+  std::function<std::vector<std::string>()> notes_;
+  std::set<std::string> noted_;  ///< notes that were sent to the coordinator
 };
 
-/// Returns where a worker listens for its peers: the given address, or the one by which it reaches
+/// Returns the listener for peers, at the given address or at the one by which this worker reaches
 /// the coordinator.
 Expected<Listener> open_listener(const WorkerJoin& join, const Socket& to_coordinator) {
   return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.get()), 0}));
@@ -326,7 +331,7 @@ std::int64_t WorkerClock::shows(std::int64_t ns) const {
 }
 
 std::int64_t WorkerClock::when(std::int64_t shown) const {
-  // Each round leaves a drift's share of what was missing.
+  // Each round reduces the error by the factor of the clock's drift.
   std::int64_t ns = shown - offset_ns;
   for (int round = 0; round < 5; ++round) ns -= shows(ns) - shown;
   return ns;

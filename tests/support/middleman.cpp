@@ -77,7 +77,7 @@ void Middleman::work() {
     std::vector<Line> open;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       Line& line = lines_[i];
-      const bool on = files[2 + 2 * i].revents == 0 || move_on(line);
+      const bool on = (files[2 + 2 * i].revents == 0 || move_on(line)) && pass_slowly(line);
       const bool back = on && (files[3 + 2 * i].revents == 0 || move_back(line));
       if (back) open.push_back(std::move(line));
     }
@@ -133,7 +133,7 @@ bool Middleman::pass_introduction(Line& line) {
 }
 
 bool Middleman::pass_pieces(Line& line) {
-  while (line.held.size() >= real::kHeaderBytes) {
+  while (line.slow.empty() && line.held.size() >= real::kHeaderBytes) {
     const auto header = real::decode(header_bytes(line.held));
     if (!header) return false;
     const bool piece = header->kind == real::Header::Kind::kPiece;
@@ -149,6 +149,16 @@ bool Middleman::pass_pieces(Line& line) {
   return true;
 }
 
+/// Other connections go on meanwhile, the control connection among them.
+bool Middleman::pass_slowly(Line& line) {
+  const auto now = std::chrono::steady_clock::now();
+  if (line.slow.empty() || now < line.due) return true;
+  const std::string part = line.slow.substr(0, 4000);
+  line.slow.erase(0, part.size());
+  line.due = now + std::chrono::milliseconds(100);
+  return send_all(line.to, part) && (!line.slow.empty() || pass_pieces(line));
+}
+
 bool Middleman::do_to(Line& line, std::string piece) {
   done_ = true;
   switch (deed_) {
@@ -161,6 +171,7 @@ bool Middleman::do_to(Line& line, std::string piece) {
     case Deed::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;
     case Deed::kMisdirects: piece[20] = '\x63'; break;
     case Deed::kGoesSilent: line.silent = true; return true;
+    case Deed::kSlows: line.slow = std::move(piece); return true;
   }
   return send_all(line.to, piece);
 }

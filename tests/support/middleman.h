@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,7 @@ class Middleman {
     kScrambles,    ///< its header is noise
     kMisdirects,   ///< it says it is for another rank
     kGoesSilent,   ///< nothing comes any more, on a connection that stays
+    kSlows,        ///< it comes by 4 kB, ten times a second
   };
 
   /// `which` counts pieces from 0, of all connections together.
@@ -46,6 +48,8 @@ class Middleman {
         handshake;  ///< so many bytes of what the joiner says in the handshake are still to come
     std::string held{};
     bool silent = false;
+    std::string slow{};  ///< what is left of the piece that is slowed
+    std::chrono::steady_clock::time_point due{};  ///< the time of its next 4 kB
   };
 
   void work();
@@ -57,6 +61,7 @@ class Middleman {
   bool pass_introduction(Line& line);
   bool pass_pieces(Line& line);
   bool do_to(Line& line, std::string piece);
+  bool pass_slowly(Line& line);
 
   int coordinator_port_;
   Deed deed_;

@@ -94,6 +94,20 @@ TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
+/// A piece of 240 kB takes six seconds, three times the timeout. Its bytes arrive at one worker; the
+/// other one waits for that worker, and sees nothing move.
+TEST(MessagesOnTheWay, MayBeSlowAsLongAsTheyMove) {
+  ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 120001 }"),
+                 {"--timeout-seconds", "2"});
+  Middleman middleman(run.port(), Deed::kSlows, 0);
+  run.join_at(middleman.at(), {"--worker", "0"});
+  run.join({"--worker", "1"});
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_TRUE(middleman.done());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const std::size_t w : {0, 1}) EXPECT_EQ(run.worker(w).wait().status, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Faults, MessagesOnTheWay, testing::Bool(), [](const auto& each) {
   return each.param ? "Emulated" : "AsFastAsTheyGo";
 });
