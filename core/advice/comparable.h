@@ -18,13 +18,13 @@ enum class KnownTimes {
 /// of their predicted times.
 struct Travel {
   struct Part {
-    bool nccl = false;      ///< NCCL moves some
-    bool messages = false;  ///< messages of other programs (gRPC, Gloo) move some
+    bool nccl = false;      ///< NCCL moves some of the data
+    bool messages = false;  ///< messages of other programs (gRPC, Gloo) move some of the data
     KnownTimes nccl_times = KnownTimes::kMeasured;
     KnownTimes message_times = KnownTimes::kLinks;
   };
-  Part across;  ///< between workers
-  Part inside;  ///< between the replicas of a worker
+  Part across;  ///< communication between workers
+  Part inside;  ///< communication between the replicas of a worker
   /// The network whose NCCL parameters were assumed ("tcp"); empty if there is none.
   std::string assumed_network;
 };

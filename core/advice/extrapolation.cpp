@@ -14,8 +14,7 @@
 namespace tutti::core {
 namespace {
 
-/// Times scale with the batch as long as it is not much smaller or larger than the one that was
-/// measured.
+/// Times scale with the batch size up to this factor below or above the measured batch size.
 constexpr double kFarOff = 2;
 
 bool is_of(const Machine& machine, GpuModel model) {
@@ -41,7 +40,7 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
     if (times->gpu_model == GpuModel::kNone) continue;
     std::int64_t seen = 0;
     for (const WorkerGroup& group : scenario.cluster->groups()) {
-      // Servers come last, and compute nothing of the model.
+      // Servers come last, and compute no part of the model.
       if (seen >= scenario.cluster->workers() - scenario.cluster->servers()) break;
       seen += group.count;
       if (is_of(*group.machine, times->gpu_model)) continue;
@@ -66,7 +65,7 @@ std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
   return std::nullopt;
 }
 
-/// "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)": which packs, and how large they are.
+/// Returns the numbers and sizes of packs: "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)".
 /// REQUIRES: not empty; in ascending order.
 std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& plan) {
   constexpr std::size_t kMaxNamed = 6;

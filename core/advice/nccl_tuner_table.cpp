@@ -38,12 +38,12 @@ using tuner_table::Reader;
 using tuner_table::Row;
 using tuner_table::Table;
 
-/// libnccl-tuner-tutti.so has the interfaces from v2 on. The example plugin that reads files is
-/// from 2.27.7, and has v4, which NCCL knows from 2.24 on.
+/// libnccl-tuner-tutti.so implements the interfaces from v2 on. The example plugin that reads files
+/// is from 2.27.7 and implements v4, which NCCL supports from 2.24 on.
 constexpr nccl::Version kOldest{2, 21, 0};
 constexpr nccl::Version kOldestWithExample{2, 24, 0};
 
-/// Variables whose part a file of lines takes over.
+/// True if the lines of a table replace the variable.
 bool is_in_lines(const std::string& variable) {
   static const std::set<std::string> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS",
                                            "NCCL_MAX_NCHANNELS"};
@@ -72,13 +72,13 @@ OrWhy<Tuned> tuned(const nccl::Communicator& like, const Scenario& scenario,
   return Tuned{std::move(communicator), model};
 }
 
-/// Possible for every type and operation.
+/// True if the algorithm is possible for every type and operation.
 bool always_possible(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree;
 }
 
-/// The lines of one collective: NCCL's choices by size for calls of `type` and `reduction`, then
-/// for averages and products where the lines before may not be possible for these.
+/// Returns the lines of one collective: NCCL's choices by size for calls of `type` and `reduction`,
+/// then for averages and products for which the lines before may not be possible.
 OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function,
                                                DataType type, Reduction reduction) {
   std::vector<nccl::ChoiceRange> lines;
@@ -142,7 +142,7 @@ class Lines {
   Table table;
 };
 
-/// All-reduces as rings over the channels that packs of these sizes have.
+/// Returns lines for all-reduces as rings over the channels that packs of these sizes have.
 std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
   std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
   for (const Pack& pack : scenario.plan.packs)
@@ -160,8 +160,8 @@ std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
   return lines;
 }
 
-/// The communicator of the gradients. What is simulated as rings has it if NCCL's model knows the
-/// machine.
+/// Returns the communicator of the gradients. If NCCL is simulated as rings, the communicator
+/// exists only if NCCL's model knows the machine.
 OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario,
                                                                  const Library& library) {
   const auto of = [](const Scenario& read) {
@@ -182,7 +182,7 @@ OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario&
                              (why.empty() ? why : ": " + why));
 }
 
-/// Without those whose part lines take over.
+/// Returns the variables that the lines of a table do not replace.
 Variables without_lines(const Variables& variables) {
   Variables others;
   for (const auto& one : variables) {

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// A table for NCCL's tuner, with what a user should know of it.
 struct NcclTunerTable {
   tuner_table::Table table;
-  std::string remark;  ///< in one sentence
+  std::string remark;  ///< note in one sentence
 };
 
 /// Returns the table that sets the gradients' all-reduces as in `recommended`, and every other

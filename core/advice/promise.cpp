@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kFirstSize = 8;
 constexpr std::int64_t kLastSize = std::int64_t{8} << 30;
 
-/// "ring/ll128".
+/// Returns the choice as text: "ring/ll128".
 std::string choice_of(const nccl::CollectiveTime& time) {
   if (!time.choice) return "";
   if (!time.choice->symmetric.empty()) return std::string(time.choice->symmetric);
@@ -44,14 +44,15 @@ PromisedCollective promised(CollectiveKind kind, std::int64_t bytes,
           planned};
 }
 
-/// All collectives of the cost model at sizes that nccl-tests measures.
+/// Adds all collectives of the cost model at sizes that nccl-tests measures.
 void add_series(const Scenario& scenario, const nccl::Predictor& predictor, Promise& promise) {
   const nccl::Communicator& comm = predictor.communicator();
   const Cluster& cluster = *scenario.cluster;
   for (const CollectiveKind kind :
        {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
         CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-    // Machines that are several nodes to NCCL reach each other by ways that their file has not.
+    // If NCCL treats a machine as several nodes, they communicate over paths that the file does not
+    // have.
     const bool known_ways =
         comm.nodes == 1 || comm.ranks_of_node() <= cluster.replicas_per_worker();
     std::optional<NcclLinkBound> bound;
@@ -60,7 +61,7 @@ void add_series(const Scenario& scenario, const nccl::Predictor& predictor, Prom
                     std::make_shared<const nccl::Communicator>(comm), kind, 0);
     for (std::int64_t bytes = kFirstSize; bytes <= kLastSize; bytes *= 2) {
       auto time = predictor.of(kind, bytes, DataType::kFloat32, Reduction::kSum);
-      if (!time) continue;  // variables leave nothing for it
+      if (!time) continue;  // variables leave no choice for this call
       if (bound) bound->apply(*time);
       promise.collectives.push_back(promised(kind, bytes, *time, false));
     }
@@ -133,7 +134,7 @@ const Value* field_of(const Value& value, std::string_view name) {
   return nullptr;
 }
 
-/// Between two sizes, where times grow as a power of the bytes.
+/// Interpolates between two sizes; times grow as a power of the bytes.
 PromisedCollective between(const PromisedCollective& a, const PromisedCollective& b,
                            std::int64_t bytes) {
   const double share = std::log(static_cast<double>(bytes) / static_cast<double>(a.bytes)) /

@@ -16,20 +16,20 @@ namespace tutti::core {
 /// The predicted time of an NCCL collective, which a measurement can be compared with.
 struct PromisedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  std::int64_t bytes = 0;  ///< as nccl-tests counts
+  std::int64_t bytes = 0;  ///< size as nccl-tests counts it
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   double us = 0;
-  double low_us = 0, high_us = 0;  ///< the error band
+  double low_us = 0, high_us = 0;  ///< ends of the error band
   std::string choice;              ///< "ring/ll128", as Inspectors and tables write it
   std::int64_t channels = 0;
-  bool planned = false;  ///< of the scenario's own sizes; else one of a series of sizes
+  bool planned = false;  ///< true: a size of the scenario itself; false: one of a series of sizes
 };
 
 /// The predictions of `tutti tune` for the recommended setting.
 struct Promise {
   std::string scenario;
-  std::string nccl;  ///< its release
+  std::string nccl;  ///< release of NCCL
   std::vector<PromisedCollective> collectives;
 };
 
@@ -48,14 +48,15 @@ struct MeasuredPoint {
   std::int64_t bytes = 0;
   std::int64_t ranks = 0;
   double us = 0;
-  std::string choice = {};  ///< as in PromisedCollective, with channels; empty: not known
+  std::string choice = {};  ///< as in PromisedCollective, with channels; empty: unknown
 };
 
 /// A measurement held against the promise.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
   MeasuredPoint measured;
-  std::optional<PromisedCollective> promised;  ///< between two promised sizes: drawn between them
+  /// Interpolated if the size is between two promised sizes.
+  std::optional<PromisedCollective> promised;
   bool between = false;
   Verdict verdict = Verdict::kNotPromised;
 };

@@ -18,9 +18,9 @@ inline constexpr double kDifferenceError = 0.026;
 struct Advice {
   bool change = false;
   double gain = 0;  ///< predicted, as a share of the current step time
-  double min_gain =
-      0;  ///< the gain if the prediction errs by kDifferenceError; below 0: it may be a loss
-  std::string why;  ///< a sentence
+  /// The gain if the prediction errs by kDifferenceError; below 0: the change may be a loss.
+  double min_gain = 0;
+  std::string why;  ///< reason, as a sentence
 };
 /// Returns the advice. REQUIRES: both are done.
 Advice recommend(const Outcome& now, const Outcome& best);

@@ -16,7 +16,7 @@ namespace {
 
 using Language = Snippet::Language;
 
-/// A framework's setting, with what to change in the scenario as overrides.
+/// Returns the snippet of a framework's setting, with the changes of the scenario as overrides.
 Snippet snippet_of(ProgramSetting setting) {
   Snippet made{std::move(setting.framework), Language::kPython,         std::move(setting.text),
                setting.as_simulated,         std::move(setting.remark), {}};
@@ -36,8 +36,8 @@ Snippet snippet_of(ProgramSetting setting) {
   return made;
 }
 
-/// NCCL's choice where the scenario says something of it, as variables and as a file for its
-/// example tuner plugin.
+/// Adds NCCL's choice if the scenario specifies it, as variables and as a file for NCCL's example
+/// tuner plugin.
 void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) {
   if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty())
     return;
@@ -45,9 +45,7 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
   const auto& variables = scenario.nccl.variables;
   const auto& channels = scenario.strategy.channels;
   std::string exported;
-  bool choice =
-      channels ||
-      rings;  // rather than paths and buffers, of which no file for the tuner says anything
+  bool choice = channels || rings;  // tuner files say nothing about paths and buffers
   for (const auto& [name, value] : variables) {
     exported += fmt::format(" {}={}", name, value);
     choice = choice || name == "NCCL_ALGO" || name == "NCCL_PROTO" || name.ends_with("_NCHANNELS");

@@ -14,7 +14,7 @@ namespace tutti::core {
 /// scenario's strategy, in the framework's own unit (bytes, MiB, elements).
 struct Snippet {
   enum class Language { kPython, kJson, kShell, kNcclTuner };
-  std::string framework;  ///< "PyTorch DDP"
+  std::string framework;  ///< name, for example "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
   /// True if the simulated rule is this framework's own; false if the snippet is the nearest that
@@ -33,7 +33,7 @@ std::string_view to_string(Snippet::Language language);
 /// choice.
 struct Snippets {
   std::vector<Snippet> list;
-  std::vector<std::string> notes;  ///< which frameworks are missing, and why
+  std::vector<std::string> notes;  ///< missing frameworks, with reasons
 };
 Snippets snippets_of(const Scenario& recommended, const Library& library);
 

@@ -16,8 +16,8 @@ inline constexpr const char* kNcclIsMeasured =
 
 /// A scenario that differs from a given one in one respect.
 struct WhatIf {
-  std::string what;  ///< "twice network.bandwidth (12.5 GB/s)", "packs start as soon as they are
-                     ///< ready (launch: CONCURRENT)"
+  std::string what;  ///< description: "twice network.bandwidth (12.5 GB/s)", "packs start as soon
+                     ///< as they are ready (launch: CONCURRENT)"
   std::string text;  ///< the scenario's text
 };
 

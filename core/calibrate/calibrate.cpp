@@ -15,9 +15,9 @@ namespace {
 /// Rounds to the number of digits that a fit can determine.
 double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
-/// Predictions of all experiments for the same figures.
+/// The predictions of all experiments with one set of parameters.
 struct Predictions {
-  std::vector<double> us;  ///< of all measurements, in order
+  std::vector<double> us;  ///< times of all measurements, in order
   std::vector<double> steps_us;
 };
 
@@ -206,7 +206,8 @@ std::string CalibratedFigure::why() const {
 
 namespace {
 
-/// Emulated hosts take of messages what the scenario says, not what this machine's do.
+/// True if all timelines were emulated. Emulated hosts have the message costs that the scenario
+/// states, not those of this machine.
 bool all_emulated(const std::vector<std::string>& timelines) {
   return !timelines.empty() &&
          std::all_of(timelines.begin(), timelines.end(), [](const std::string& path) {

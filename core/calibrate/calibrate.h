@@ -11,10 +11,10 @@
 namespace tutti::core {
 
 struct CalibrationRequest {
-  std::vector<std::string> timelines;  ///< files
-  bool lane_steps =
-      false;  ///< of timelines, also the mean times of lane steps, pack by pack and kind by kind
-  std::vector<std::string> logs;  ///< files
+  std::vector<std::string> timelines;  ///< paths of timelines
+  /// Also use the mean times of lane steps in timelines, by pack and kind of step.
+  bool lane_steps = false;
+  std::vector<std::string> logs;  ///< paths of logs
   /// The names of parameters that are not fitted; "pcie" selects all that begin with it.
   std::vector<std::string> keep;
 };
@@ -22,8 +22,8 @@ struct CalibrationRequest {
 struct CalibratedFigure {
   ClusterFigure figure;
   Determination determination = Determination::kInsensitive;
-  double value = 0;  ///< microseconds or GB/s
-  double low = 0;    ///< of the 95 % interval; kDetermined
+  double value = 0;  ///< calibrated value in microseconds or GB/s
+  double low = 0;    ///< lower end of the 95 % interval; kDetermined
   double high = 0;
   std::string confounded_with;  ///< name of another figure; kConfounded
 
@@ -36,7 +36,7 @@ struct CalibratedTime {
   std::string what;
   double measured_us = 0;
   double before_us = 0;  ///< predicted with the figures of the scenario
-  double after_us = 0;   ///< and with the calibrated ones
+  double after_us = 0;   ///< predicted with the calibrated figures
 };
 
 /// The error of predictions: the larger of prediction and measurement divided by the smaller, minus
@@ -50,10 +50,10 @@ struct Calibration {
   std::vector<CalibratedFigure> figures;
   std::vector<CalibratedTime> times;
   CalibrationError before, after;
-  std::vector<CalibratedTime>
-      steps;  ///< whole training steps: not fitted, but what all this is for
+  /// Whole training steps: they are not fitted, but are what a calibration is meant to predict.
+  std::vector<CalibratedTime> steps;
   std::vector<std::string> notes;
-  std::string cluster_text;  ///< the calibrated cluster, for a cluster file
+  std::string cluster_text;  ///< text of the calibrated cluster, for a cluster file
   bool cancelled = false;
 };
 

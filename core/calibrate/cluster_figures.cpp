@@ -56,7 +56,7 @@ ClusterFigure guessed(ClusterFigure figure, const Outlier* outlier) {
   return figure;
 }
 
-/// The machine that `name` means in a cluster written at `path`.
+/// Returns the machine that `name` means in a cluster that is written in `path`.
 Expected<proto::Machine> machine_named(const std::string& name, const std::string& path,
                                        const Library& library) {
   const auto file = library.read(Library::Kind::kMachine, name, path);
@@ -73,10 +73,10 @@ Expected<proto::Machine> machine_named(const std::string& name, const std::strin
   return machine;
 }
 
-/// Every machine that workers name is in the cluster itself; those that none names are not.
+/// Writes every machine that workers name into the cluster itself, and removes all others.
 Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& path,
                                   const Library& library) {
-  std::map<std::string, std::string> called;  // what workers name → the name here
+  std::map<std::string, std::string> called;  // the name in `workers` → the name in the cluster
   std::map<std::string, proto::Machine> own;
   for (const proto::Machine& machine : cluster.machine()) own[machine.name()] = machine;
   cluster.clear_machine();
@@ -93,7 +93,7 @@ Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& pa
         return tl::make_unexpected(read.error());
       }
       spell_out_rates(machine);
-      // Two files may call their machines the same.
+      // Machines from two files may have the same name.
       const std::string plain = machine.name();
       for (int number = 2; !taken.insert(machine.name()).second; ++number)
         machine.set_name(fmt::format("{}-{}", plain, number));
@@ -132,7 +132,7 @@ Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& t
   Problems problems;
   SourceMap sources(path);
   auto scenario = std::make_unique<proto::Scenario>();
-  GuestMessages guests = framework_messages();  // about which nobody asks here
+  GuestMessages guests = framework_messages();  // bound, but not used here
   bind(parse_scenario(text, path, problems).root, *scenario, sources, problems, &guests);
   if (!problems.empty()) return problems.take();
   return scenario;
@@ -211,7 +211,7 @@ ClusterFigures ClusterFigures::with_outliers(const std::vector<Outlier>& outlier
                        [&](const auto& m) { return m.name() == group.machine(); })
               .
               operator->();
-      // It may have one since an earlier calibration.
+      // The worker may have its own machine since an earlier calibration.
       const std::string name = fmt::format("{} of w{}", shared_name(shared->name()), worker);
       const auto known = std::find_if(cluster.machine().begin(), cluster.machine().end(),
                                       [&](const auto& m) { return m.name() == name; });
@@ -263,7 +263,7 @@ void ClusterFigures::collect() {
   make_names_distinct();
 }
 
-/// A figure of the same name and value is the same figure, at one more place.
+/// Adds a place of a parameter. Parameters with the same name and value are one parameter.
 void ClusterFigures::add(ClusterFigure figure, const Place& place) {
   if (!(figure.before > 0)) {
     const std::string note = fmt::format(

@@ -24,10 +24,10 @@ namespace tutti::core {
 struct ClusterFigure {
   enum class Kind { kLatency, kRate, kLaunch };
   Kind kind = Kind::kRate;
-  std::string
-      name;  ///< "network.latency"; "nvlink.bandwidth:40" where there are several of that name
-  std::string about;  ///< in words
-  double before = 0;  ///< microseconds or GB/s
+  /// For example "network.latency", or "nvlink.bandwidth:40" if several parameters have that name.
+  std::string name;
+  std::string about;  ///< description in words
+  double before = 0;  ///< value in the scenario, in microseconds or GB/s
   double least = 0;
   double most = 0;
   double guess = 0;  ///< for an outlier: the value estimated from messages; 0: start at `before`
@@ -88,8 +88,8 @@ class ClusterFigures {
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
     int index = 0;
-    bool at_least =
-        false;  ///< raised to the value if it is less: it must not hold back what was measured
+    /// The field is only raised to the value, so that it does not limit what was measured.
+    bool at_least = false;
   };
 
   ClusterFigures();
@@ -109,9 +109,10 @@ class ClusterFigures {
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
   std::vector<Outlier> outliers_;
-  std::map<int, std::int64_t> worker_of_;  ///< machines that are those of one worker alone
+  /// The worker of each machine that belongs to a single worker.
+  std::map<int, std::int64_t> worker_of_;
   std::vector<ClusterFigure> figures_;
-  std::vector<std::vector<Place>> places_;  ///< of each figure
+  std::vector<std::vector<Place>> places_;  ///< places of each figure
   std::vector<std::string> notes_;
 };
 

@@ -52,8 +52,8 @@ std::string shared_name(const std::string& machine) {
 
 namespace {
 
-/// Its parts and links without figures, sources and transports, which files of older calibrations
-/// do not state.
+/// Returns the machine's parts and links without figures, sources and transports, which files of
+/// older calibrations do not state.
 std::string bare_machine(const proto::Machine& whole) {
   proto::Machine machine = spelled_out(whole);
   machine.set_name(shared_name(whole.name()));

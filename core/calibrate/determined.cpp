@@ -20,7 +20,7 @@ Eigen::MatrixXd matrix_of(const Columns& columns, const std::vector<int>& which,
   return matrix;
 }
 
-/// Standard errors per unit of the residuals' deviation. REQUIRES: independent columns.
+/// Returns the standard errors per unit of the residuals' deviation. REQUIRES: independent columns.
 Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobian, Eigen::ComputeThinU | Eigen::ComputeThinV);
   Eigen::VectorXd errors(jacobian.cols());
@@ -31,7 +31,7 @@ Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   return errors;
 }
 
-/// The chosen unknown whose column is most nearly parallel to the unknown's.
+/// Returns the chosen unknown whose column is most nearly parallel to that of `unknown`.
 int most_similar(const Columns& columns, int unknown, const std::vector<int>& chosen,
                  std::size_t rows) {
   const Eigen::VectorXd own = matrix_of(columns, {unknown}, rows).col(0);
@@ -62,7 +62,7 @@ double half_width(const FitProblem& problem, double deviation, double unit_error
   return student_factor(problem.residuals - fitted) * deviation * unit_error;
 }
 
-/// Unknowns whose interval would be narrow enough if everything else were known.
+/// Returns the unknowns whose interval would be narrow enough if all others were known.
 std::vector<int> sensitive_ones(const FitProblem& problem, const Columns& columns,
                                 double deviation) {
   std::vector<int> sensitive;
@@ -109,7 +109,7 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
       unknown.determination = Determination::kDetermined;
       continue;
     }
-    if (candidates.empty()) continue;  // the times scatter too much for any
+    if (candidates.empty()) continue;  // the times scatter too much to determine any unknown
     unknown.determination = Determination::kConfounded;
     unknown.confounded_with = most_similar(columns, u, candidates, problem.residuals);
   }

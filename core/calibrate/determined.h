@@ -13,7 +13,7 @@ using Columns = std::vector<std::vector<double>>;
 /// others are not determined.
 struct DeterminedUnknowns {
   std::vector<int> chosen;
-  std::vector<FittedUnknown> unknowns;  ///< all; `value` is not filled in
+  std::vector<FittedUnknown> unknowns;  ///< all unknowns; `value` is not set
 };
 
 /// Chooses unknowns greedily: the next is always the unknown with the largest effect on the
@@ -29,8 +29,8 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
 
 /// Statistics of the residuals of a robust regression: how far the loss is from quadratic.
 struct RobustScale {
-  double scale = 0;      ///< where the loss turns from quadratic to linear
-  double deviation = 0;  ///< so that deviation^2 (J^T J)^-1 is the covariance
+  double scale = 0;      ///< residual at which the loss turns from quadratic to linear
+  double deviation = 0;  ///< standard deviation such that deviation^2 (J^T J)^-1 is the covariance
 };
 /// `unknowns` is the number of fitted unknowns. Never below `resolution`.
 RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns,

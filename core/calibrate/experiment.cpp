@@ -22,7 +22,7 @@ tl::unexpected<Error> wrong(const std::string& file, const std::string& text,
   return tl::make_unexpected(Error::request(std::move(kind), text, {file, 0, 0}));
 }
 
-/// A timeline's experiment, with its packs' times as far as it goes.
+/// The experiment of one timeline, with the recorded times of its packs.
 struct OneRun {
   Experiment experiment;
   std::string text;
@@ -64,7 +64,7 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   run.experiment.scenario = std::move(*scenario);
   run.experiment.scenario->mutable_run()->set_steps(
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
-  // It is the links' figures that are looked for.
+  // Simulate NCCL as rings, because the parameters of links are to be fitted.
   run.experiment.scenario->mutable_run()->set_nccl(proto::Run::RINGS);
   // In emulated runs, communication and computation do not slow each other.
   if (info.executor.starts_with("emulated"))
@@ -94,7 +94,7 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   return run;
 }
 
-/// The median over runs of the same scenario.
+/// Joins the runs of one scenario to an experiment with the median times.
 void join(std::vector<OneRun>& runs, Experiments& experiments) {
   std::map<TimeKey, std::vector<double>> times;
   std::vector<double> steps;
@@ -127,7 +127,8 @@ Experiment::~Experiment() = default;
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
                              const ClusterFigures& figures, const Library& library,
                              Experiments& experiments) {
-  // By the scenario's text, so that neither the order nor the names of the files matter.
+  // Runs are grouped by the scenario's text, so that neither the order nor the names of the files
+  // matter.
   std::map<std::string, std::vector<OneRun>> runs;
   Problems problems;
   for (const std::string& path : paths) {
@@ -151,12 +152,11 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
 
 namespace {
 
-/// The key of times in logs that measure the same operation. `elements` does not take part in the
-/// order.
+/// The key of times in logs that measure the same operation.
 struct OfOneKind {
   CollectiveKind kind;
   DataType type;
-  std::int64_t elements;  ///< of the whole
+  std::int64_t elements;  ///< elements of all blocks together
   Rank root;
   bool out_of_place;
   auto operator<=>(const OfOneKind&) const = default;
@@ -167,7 +167,7 @@ struct LoggedTimes {
   std::vector<std::string> files;
 };
 
-/// The logs of a cluster.
+/// Collects the times in logs of a cluster.
 class Logs {
  public:
   Logs(const Scenario& scenario, Experiments& experiments)
@@ -197,7 +197,7 @@ class Logs {
     const std::int64_t ranks = scenario_.cluster->replicas();
     for (const NcclTestsTable& table : *tables) {
       const auto kind = check_collective(table, ranks);
-      if (!kind) return problems_.add(kind.error());  // one per log says it
+      if (!kind) return problems_.add(kind.error());  // one problem per log is enough
       ranks_known_ = ranks_known_ && table.ranks.has_value();
       for (const NcclTestsRow& row : table.rows) {
         if (!add(row, *kind, path)) break;
@@ -205,7 +205,7 @@ class Logs {
     }
   }
 
-  /// False if there is something wrong with it.
+  /// Adds the times of a row. Returns false if the row is invalid.
   bool add(const NcclTestsRow& row, CollectiveKind kind, const std::string& path) {
     const auto type = data_type_of_nccl_name(row.type);
     const std::int64_t elements =
@@ -225,7 +225,7 @@ class Logs {
       const auto& timing = out_of_place ? row.out_of_place : row.in_place;
       // nccl-tests prints in-place times for collectives that cannot run in place; ignore them.
       if (!timing || (!out_of_place && !can_be_in_place(kind))) continue;
-      // Copies would be one unknown more, which all sizes hide behind the network.
+      // Copies would be another unknown, which the network hides at all sizes.
       const bool copies = out_of_place && !moves_the_same_out_of_place(kind);
       if (copies && row.in_place && can_be_in_place(kind)) continue;
       if (timing->wrong > 0) {
@@ -241,7 +241,8 @@ class Logs {
     return true;
   }
 
-  /// Rings and chains that add read inputs from wherever they lie.
+  /// True if an out-of-place run moves the same data: reducing rings and chains read inputs in
+  /// place.
   [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
     return !scenario_.strategy.spec && reduces(kind) &&
            traits(scenario_.strategy.algorithm).reads_inputs_in_place;

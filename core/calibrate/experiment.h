@@ -15,22 +15,22 @@ namespace tutti::core {
 
 /// A measured time.
 struct Measurement {
-  std::string source;  ///< the files it is from
-  std::string what;    ///< "pack 3, 17.3 MB", "65536 bytes"
+  std::string source;  ///< names of the files with the measurement
+  std::string what;    ///< the measured object: "pack 3, 17.3 MB", "65536 bytes"
   TimeKey key;
-  double us = 0;     ///< median of its repetitions
-  Bytes bytes = {};  ///< of the pack, or of the collective's buffer
+  double us = 0;     ///< median of the repetitions
+  Bytes bytes = {};  ///< size of the pack, or of the collective's buffer
 };
 
 /// A measured scenario: the input of the simulator, and the expected times.
 struct Experiment {
-  std::string file;    ///< of the scenario: relative paths in it start there
-  std::string source;  ///< "mine.textproto, run over tcp", for reports
+  std::string file;    ///< path of the scenario, to which its relative paths refer
+  std::string source;  ///< for reports: "mine.textproto, run over tcp"
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
   RunTimes::Detail detail = RunTimes::Detail::kPacks;
-  std::optional<double>
-      step_us;  ///< shown next to its prediction, not fitted: most of it may be computation
+  /// Shown next to its prediction but not fitted, because most of it may be computation.
+  std::optional<double> step_us;
 
   Experiment();
   Experiment(Experiment&&) noexcept;
@@ -62,7 +62,7 @@ Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& s
 
 /// The simulated times of an experiment.
 struct Prediction {
-  std::vector<double> us;  ///< of each measurement
+  std::vector<double> us;  ///< predicted time of each measurement
   std::optional<double> step_us;
 };
 /// ERRORS: the parameters make the scenario invalid (one is out of range), or the run fails.

@@ -1,12 +1,13 @@
 // Fits the unknowns of a model to measurements.
 //
 // The model behind the residuals is a simulator: smooth nearly everywhere, with kinks where another
-// link becomes the narrowest, and with unknowns that do nothing at some points and much at others
-// (a wide link behind a narrow one, an addition that is far too fast). So:
+// link becomes the narrowest, and with unknowns that have no effect at some points and a large one
+// at others (a wide link behind a narrow one, an addition that is far too fast). The fit therefore
+// has these steps:
 // 1. The unknowns of each family are first shifted together, in coarse steps. This finds the common
 //    change of those that matter most at the start.
-// 2. The Jacobian at that point shows which unknowns the residuals determine. Those are fitted
-//    first.
+// 2. The Jacobian at that point shows which unknowns the residuals determine. These unknowns
+//    are fitted first.
 // 3. As long as a large error remains, unknowns that could explain it are added one by one, the
 //    best first.
 // 4. If a large error still remains, the fit is repeated from shifts of each unknown alone, and the
@@ -78,7 +79,7 @@ class Fitter {
     RobustScale robust;
   };
 
-  /// Steps 2 and 3.
+  /// Performs steps 2 and 3.
   Solution solve(Point point) {
     scale_ = kFirstScale;
     fitted_ = determined(problem_, columns(point), kNominalDeviation).chosen;
@@ -114,8 +115,8 @@ class Fitter {
   }
   double cost(const Point& point) { return loss(residuals(point), scale_); }
 
-  /// Step 3: fits with one unknown more, from a good deal above and below where it is, and keeps
-  /// the best of these fits if it is better by more than chance. False if none is.
+  /// Step 3: fits with one more unknown, starting well above and below its value, and keeps the
+  /// best of these fits if it is significantly better. Returns false if none is.
   bool let_one_join(Point& point, RobustScale& robust) {
     const double was = loss(residuals(point), kFirstScale);
     const std::vector<int> before = fitted_;
@@ -187,7 +188,7 @@ class Fitter {
     return std::clamp(value, problem_.unknowns[unknown].least, problem_.unknowns[unknown].most);
   }
 
-  /// Step 1.
+  /// Step 1: shifts the unknowns of each family together.
   Point search_families() {
     std::set<int> families;
     for (const FitProblem::Unknown& unknown : problem_.unknowns) {
@@ -214,7 +215,7 @@ class Fitter {
     return best;
   }
 
-  /// Step 4: each unknown in turn, on as long as it gets better.
+  /// Step 4: shifts each unknown in turn, as long as the fit improves.
   Point search_alone() {
     scale_ = kFirstScale;
     Point best = first_;
@@ -246,7 +247,7 @@ class Fitter {
     return point;
   }
 
-  /// Derivatives of the residuals by all unknowns.
+  /// Returns the derivatives of the residuals with respect to all unknowns.
   Columns columns(const Point& point) {
     Columns columns(point.size());
     for (std::size_t u = 0; u < point.size(); ++u) {
@@ -263,7 +264,7 @@ class Fitter {
     return columns;
   }
 
-  /// Fits, takes the loss's scale from what is left, and fits again.
+  /// Fits, derives the scale of the loss from the remaining residuals, and fits again.
   RobustScale refine(Point& point) {
     scale_ = kFirstScale;
     minimise(point, kCoarse);
@@ -282,7 +283,7 @@ class Fitter {
   /// Moves the fitted unknowns of `point` to where the cost is least, to `precision`.
   void minimise(Point& point, double precision) {
     if (fitted_.empty() || stopped()) return;
-    // BOBYQA wants two unknowns or more.
+    // BOBYQA needs at least two unknowns.
     const nlopt_algorithm algorithm = fitted_.size() > 1 ? NLOPT_LN_BOBYQA : NLOPT_LN_SBPLX;
     const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
         nlopt_create(algorithm, static_cast<unsigned>(fitted_.size())), &nlopt_destroy);
@@ -302,7 +303,7 @@ class Fitter {
     nlopt_set_xtol_abs1(optimiser.get(), precision);
     nlopt_set_maxeval(optimiser.get(), 100 * static_cast<int>(fitted_.size()));
     double value = 0;
-    // It ends early where rounding keeps it from going on; the best point seen is what counts.
+    // The optimiser ends early if rounding prevents progress; the best point seen counts.
     nlopt_optimize(optimiser.get(), x.data(), &value);
     point = search.best;
   }
@@ -328,7 +329,7 @@ class Fitter {
     return now > before + 3.84 * robust.deviation * robust.deviation;
   }
 
-  /// Step 5. Answers the unknowns that could not go back all the way.
+  /// Step 5. Returns the unknowns that could not go back all the way.
   std::set<int> take_back(Point& point, RobustScale& robust) {
     fitted_ = intervals(problem_, columns(point), robust.deviation, fitted_).chosen;
     const double before = cost(point);
@@ -337,7 +338,7 @@ class Fitter {
       if (point[u] != start_[u] && !contains(fitted_, static_cast<int>(u)))
         away.insert(static_cast<int>(u));
     }
-    // One that goes back may let another go that could not before it.
+    // An unknown that goes back may allow another one to go back.
     for (bool going = true; going && !stopped();) {
       going = false;
       for (const int u : std::set<int>(away)) {
@@ -356,8 +357,8 @@ class Fitter {
     return away;
   }
 
-  /// Moves an unknown towards its start as far as that does no harm while the rest stays where it
-  /// is.
+  /// Moves an unknown towards its start as far as the fit does not become worse, with all others
+  /// fixed.
   void nearest_to_start(std::size_t u, double before, const RobustScale& robust, Point& point) {
     double good = point[u], bad = start_[u];
     while (std::abs(good - bad) > 1e-4 && !stopped()) {
@@ -365,14 +366,15 @@ class Fitter {
       between[u] = (good + bad) / 2;
       (worse(cost(between), before, robust) ? bad : good) = between[u];
     }
-    // A little beyond, so that it stays out of the way of what is determined.
+    // Keep a small distance from this bound, so that it does not affect unknowns that are
+    // determined.
     point[u] = within(u, good + (good > start_[u] ? kClear : -kClear));
   }
 
   const FitProblem& problem_;
   Point start_;
-  Point first_;              ///< where the search begins
-  std::vector<int> fitted_;  ///< in the order in which they joined
+  Point first_;              ///< point at which the search begins
+  std::vector<int> fitted_;  ///< fitted unknowns, in the order in which they were added
   double scale_ = kFirstScale;
   int evaluations_ = 0;
   bool cancelled_ = false;

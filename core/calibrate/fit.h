@@ -10,14 +10,14 @@ namespace tutti::core {
 /// A fit: unknowns with bounds, and the residuals to minimise.
 struct FitProblem {
   struct Unknown {
-    double start = 0;  ///< where it stays, or goes back to, unless the residuals determine it
+    double start = 0;  ///< value that it keeps, or goes back to, unless the residuals determine it
     double least = 0;
     double most = 0;
     /// Unknowns of one family are first shifted together, so that a distant solution is found even
     /// if each unknown by itself has no effect on the way.
     int family = 0;
     bool kept = false;              ///< stays at `start`
-    std::optional<double> guess{};  ///< the search begins here, not at `start`
+    std::optional<double> guess{};  ///< value at which the search begins instead of `start`
   };
   std::vector<Unknown> unknowns;
   std::size_t residuals = 0;
@@ -34,19 +34,19 @@ struct FitProblem {
 };
 
 enum class Determination {
-  kKept,        ///< not to be fitted
-  kDetermined,  ///< fitted, with an interval
-  kBounded,  ///< only known to be at least, or at most, what it is now; moved no further than that
-             ///< from its start
+  kKept,         ///< not to be fitted
+  kDetermined,   ///< fitted, with an interval
+  kBounded,      ///< only known to be at least, or at most, its current value, and moved no further
+                 ///< from its start
   kInsensitive,  ///< the residuals do not depend on it enough; left at its start
-  kConfounded,   ///< another unknown does the same to the residuals; left at its start
+  kConfounded,   ///< another unknown has the same effect on the residuals; left at its start
 };
 
 struct FittedUnknown {
   double value = 0;
   Determination determination = Determination::kInsensitive;
-  double half_width = 0;     ///< of the 95 % interval; kDetermined
-  int confounded_with = -1;  ///< kConfounded: the unknown that is most like it
+  double half_width = 0;     ///< half of the 95 % interval's width; kDetermined
+  int confounded_with = -1;  ///< kConfounded: the most similar unknown
 };
 
 struct Fit {

@@ -20,13 +20,13 @@ class MessageTimes {
     TrackId receiver = kNoTrack;
     std::int32_t step = 0;  ///< training step
     std::int32_t pack = 0;
-    std::int32_t kind = 0;  ///< of the receiver's step
+    std::int32_t kind = 0;  ///< kind of the receiver's step
     Bytes bytes;
-    Time start;  ///< when both had come to it,
-    Time end;    ///< and when the receiver was through with it
+    Time start;  ///< time when both sides had reached the message
+    Time end;    ///< time when the receiver had completed it
     double us = 0;
-    double way_us = 0;  ///< from when its sender came to it: all of its way, and more where the
-                        ///< receiver came late
+    double way_us = 0;  ///< time since the sender reached the message: all of its way, and more if
+                        ///< the receiver was late
   };
 
   /// Adds a span of a lane, in any order.
@@ -37,7 +37,7 @@ class MessageTimes {
  private:
   /// Track, training step, pack and index of the lane's schedule step.
   using StepId = std::tuple<TrackId, std::int32_t, std::int32_t, std::int64_t>;
-  std::map<StepId, Time> sends_;  ///< when the lane came to it, and had a slot
+  std::map<StepId, Time> sends_;  ///< time when the lane had reached the step and had a slot
   std::vector<std::pair<TrackId, Span>> receipts_;
 };
 

@@ -22,7 +22,7 @@ constexpr Usual kUsuals[] = {0.25, 0.5, 0.75};
 
 using Figure = Outlier::Figure;
 
-/// A route that is not like the others, and by what factor.
+/// A route that deviates from similar routes, and its relative slowdown.
 struct Odd {
   const Route* route;
   double factor;
@@ -36,12 +36,13 @@ bool crosses(const Route& route, const Outlier& link) {
                      [&link](const Resource& resource) { return resource.outlier == link; });
 }
 
-/// Links whose rates, or latencies, make routes what they are.
+/// Finds the links whose rates, or latencies, explain deviating routes.
 class Blame {
  public:
   Blame(Figure figure, Outliers& result) : figure_(figure), result_(result) {}
 
-  /// The least links that explain all of `odd`. None of those that are on a route in `like`.
+  /// Adds the fewest links that explain all routes in `odd`, except links that are on a route in
+  /// `like`.
   void explain(std::vector<Odd> odd, const std::vector<const Route*>& like) {
     std::set<Outlier> innocent;
     for (const Route* route : like) {
@@ -74,7 +75,7 @@ class Blame {
     }
   }
 
-  /// Every narrow link of a route that is fast is fast.
+  /// Adds every narrow link of a fast route, since all of them must be fast.
   void all_narrow_ones(const std::vector<Odd>& fast) {
     std::map<Outlier, double> links;
     for (const Odd& one : fast) {
@@ -84,7 +85,7 @@ class Blame {
       for (const Resource& resource : one.route->resources) {
         const double wider =
             static_cast<double>(resource.stated.count()) / static_cast<double>(narrowest.count());
-        if (wider * one.factor * kFar > 1) continue;  // wide enough as it is
+        if (wider * one.factor * kFar > 1) continue;  // its stated rate is high enough
         const auto known = links.try_emplace(resource.outlier, wider * one.factor).first;
         known->second = std::min(known->second, wider * one.factor);
       }
@@ -128,7 +129,7 @@ class Blame {
   Outliers& result_;
 };
 
-/// All that is not usual, if that is what is.
+/// Returns all outliers, if the quantile `usual` is the normal slowdown.
 Outliers judge(const Heard& heard, Usual usual) {
   std::map<Ends, std::string> stated;
   for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;

@@ -21,7 +21,7 @@ struct Outlier {
   /// The factor by which the same bytes take longer; for latencies, the factor by which messages
   /// are later.
   double slower = 1;
-  double late_us = 0;  ///< of latencies, by how much
+  double late_us = 0;  ///< additional us; for latencies only
 
   [[nodiscard]] std::string name() const;  ///< "w2/nic0", "w0/gpu1-w0/gpu2"
   auto operator<=>(const Outlier&) const = default;

@@ -31,7 +31,7 @@ double usual_of(std::vector<double> us, Usual usual) {
 
 std::optional<RelativeSlowdown> of(const std::vector<Point>& points) {
   std::vector<double> slopes;
-  std::map<std::int32_t, std::vector<double>> per_byte;  // of what is usual, by kind
+  std::map<std::int32_t, std::vector<double>> per_byte;  // reference us per byte, by kind of step
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = i + 1; j < points.size(); ++j) {
       const double run = points[j].usual_us - points[i].usual_us;
@@ -49,7 +49,7 @@ std::optional<RelativeSlowdown> of(const std::vector<Point>& points) {
       std::max_element(points.begin(), points.end(),
                        [](const Point& a, const Point& b) { return a.usual_us < b.usual_us; });
   if (std::abs(longest->own_us - longest->usual_us) <= longest->scatter_us) slowdown.slower = 1;
-  std::map<std::int32_t, Point> shortest;  // by kind
+  std::map<std::int32_t, Point> shortest;  // shortest message by kind of step
   for (const Point& point : points) {
     const auto [known, first] = shortest.try_emplace(point.kind, point);
     if (!first && point.bytes < known->second.bytes) known->second = point;

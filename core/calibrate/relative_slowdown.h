@@ -13,7 +13,7 @@ namespace tutti::core {
 
 /// The key of comparable times: the kind of step and the number of bytes.
 using SameLength = std::pair<std::int32_t, std::int64_t>;
-using Samples = std::map<SameLength, std::vector<double>>;  ///< in microseconds
+using Samples = std::map<SameLength, std::vector<double>>;  ///< times in microseconds
 
 /// The relation of a link or device to others with the same stated parameters.
 struct RelativeSlowdown {

@@ -15,7 +15,7 @@
 namespace tutti::core {
 namespace {
 
-/// Takes down messages by who sent and received them, and additions by device.
+/// Records messages by sender and receiver, and additions by device.
 class Listening : public DeafSink {
  public:
   void track(const Track& track) override { tracks_[track.id] = {track.worker, track.device}; }
@@ -53,7 +53,7 @@ class Listening : public DeafSink {
   std::map<DeviceAt, Samples> additions;
   bool lane_steps = false;
   int steps = 0;
-  std::map<std::int32_t, double> waits;  ///< shares above kMuchWait, by step
+  std::map<std::int32_t, double> waits;  ///< shares of waiting above kMuchWait, by step
 
  private:
   struct Added {
@@ -106,15 +106,15 @@ Route route_over(const Cluster& cluster, const std::vector<Hop>& hops) {
   return route;
 }
 
-/// When something was on a link.
+/// The period during which a message used a link.
 struct Use {
   Time start, end;
   std::size_t message = 0;
 };
 
-/// By message, whether it was on a link at the same time as one of another pack, or of the same
-/// between other devices. (The lanes of one pack between the same devices share links everywhere
-/// alike.)
+/// Returns, for each message, whether it used a link at the same time as a message of another pack,
+/// or of the same pack between other devices. (The lanes of one pack between the same devices share
+/// all links equally.)
 std::vector<bool> met_others(const Listening& heard, const std::map<Ends, std::vector<Hop>>& hops) {
   std::map<LinkId, std::vector<Use>> uses;
   for (std::size_t m = 0; m < heard.messages.size(); ++m) {
@@ -143,7 +143,7 @@ void join(Samples& all, const Samples& more) {
     all[identical].insert(all[identical].end(), us.begin(), us.end());
 }
 
-/// Lengths that can be distinguished.
+/// True if the samples have lengths that can be distinguished.
 bool tells(const Samples& samples) {
   std::int64_t least = 0, most = 0;
   for (const auto& [identical, us] : samples) {

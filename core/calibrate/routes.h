@@ -11,8 +11,8 @@
 
 namespace tutti::core {
 
-using DeviceAt = std::pair<std::int32_t, std::string>;  ///< worker and name
-using Ends = std::pair<DeviceAt, DeviceAt>;             ///< who sends, who receives
+using DeviceAt = std::pair<std::int32_t, std::string>;  ///< worker and name of the device
+using Ends = std::pair<DeviceAt, DeviceAt>;             ///< sender and receiver
 
 /// A link or card on a message's route that other messages may share, and its stated bandwidth.
 struct Resource {
@@ -22,24 +22,24 @@ struct Resource {
 };
 
 struct Route {
-  std::vector<Resource> resources;  ///< in the order of the way
-  std::string stated;               ///< kinds, rates and latencies
+  std::vector<Resource> resources;  ///< in the order of the route
+  std::string stated;               ///< kinds, rates and latencies of its links
 };
 
 /// Measurements of messages between devices, and of additions on devices, from timelines.
 struct Heard {
   std::map<Ends, Samples> messages;
-  std::map<Ends, Samples>
-      ways;  ///< of the same messages from when they were sent; latencies are in them
+  /// Times of the same messages since they were sent, which include latencies.
+  std::map<Ends, Samples> ways;
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
-  std::map<DeviceAt, std::string> devices;  ///< what each is stated to be
+  std::map<DeviceAt, std::string> devices;  ///< stated parameters of each device
   /// Pairs with little data only because their messages shared links with others, so that their
   /// times include waiting.
   int crowded = 0;
-  bool lane_steps = false;  ///< were recorded in any of them
-  bool in_memory = false;   ///< devices of some of them lay in the memory of their workers
-                            ///< (RunInfo::devices_in_memory)
+  bool lane_steps = false;  ///< true if any timeline recorded lane steps
+  bool in_memory = false;   ///< true if devices of some timelines were in the memory of their
+                            ///< workers (RunInfo::devices_in_memory)
   int steps = 0;
   /// For each step in which workers waited for a core for more than kMuchWait of the time with
   /// packs in flight: that share.

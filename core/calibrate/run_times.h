@@ -13,8 +13,8 @@ namespace tutti::core {
 /// Selects times of a run: of a pack in flight, or of the lane steps of one kind that moved it.
 struct TimeKey {
   std::int32_t pack = 0;
-  std::int32_t step_kind = kPack;  ///< a StepKind, or the pack as a whole
-  std::string device = {};         ///< "w2/gpu0"; empty: of all devices together
+  std::int32_t step_kind = kPack;  ///< a StepKind, or kPack for the pack as a whole
+  std::string device = {};         ///< "w2/gpu0"; empty: all devices together
   auto operator<=>(const TimeKey&) const = default;
 
   static constexpr std::int32_t kPack = -1;
@@ -28,8 +28,8 @@ class RunTimes : public DeafSink {
  public:
   enum class Detail {
     kPacks,
-    kLaneSteps,  ///< also the steps of each kind that moved a pack
-    kDevices,    ///< also what messages to a device and additions on it took
+    kLaneSteps,  ///< also the times of lane steps that moved a pack, by kind
+    kDevices,    ///< also the times of messages to, and additions on, each device
   };
   explicit RunTimes(Detail detail) : detail_(detail) {}
 
@@ -51,7 +51,8 @@ class RunTimes : public DeafSink {
   MessageTimes messages_;
   std::map<TrackId, std::string> devices_;
   std::map<std::int32_t, Time> steps_;
-  std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;  ///< by training step
+  /// Samples of each time, by training step.
+  std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;
 };
 
 }  // namespace tutti::core

@@ -3,8 +3,8 @@
 // An execution plan as lanes of messages. MSCCL++ is one-sided: a rank writes into memory of
 // another one, which learns of it by a signal. Here a message has two sides, so that every thread
 // block that writes to a rank has an *inbox* there, a lane of its own that receives what is
-// written; the wait for a signal is a wait for the inbox. What is written may so arrive at any time
-// from when it is sent, and the checker finds whoever uses the memory before the signal.
+// written; the wait for a signal is a wait for the inbox. Written data may therefore arrive at any
+// time after it is sent, and the checker finds every use of the memory before the signal.
 
 #include <cstdint>
 #include <vector>

@@ -463,7 +463,7 @@ class Joiner {
 
   PlanLanes made_;
   Rank ranks_;
-  std::array<std::vector<Accesses>, 2> accesses_;  ///< of data and of scratch, by rank
+  std::array<std::vector<Accesses>, 2> accesses_;  ///< accesses to data and to scratch, by rank
   std::vector<std::vector<WaitFor>> waits_;        ///< waits for each lane, by waiting lane
   std::vector<int> joined_;  ///< the thread block that receives in place of an inbox; -1: none
   std::vector<std::vector<std::pair<int, InstructionId>>> inserted_;

@@ -19,8 +19,9 @@ struct PlainValue {
   std::int64_t integer = 0;  ///< value of kInteger and kBool
   double real = 0;
   std::string text;
-  std::vector<const PlainValue*> items;                           ///< items of lists and tuples
-  std::vector<std::pair<std::string, const PlainValue*>> fields;  ///< of dicts, with keys as text
+  std::vector<const PlainValue*> items;  ///< items of lists and tuples
+  std::vector<std::pair<std::string, const PlainValue*>>
+      fields;  ///< entries of dicts, with keys as text
 
   /// Returns the field of that name; null if this is not a dict, or has no such field.
   [[nodiscard]] const PlainValue* field(std::string_view name) const {

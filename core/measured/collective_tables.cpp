@@ -149,7 +149,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
                                            {meta, record.at.line, record.at.column})
                                 .problems();
     } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
-      // Nobody knows which of them holds.
+      // It is unknown which of the two records is valid.
       all[first->second].problems =
           Error::request({ProblemCode::kDuplicate, "table_id"},
                          fmt::format("a second record of table {}; keep one", name),

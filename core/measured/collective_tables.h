@@ -16,15 +16,15 @@ namespace tutti::core {
 /// The known facts about the machines on which a table was measured.
 struct TableFacts {
   std::string table_id;
-  std::string config;  ///< the same for repeats of one experiment
+  std::string config;  ///< identifier that repeats of one experiment share
   std::string system;  ///< the owner of the machines; if unknown, the repository of the table
   std::string collective;
   std::string gpu_model;
   std::string intra;  ///< "NVLink4+NVSwitch", "PCIe gen4", …
   std::string nic_type;
-  std::string version;  ///< of NCCL; empty: not known
+  std::string version;  ///< release of NCCL; empty: unknown
   std::string dtype;
-  std::optional<nccl::Driving> driving;  ///< nothing: not stated
+  std::optional<nccl::Driving> driving;  ///< empty: not stated
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   std::int64_t gpus_per_node = 0;
@@ -40,17 +40,17 @@ struct TableFacts {
 
 struct MeasuredTime {
   std::int64_t bytes = 0;
-  double us = 0;  ///< out of place
+  double us = 0;  ///< out-of-place time
   bool outlier = false;
 };
 
 struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
-  std::vector<Problem> problems =
-      {};  ///< errors in its record, because of which the measurement is unknown
-  std::vector<Problem> unread = {};  ///< its rows whose size or time is none, or that have other
-                                     ///< cells than the header; one each
+  /// Errors in the table's record, because of which the measurement is unknown.
+  std::vector<Problem> problems = {};
+  std::vector<Problem> unread = {};  ///< rows whose size or time is invalid, or that have other
+                                     ///< cells than the header; one problem each
 };
 
 /// Loads published tables of nccl-tests: `tables` is CSV (table_id, size_bytes, time_us, …), `meta`

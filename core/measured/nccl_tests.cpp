@@ -1,6 +1,6 @@
-// The text of nccl-tests. Its columns moved over the years (no redop or root, "error" for "#wrong",
-// a CPU time, per-run statistics, one half of the table only), so rows are read by the titles above
-// them and not by their position.
+// Reads the text output of nccl-tests. Its columns have changed over the years (no redop or root,
+// "error" for "#wrong", a CPU time, per-run statistics, one half of the table only), so rows are
+// read by the titles above them, not by position.
 
 #include "core/measured/nccl_tests.h"
 
@@ -49,7 +49,7 @@ std::size_t prefix_of(std::string_view word) {
   return word.ends_with(':') && all_digits(word.substr(0, word.size() - 1)) ? word.size() : 0;
 }
 
-/// Half of a table: where its columns stand in a row.
+/// The positions in a row of the columns of one half of a table.
 struct Half {
   bool in_place = false;
   std::size_t time = 0;
@@ -125,8 +125,8 @@ class TextReader {
     read_message(words);
   }
 
-  /// "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring", "NCCL version 2.18.3+cuda12.2":
-  /// NCCL's own messages.
+  /// Reads one of NCCL's own messages: "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to
+  /// Ring", "NCCL version 2.18.3+cuda12.2".
   void read_message(const std::vector<Word>& words) {
     for (std::size_t i = 0; i + 2 < words.size(); ++i) {
       if (words[i].text == "NCCL" && words[i + 1].text == "version") set_version(words[i + 2].text);
@@ -146,7 +146,8 @@ class TextReader {
     update_table();
   }
 
-  /// NCCL starts up, and says so, on either side of the column titles.
+  /// Updates the run of the table, because NCCL's startup messages may come before or after the
+  /// titles.
   void update_table() {
     if (columns_) tables_.back().run = run_;
   }
@@ -208,7 +209,7 @@ class TextReader {
     perf_ranks_.reset();
   }
 
-  /// "# nThread 1 nGpus 8 minBytes …"
+  /// Reads the parameters of a run: "# nThread 1 nGpus 8 minBytes …"
   void read_threads(const std::vector<Word>& words) {
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
       if (words[i].text == "nThread") run_.threads = whole_number<std::int64_t>(words[i + 1].text);
@@ -217,6 +218,7 @@ class TextReader {
     }
   }
 
+  /// Reads the line of a rank:
   /// "#  Rank  0 Group  0 Pid 4242 on node0 device  0 [0x07] NVIDIA A100-SXM4-80GB"
   void read_rank(const std::vector<Word>& words) {
     std::string_view pid, host;
@@ -232,7 +234,8 @@ class TextReader {
     rank_list_.add(host, pid, device);
   }
 
-  /// "# all-reduce by ring, 2 × cpu-host, 2 CPUs, run over tcp …", as tutti perf begins.
+  /// Reads the first line of tutti perf:
+  /// "# all-reduce by ring, 2 × cpu-host, 2 CPUs, run over tcp …".
   void read_perf_remark(const std::vector<Word>& words) {
     begin_run();
     collective_ = words[0].text;
@@ -252,8 +255,8 @@ class TextReader {
     return static_cast<std::int64_t>(ranks_.size());
   }
 
-  /// A row begins with two whole numbers and the name of a type; whatever else stands between rows
-  /// is not of the table.
+  /// Reads a row. A row begins with two whole numbers and the name of a type; other lines between
+  /// rows are ignored.
   void read_row(const std::vector<Word>& words) {
     const Columns& c = *columns_;
     const std::size_t begins = std::max({c.size, c.count, c.type});
@@ -275,8 +278,7 @@ class TextReader {
     const std::size_t before = problems_.size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];
-      // Some tables leave the second half out although their titles announce it; but then in every
-      // row.
+      // Some tables omit the second half although their titles announce it, but then in every row.
       if (h > 0 && half.time >= words.size() && !second_half_) break;
       second_half_ = second_half_ || h > 0;
       (half.in_place ? row.in_place : row.out_of_place) = timing(words, half);
@@ -337,12 +339,12 @@ class TextReader {
   std::set<std::string> ranks_;
   RankList rank_list_;
   NcclTestsRun run_;
-  bool head_used_ = false;  ///< by a table
+  bool head_used_ = false;  ///< true if a table has used the current header
   std::optional<std::int64_t> perf_ranks_;
   std::string collective_;
   std::vector<bool> halves_in_place_;
   std::optional<Columns> columns_;
-  bool second_half_ = false;  ///< a row of this table had one
+  bool second_half_ = false;  ///< true if a row of this table had a second half
   std::vector<NcclTestsTable> tables_;
 };
 
@@ -408,7 +410,7 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
                    "{} bytes took no time; times must be positive", row.bytes);
       return;
     }
-    // Two decimals of a bandwidth say something from 0.5 GB/s on.
+    // Two decimals of a bandwidth are precise enough from 0.5 GB/s on.
     const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
     if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
       problems.add({ProblemCode::kConflict, "algbw"}, row.where,

@@ -17,19 +17,20 @@ namespace tutti::core {
 /// The result of nccl-tests for one size, out of place or in place.
 struct NcclTestsTiming {
   double us = 0;
-  double algbw_gb_per_s = 0;  ///< as printed: few digits where it is small
+  double algbw_gb_per_s = 0;  ///< as printed, with few digits if it is small
   double busbw_gb_per_s = 0;
-  std::int64_t wrong = 0;  ///< elements that were wrong; 0 too where nothing was checked
+  std::int64_t wrong = 0;  ///< number of wrong elements; also 0 if nothing was checked
 };
 
 /// One row of a table: one size.
 struct NcclTestsRow {
   Location where;
   std::int64_t bytes = 0;
-  std::int64_t elements = 0;  ///< as passed to the collective: of one block, if it works on blocks
-  std::string type;           ///< as nccl-tests calls it: "float", "half", …
-  std::string redop;      ///< "sum", …; empty where the table does not say, or nothing is added
-  std::int64_t root = 0;  ///< 0 where there is none
+  /// Elements passed to the collective; of one block, if it works on blocks.
+  std::int64_t elements = 0;
+  std::string type;   ///< name in nccl-tests: "float", "half", …
+  std::string redop;  ///< "sum", …; empty if the table does not state it, or nothing is reduced
+  std::int64_t root = 0;  ///< 0 if there is none
   std::optional<NcclTestsTiming> out_of_place;
   std::optional<NcclTestsTiming> in_place;
 };
@@ -37,13 +38,13 @@ struct NcclTestsRow {
 /// The head of a log, which describes its run. All fields are optional: old releases and
 /// abbreviated logs lack some.
 struct NcclTestsRun {
-  std::optional<std::int64_t> threads;         ///< "nThread" of each process
-  std::optional<std::int64_t> gpus_of_thread;  ///< "nGpus"
-  std::int64_t hosts = 0;                      ///< on which ranks are listed; 0: none is
-  std::int64_t ranks_of_host = 0;              ///< 0: not known, or not the same on all of them
-  std::int64_t processes = 0;                  ///< pids of those ranks, host by host
-  std::string device;                          ///< name of the first rank's GPU
-  std::string nccl_version;                    ///< "2.18.3+cuda12.2" or NCCL's number, 21803
+  std::optional<std::int64_t> threads;         ///< threads per process: "nThread"
+  std::optional<std::int64_t> gpus_of_thread;  ///< GPUs per thread: "nGpus"
+  std::int64_t hosts = 0;          ///< number of hosts of the listed ranks; 0: none is listed
+  std::int64_t ranks_of_host = 0;  ///< ranks per host; 0: unknown, or not the same on all hosts
+  std::int64_t processes = 0;      ///< number of processes of the listed ranks, host by host
+  std::string device;              ///< name of the first rank's GPU
+  std::string nccl_version;        ///< "2.18.3+cuda12.2" or NCCL's number, 21803
   /// NCCL's variables, as reported by NCCL_DEBUG=INFO and in the JSON.
   std::vector<std::pair<std::string, std::string>> environment;
 
@@ -54,9 +55,9 @@ struct NcclTestsRun {
 
 /// One run of an nccl-tests program, or of `tutti perf`. A file may contain several.
 struct NcclTestsTable {
-  Location where;                     ///< of the column titles
-  std::string collective;             ///< "all_reduce", …; empty where the log does not say
-  std::optional<std::int64_t> ranks;  ///< where the log lists them
+  Location where;                     ///< location of the column titles
+  std::string collective;             ///< "all_reduce", …; empty if the log does not state it
+  std::optional<std::int64_t> ranks;  ///< number of ranks, if the log lists them
   std::vector<NcclTestsRow> rows;     ///< sizes of 0 bytes are left out
   NcclTestsRun run = {};
 };

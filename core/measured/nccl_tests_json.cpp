@@ -67,8 +67,8 @@ class JsonReader {
     return whole(object, name);
   }
 
-  /// A number that may be missing or be something else: facts about a run are welcome and not
-  /// required.
+  /// Returns a number that may be missing or have another type, since facts about a run are
+  /// optional.
   static std::optional<std::int64_t> fact(const Value& object, const char* name) {
     const Value* value = find(object, name);
     return value == nullptr ? std::nullopt : whole_number<std::int64_t>(value->text);
@@ -168,7 +168,7 @@ class JsonReader {
     timing.us = *us;
     timing.algbw_gb_per_s = number(*value, "alg_bw", kMaxLogGbPerS).value_or(0);
     timing.busbw_gb_per_s = number(*value, "bus_bw", kMaxLogGbPerS).value_or(0);
-    // "N/A" and "nan" where nothing was checked.
+    // The value is "N/A" or "nan" if nothing was checked.
     if (const Value* wrong = find(*value, "nwrong")) {
       const char* const end = wrong->text.data() + wrong->text.size();
       double count = 0;

@@ -42,7 +42,7 @@ Quality Errors::quality() const {
 }
 
 double interval_score(double measured_us, double low_us, double high_us) {
-  constexpr double kBeyond = 2 / 0.2;  // 2 / (1 - what a band is meant to hold)
+  constexpr double kBeyond = 2 / 0.2;  // 2 / (1 - the intended coverage of a band)
   double score = std::log(high_us / low_us);
   if (measured_us < low_us) score += kBeyond * std::log(low_us / measured_us);
   if (measured_us > high_us) score += kBeyond * std::log(measured_us / high_us);

@@ -20,10 +20,10 @@ struct Quality {
 /// enough band covers everything. The interval score combines both, and has its optimum at the true
 /// quantiles.
 struct BandQuality {
-  double coverage =
-      0;  ///< the share of measurements that lie in the bands of their predictions, ends included
-  double width = 0;  ///< the median of the upper over the lower ends of the bands; 1 for bands that
-                     ///< are one time
+  /// The share of measurements that lie in the bands of their predictions, ends included.
+  double coverage = 0;
+  double width = 0;  ///< the median ratio of the upper to the lower ends of the bands; 1 for bands
+                     ///< that are a single time
   /// The mean over all measurements of log(high / low), plus ten times the logarithmic distance of
   /// a measurement outside the band.
   double score = 0;
@@ -66,8 +66,8 @@ class Bands {
     double weight;
   };
   std::vector<One> all_;
-  double score_ = 0;   ///< of all, by weight
-  double inside_ = 0;  ///< the weight of measurements that lie in their bands
+  double score_ = 0;   ///< weighted sum of all interval scores
+  double inside_ = 0;  ///< total weight of measurements that lie in their bands
 };
 
 }  // namespace tutti::core::nccl

@@ -16,8 +16,8 @@ using nccl::Inside;
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-/// The network that a record of a measurement calls so: "HDR InfiniBand", "HPE Slingshot-11
-/// (aws-ofi-nccl)". Nobody states more of those.
+/// Returns the network that a record names: "HDR InfiniBand", "HPE Slingshot-11 (aws-ofi-nccl)".
+/// Records state no more about it.
 std::optional<Transport> transport_of(const std::string& nic_type) {
   if (has(nic_type, "TCP over") || has(nic_type, "Ethernet") || has(nic_type, "ENA"))
     return Transport::kTcp;
@@ -27,7 +27,7 @@ std::optional<Transport> transport_of(const std::string& nic_type) {
   if (has(nic_type, "Slingshot")) return Transport::kSlingshot;
   if (has(nic_type, "InfiniBand")) return Transport::kInfiniband;
   if (has(nic_type, "RoCE")) return Transport::kRoce;
-  // These cards can do both; of NVIDIA's own machines the network is InfiniBand.
+  // These cards support both InfiniBand and RoCE; NVIDIA's own machines use InfiniBand.
   if (has(nic_type, "ConnectX")) return Transport::kInfiniband;
   return std::nullopt;
 }
@@ -50,7 +50,7 @@ void join_racks(nccl::System& system) {
   system.nodes = racks;
 }
 
-constexpr std::int64_t kMaxParts = 1000;  ///< NVLinks of a GPU, network cards of a node
+constexpr std::int64_t kMaxParts = 1000;  ///< maximum per GPU (NVLinks) or node (cards)
 bool is_rate(double value) { return value >= 1e-3 && value <= 1e6; }
 
 std::string variable(const TableFacts& facts, const char* name) {
@@ -151,7 +151,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;
-    // Many a record has NCCL_COLLNET_ENABLE=1 and no switch that would reduce.
+    // Many records have NCCL_COLLNET_ENABLE=1 although no switch can reduce.
     s.collnet = has(facts.nic_type, "SHARP");
     if (const std::string why = nccl::why_no_sharp(s); s.collnet && !why.empty())
       return cannot({ProblemCode::kUnsupported, "nic_type"}, why);

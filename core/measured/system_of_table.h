@@ -14,7 +14,8 @@ struct TableSystem {
   nccl::System system;
   nccl::Version version;
   nccl::Settings settings;
-  std::vector<std::string> assumed;  ///< what the facts do not say, and what was taken for it
+  /// Values that were assumed because the facts do not state them.
+  std::vector<std::string> assumed;
 };
 
 /// ERRORS: the reason why this cannot be modelled: unknown GPUs, links or networks, or a release

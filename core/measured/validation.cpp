@@ -18,7 +18,7 @@ std::string size_band(std::int64_t bytes) {
   return "4 64 MiB and more";
 }
 
-/// Sums over rows with their weights.
+/// Weighted sums over rows.
 struct Sums {
   Errors errors;
   Bands bands;
@@ -120,7 +120,7 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   return made;
 }
 
-/// Adds what is wrong with rows that cannot be read.
+/// Adds the problems of rows that cannot be read.
 void add_unread(ValidatedTable& made) {
   const auto& unread = made.table->unread;
   if (unread.empty()) return;
@@ -133,7 +133,7 @@ void add_unread(ValidatedTable& made) {
   if (n > 1) made.reason += ", …";
 }
 
-/// By what they are of.
+/// The sums by category and name (ValidatedPart).
 using Parts = std::map<std::pair<std::string, std::string>, Sums>;
 
 void add(const ValidatedTable& table, double weight, Sums& whole, Parts& parts) {
@@ -148,7 +148,7 @@ void add(const ValidatedTable& table, double weight, Sums& whole, Parts& parts) 
   }
 }
 
-/// True if its rows are part of the whole.
+/// True if the table's rows count in the overall statistics.
 bool counts(const ValidatedTable& table, const Calibrations* calibrations) {
   const TableFacts& facts = table.table->facts;
   return facts.healthy && !table.given && (!calibrations || calibrations->of(facts.system));

@@ -18,27 +18,27 @@ namespace tutti::core::nccl {
 struct ValidatedRow {
   std::int64_t bytes = 0;
   double measured_us = 0;
-  bool outlier = false;  ///< the table's record says that it is one: counts for nothing
+  bool outlier = false;  ///< marked in the table's record; the row is not counted
   double predicted_us = 0;
-  ErrorBand band;                ///< of the prediction
-  std::optional<Choice> choice;  ///< nothing of sends and receives
+  ErrorBand band;                ///< error band of the prediction
+  std::optional<Choice> choice;  ///< empty for sends and receives
 };
 
 struct ValidatedTable {
   const CollectiveTable* table = nullptr;
-  std::vector<ValidatedRow> rows;  ///< none if it cannot be modelled
-  std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be
-                       ///< read; else empty
-  std::optional<ProblemKind> about;  ///< what the first of the reasons is about
+  std::vector<ValidatedRow> rows;  ///< empty if the table cannot be modelled
+  std::string reason;  ///< why it cannot be modelled or is not counted, or which rows cannot be
+                       ///< read; otherwise empty
+  std::optional<ProblemKind> about;  ///< subject of the first reason
   std::vector<std::string> assumed;
-  bool given = false;  ///< to a calibration of its system: its rows do not count
-  Quality quality;     ///< of rows that are no outliers
+  bool given = false;  ///< true if given to a calibration of its system; its rows do not count
+  Quality quality;     ///< quality of the rows that are not outliers
   BandQuality bands;
 };
 
 /// The statistics of a part of the tables.
 struct ValidatedPart {
-  std::string by;    ///< "size", "collective", "GPU", "nodes"
+  std::string by;    ///< category: "size", "collective", "GPU", "nodes"
   std::string name;  ///< "64 KiB to 1 MiB", …
   Quality quality;
   BandQuality bands;
@@ -46,12 +46,12 @@ struct ValidatedPart {
 
 struct Validation {
   std::vector<ValidatedTable> tables;
-  std::size_t rows =
-      0;  ///< of healthy tables, outliers left out, those that cannot be read among them
-  std::size_t outliers = 0;    ///< of them
-  std::size_t other_rows = 0;  ///< of tables that are not healthy or have no record: they are not
-                               ///< counted in the statistics
-  Quality overall;             ///< of those of them that are modelled; every config weighs the same
+  /// The rows of healthy tables without outliers, including rows that cannot be read.
+  std::size_t rows = 0;
+  std::size_t outliers = 0;  ///< outliers in healthy tables
+  /// The rows of tables that are not healthy or have no record; the statistics do not count them.
+  std::size_t other_rows = 0;
+  Quality overall;  ///< quality of the modelled rows; every config has the same weight
   BandQuality overall_bands;
   /// With a calibration: the statistics of the same rows without it.
   Quality overall_before;
@@ -62,7 +62,7 @@ struct Validation {
 /// The tables with which predictions are calibrated: the predictions of other tables of the same
 /// `system` are corrected, and only those count.
 struct CalibrateOn {
-  std::vector<std::string> tables;  ///< ids
+  std::vector<std::string> tables;  ///< ids of tables
   Spread spread;
 };
 

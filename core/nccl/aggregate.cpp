@@ -10,19 +10,19 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// NCCL's kernels: minima and maxima share one.
+/// Returns the reduction whose kernel NCCL runs: minima and maxima share a kernel.
 Reduction kernel_of(Reduction reduction) {
   return reduction == Reduction::kMin ? Reduction::kMax : reduction;
 }
 
-/// A task as NCCL lists it: what only moves data is one of bytes.
+/// A task as NCCL lists it. Functions that only move data have the type int8.
 struct Listed {
   std::size_t task = 0;
   Function function = Function::kAllReduce;
   ElementType type = ElementType::kInt8;
   Reduction reduction = Reduction::kSum;
-  std::int64_t bytes = 0;    ///< as passed to the call
-  std::int64_t traffic = 0;  ///< bytes
+  std::int64_t bytes = 0;    ///< bytes of the buffer passed to the call
+  std::int64_t traffic = 0;  ///< bytes that NCCL counts as traffic
 
   [[nodiscard]] auto kind() const { return std::tuple(function, type, kernel_of(reduction)); }
 };
@@ -40,8 +40,8 @@ Listed listed(std::size_t index, const Task& task, int ranks) {
   return one;
 }
 
-/// Four bins for each power of two, from 1 KiB to 1 GiB. SOURCE: NVIDIA/nccl src/include/comm.h,
-/// ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
+/// Returns the size bin of a task: four bins for each power of two, from 1 KiB to 1 GiB. SOURCE:
+/// NVIDIA/nccl src/include/comm.h, ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
 int bin_of(std::int64_t traffic) {
   constexpr int kBits = 2;
   const auto units =
@@ -88,8 +88,8 @@ std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communica
   const int ranks = communicator.ranks;
   std::vector<Listed> all;
   for (std::size_t i = 0; i < group.size(); ++i) all.push_back(listed(i, group[i], ranks));
-  // Ascending by bin, and as they were called inside a bin; the kinds in the order of their
-  // largest, the last called first.
+  // Tasks are sorted by bin, and by call order within a bin. Kinds are sorted by their largest
+  // task, largest first; among equals, the one called last comes first.
   std::stable_sort(all.begin(), all.end(), [](const Listed& a, const Listed& b) {
     return bin_of(a.traffic) < bin_of(b.traffic);
   });

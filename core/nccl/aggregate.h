@@ -10,16 +10,16 @@ namespace tutti::core::nccl {
 /// One collective of a group (ncclGroupStart, ncclGroupEnd) on a communicator.
 struct Task {
   Function function = Function::kAllReduce;
-  std::int64_t elements =
-      0;  ///< as passed to the call: of one block, in all-gather and reduce-scatter
+  /// Elements passed to the call; for all-gather and reduce-scatter, of one block.
+  std::int64_t elements = 0;
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
 };
 
 /// Tasks for which NCCL makes one choice, as if they were a single one.
 struct Aggregate {
-  std::vector<std::size_t> tasks;  ///< of the group, in the order in which they run
-  Operation operation;             ///< of all of them
+  std::vector<std::size_t> tasks;  ///< indices into the group, in the order of execution
+  Operation operation;             ///< the tasks combined into one operation
 };
 
 /// REQUIRES: 2.22 or later. Returns NCCL's aggregation of a group: tasks of one function, type and

@@ -15,8 +15,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-// NCCL's hop latencies for its LL protocol, half per link of a hop over two. SOURCE: NVIDIA/nccl
-// src/graph/tuning.cc.
+// NCCL's hop latencies for its LL protocol, divided evenly if a hop consists of two links. SOURCE:
+// NVIDIA/nccl src/graph/tuning.cc.
 constexpr double kNvlinkUs = 0.6;
 constexpr double kToSwitchUs = 0.3;
 constexpr double kPcieUs = 0.5;
@@ -24,7 +24,7 @@ constexpr double kCardToCardUs = 1.5;  // assumed, as for the shipped InfiniBand
 
 double gb_per_s(Bandwidth rate) { return static_cast<double>(rate.count()) / 1e9; }
 
-/// Text that may stand between quotes.
+/// Returns the text in quotes, with special characters escaped or replaced.
 std::string quoted(const std::string& text) {
   std::string safe;
   for (const char c : text) {
@@ -34,7 +34,7 @@ std::string quoted(const std::string& text) {
   return '"' + safe + '"';
 }
 
-/// "gpu[0-7]"; "gpu0" if there is one.
+/// Returns a range of names such as "gpu[0-7]", or "gpu0" if there is only one.
 std::string range(const char* name, int count) {
   return count == 1 ? fmt::format("{}0", name) : fmt::format("{}[0-{}]", name, count - 1);
 }
@@ -70,7 +70,7 @@ class Writer {
     name_nodes();
   }
 
-  /// Switches, cards and links.
+  /// Returns the text of all switches, cards and links.
   std::string parts();
 
  private:
@@ -85,7 +85,7 @@ class Writer {
   std::string hosts_joined();
 
   const Topology& topology_;
-  std::vector<std::string> names_;  ///< by node; empty: not in the text
+  std::vector<std::string> names_;  ///< name of each node; empty if the node is not in the text
 };
 
 int Writer::ports(int card) const {
@@ -116,7 +116,7 @@ void Writer::name_nodes() {
         if (leads_to_device(index, -1)) name(index) = fmt::format("pcie{}", switches++);
         break;
       case NodeKind::kNic:
-        // A card with one port is that port; one with several is a switch before them.
+        // A card with one port is represented by its port, a card with several by a switch.
         if (ports(index) > 1) name(index) = fmt::format("card{}", cards++);
         break;
       case NodeKind::kCpu:
@@ -131,8 +131,7 @@ void Writer::name_nodes() {
 
 std::string Writer::link(const TopologyLink& link) {
   int from = link.from, to = link.to;
-  // In place of a card with one port stands the port, in place of its way to the port the card's
-  // slot.
+  // A card with one port is replaced by its port, which is then linked to the card's slot.
   const auto port_of = [this](int index) {
     if (node(index).kind != NodeKind::kNic || ports(index) != 1) return index;
     for (const int l : node(index).links) {
@@ -214,7 +213,7 @@ std::string Writer::parts() {
   return text + hosts_joined();
 }
 
-/// The rings of a search; each of its channels is used twice.
+/// Returns the text of the rings that a search found. NCCL uses each channel twice.
 std::string rings_text(const Graph& ring, const char* span) {
   std::string text;
   for (std::size_t c = 0; c < ring.orders.size();) {

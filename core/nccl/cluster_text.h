@@ -12,11 +12,11 @@ namespace tutti::core::nccl {
 
 /// Facts about a cluster that a topology does not have.
 struct ClusterWords {
-  std::string machine;     ///< what it is called
-  std::string file;        ///< where the topology is from
-  std::int64_t nodes = 1;  ///< of such machines
-  std::string link;        ///< kind of network link between them; empty: a latency that is assumed
-  std::string devices;     ///< the machine that `like` is, for the text's sources
+  std::string machine;     ///< name of the machine
+  std::string file;        ///< path of the topology file
+  std::int64_t nodes = 1;  ///< number of machines
+  std::string link;        ///< kind of network link between machines; empty: the latency is assumed
+  std::string devices;     ///< name of the machine `like`, for source remarks in the text
 };
 
 /// Returns the shipped machine whose GPUs have the same compute capability as the topology's; "" if

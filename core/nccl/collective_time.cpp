@@ -25,16 +25,16 @@ ElementType element_type(DataType type) {
 
 namespace {
 
-/// Nothing published measures symmetric kernels by size, so nothing was fitted: the band of NCCL's
-/// estimates of other kernels (docs/nccl.md), and an assumed one.
+/// No published measurements cover symmetric kernels by size, so these bands are not fitted. The
+/// first is that of NCCL's estimates of other kernels (docs/nccl.md); the second is assumed.
 constexpr ErrorBand kSymmetricBand{0.7, 3.3};
 constexpr ErrorBand kCopyEnginesBand{0.5, 3.0};
 
 /// Returns the bytes that cross the memory of a rank that forwards what it receives. A kernel reads
 /// the data that it sends (1). Received data is written into a slot and read from it (2), and is
 /// added to data that is read (1) or written to the buffer (1). Forwarded data stays in registers.
-/// SOURCE: NVIDIA/nccl src/device/prims_simple.h; of NVLS src/device/all_reduce.h: into the staging
-/// buffer and out of it (4), and the switch reads and writes there (2).
+/// SOURCE: NVIDIA/nccl src/device/prims_simple.h; for NVLS src/device/all_reduce.h: copies into and
+/// out of the staging buffer (4), which the switch reads and writes (2).
 double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes,
                  const std::optional<Choice>& choice, const Communicator& comm) {
   const double n = comm.ranks;
@@ -42,7 +42,7 @@ double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes
   if (!choice)
     return 4 * (time.links.bytes - time.relayed + time.cards.bytes / comm.ranks_of_node());
   const bool all_reduce = kind == CollectiveKind::kAllReduce;
-  // Loads and stores without slots between.
+  // Symmetric kernels load and store directly, without slots.
   if (!choice->symmetric.empty()) return (all_reduce ? 4 : 2) * size;
   switch (choice->algorithm) {
     case Algorithm::kNvls:
@@ -59,7 +59,7 @@ double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes
                                                 : 3 * size;
 }
 
-/// The same parts, each multiplied.
+/// Multiplies each part of the prediction by `factor`.
 void multiply(Prediction& time, double factor) {
   for (double* us : {&time.launch, &time.hops, &time.fill, &time.transfer, &time.links.us,
                      &time.cards.us, &time.overlap})
@@ -133,7 +133,7 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
     if (known) time.time.capped_at = link;
     time.work += least - moving;
   }
-  // Bytes also move during the delay: the first chunks of the pipeline.
+  // Bytes already move during the delay: the first chunks of the pipeline.
   const Time whole = time.delay + time.work;
   time.work = std::max(time.work, least);
   time.delay = whole - time.work;

@@ -26,18 +26,18 @@ ElementType element_type(DataType type);
 struct CollectiveTime {
   Version version;
   std::shared_ptr<const Communicator> communicator;
-  std::optional<Choice> choice;  ///< nothing of sends and receives, for which NCCL has none
+  std::optional<Choice> choice;  ///< empty for sends and receives, for which NCCL makes no choice
   Prediction time;
   ErrorBand band;
-  bool calibrated = false;  ///< time and band are those of a calibration
+  bool calibrated = false;  ///< true if time and band come from a calibration
 
   /// Whole picoseconds; the sum of all parts equals Prediction::us().
-  Time launch;  ///< until the kernel runs
-  Time delay;   ///< hops and the pipeline's first filling: nothing is busy
-  Time work;    ///< while data moves; a ring's hops are part of it
+  Time launch;  ///< time until the kernel runs
+  Time delay;   ///< hops and the initial pipeline fill; no resource is busy
+  Time work;    ///< time during which data moves, including a ring's hops
   /// The time within `work` for which the links of the busiest GPU, and the busiest card, are busy.
   Time links, cards;
-  int channels = 1;  ///< thread blocks of a GPU
+  int channels = 1;  ///< thread blocks per GPU
   /// The bytes read and written in each GPU's memory (docs/interference.md).
   Bytes memory;
   /// The network whose parameters were assumed ("tcp") because no measurement was available; empty

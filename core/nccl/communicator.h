@@ -20,8 +20,8 @@ inline constexpr std::array<std::int64_t, 3> kOwnBuffers{524288, 4915200, 419430
 
 /// The transport of sends and receives between two ranks.
 struct PointToPoint {
-  int channels = 1;  ///< in all: a power of two
-  int per_peer = 1;  ///< the number of these channels to one rank
+  int channels = 1;  ///< total number, a power of two
+  int per_peer = 1;  ///< number of channels used with one peer
   /// True if all pairs of GPUs of a node are closer than PCIe.
   bool all_nvlink = false;
   /// relays[g][p] is the GPU of g's node at whose card a message of g to GPU p of another node
@@ -49,11 +49,11 @@ struct Communicator {
   bool nvls = false;     ///< GPUs and switches can multicast
   bool collnet = false;  ///< the network can reduce (SHARP), a plugin for it is loaded, and CollNet
                          ///< is switched on
-  int collnet_heads = 0;        ///< GPUs of a node that have the network add (CollNetDirect)
+  int collnet_heads = 0;        ///< GPUs per node that let the network reduce (CollNetDirect)
   bool collnet_narrow = false;  ///< the network also adds bfloat16 and 8-bit integers
   Graphs graphs;
-  int channels = 0;       ///< of the communicator (channels.h)
-  int nvls_channels = 0;  ///< thread blocks of NVLS; 0 without it
+  int channels = 0;       ///< channels of the communicator (channels.h)
+  int nvls_channels = 0;  ///< thread blocks of NVLS; 0 without NVLS
   PointToPoint p2p;
   std::array<std::int64_t, 3> buffer_bytes = kOwnBuffers;
 

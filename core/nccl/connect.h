@@ -18,8 +18,8 @@ struct TreePlace {
 
 /// One channel over all nodes of a communicator.
 struct ConnectedChannel {
-  std::vector<int> ring;        ///< all ranks in their order, from rank 0 on
-  std::vector<TreePlace> tree;  ///< by rank
+  std::vector<int> ring;        ///< all ranks in ring order, beginning with rank 0
+  std::vector<TreePlace> tree;  ///< place of each rank in the tree
 };
 
 /// Returns the number of channels that follow from the graphs alone: twice those that both ring and

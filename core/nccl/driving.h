@@ -7,9 +7,9 @@ namespace tutti::core::nccl {
 
 /// The processes and threads that call NCCL for the GPUs of a node.
 enum class Driving {
-  kProcessPerGpu,  ///< as frameworks and MPI do
-  kThreadPerGpu,   ///< one process (nccl-tests -t)
-  kOneThread,  ///< one thread of one process for all of them, one after the other (nccl-tests -g)
+  kProcessPerGpu,  ///< one process per GPU, as with frameworks and MPI
+  kThreadPerGpu,   ///< one process with one thread per GPU (nccl-tests -t)
+  kOneThread,      ///< one thread that drives all GPUs one after the other (nccl-tests -g)
 };
 
 /// "process_per_gpu", "thread_per_gpu", "one_thread".

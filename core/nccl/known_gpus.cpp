@@ -38,7 +38,7 @@ const KnownGpu* find_gpu(GpuModel model) {
 }
 
 const KnownGpu* find_gpu(const std::string& text) {
-  // The first that the text speaks of; of two names in one place the longer.
+  // Selects the name that occurs first in the text; of two names at one position, the longer.
   const KnownGpu* found = nullptr;
   std::size_t at = std::string::npos;
   for (const KnownGpu& gpu : kGpus) {

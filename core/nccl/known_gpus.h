@@ -9,14 +9,14 @@ namespace tutti::core::nccl {
 
 /// Facts that follow from a GPU's model.
 struct KnownGpu {
-  const char* name;  ///< part of what tables call it
+  const char* name;  ///< part of the GPU's name in measured tables
   GpuModel model;
   GpuGeneration generation;
   int compute_capability;
-  double nvlink_gb_per_s;  ///< of one link and direction, by its data sheet
-  double pcie_gb_per_s;    ///< of its PCIe connection, payload as NCCL counts it
-  HostCpu cpu;             ///< of the machines that it is usually sold in
-  Version usual_version;   ///< where nobody says which NCCL it was: one of the time when such
+  double nvlink_gb_per_s;  ///< data-sheet rate of one NVLink, per direction
+  double pcie_gb_per_s;    ///< payload rate of the PCIe connection, as NCCL counts it
+  HostCpu cpu;             ///< CPU of the machines in which the GPU is usually sold
+  Version usual_version;   ///< assumed if a table states no release: one from the time when such
                            ///< machines were measured
 };
 

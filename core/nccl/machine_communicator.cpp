@@ -16,7 +16,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// The machines as they are without verbs.
+/// Returns the system with InfiniBand and RoCE used over TCP sockets instead of verbs.
 System over_sockets(System system) {
   if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce)
     return system;
@@ -70,8 +70,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!comm) return refuse(comm.error());
   OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm),
                    std::move(note)};
-  // Nobody says so of a kind of machine but who sets a level: else cards are taken to reach GPUs,
-  // as data sheets say.
+  // A machine file does not state whether cards reach GPUs. Unless the user sets a level, cards are
+  // assumed to reach GPUs, as data sheets say.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
   return known;
 }

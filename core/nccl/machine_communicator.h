@@ -15,7 +15,7 @@ namespace tutti::core::nccl {
 struct OnMachines {
   System system;
   Communicator communicator;
-  std::string note;  ///< what had to be assumed; empty: nothing
+  std::string note;  ///< a note on assumptions that were made; empty: none
 };
 
 /// Returns NCCL's communicator on machines of this kind. Its graphs are computed by formulas, or,

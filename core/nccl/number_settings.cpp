@@ -30,13 +30,13 @@ std::optional<Read> read(const std::string& text) {
   return Read{value, end == text.c_str() + text.size() && text == fmt::format("{}", value)};
 }
 
-/// "NCCL_NTHREADS=1e2, which NCCL reads as 1,".
+/// Returns the setting as text: "NCCL_NTHREADS=1e2, which NCCL reads as 1,".
 std::string written(const std::string& name, const std::string& text, const Read& read) {
   const std::string set = fmt::format("{}={}", name, text);
   return read.as_written ? set : fmt::format("{}, which NCCL reads as {},", set, read.value);
 }
 
-/// … of which it keeps 32 bits.
+/// Returns the number truncated to the 32 bits that NCCL keeps.
 Read kept(const Read& read) {
   const std::int64_t value = static_cast<std::int32_t>(read.value);
   return {value, read.as_written && value == read.value};
@@ -44,8 +44,8 @@ Read kept(const Read& read) {
 
 bool is_of_ll(const std::string& name) { return name != "NCCL_BUFFSIZE"; }
 
-/// Below it some chunk would be nothing: LL128 goes in 1920 bytes, which 2 KiB of a slot hold,
-/// since 2.22.
+/// Returns the minimum buffer, below which some chunk would be empty. Since 2.22, LL128 moves units
+/// of 1920 bytes, which take 2 KiB of a slot.
 std::int64_t min_buffer(const std::string& name, Version version) {
   return name == "NCCL_LL128_BUFFSIZE" && version >= Version{2, 22, 0} ? 16384 : 4096;
 }

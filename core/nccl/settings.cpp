@@ -48,14 +48,13 @@ std::optional<std::size_t> index_of_algorithm(std::string_view word, Version ver
   return index_of(word, kAlgorithmNames);
 }
 
-/// NCCL_ALGO and NCCL_PROTO: "ring,tree", "^ring", and from 2.24 on "ring;allreduce:tree". SOURCE:
-/// NVIDIA/nccl src/graph/tuning.cc, parseList.
+/// Reads NCCL_ALGO or NCCL_PROTO: "ring,tree", "^ring", and from 2.24 on "ring;allreduce:tree".
+/// SOURCE: NVIDIA/nccl src/graph/tuning.cc, parseList.
 template <std::size_t n>
 void read_list(const std::string& name, std::string_view text,
                std::span<const std::string_view, n> names, Version version,
                std::array<std::array<Preference, n>, kFunctions>& preferences, Problems& problems) {
-  const bool strict =
-      version >= Version{2, 24, 0};  // before that, what was not known was passed over
+  const bool strict = version >= Version{2, 24, 0};  // earlier releases ignored unknown words
   const auto parts = strict ? split(text, ';') : std::vector<std::string_view>{text};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string_view list = parts[i];

@@ -17,10 +17,10 @@ namespace tutti::core::nccl {
 
 class Tuner;
 
-/// How the program has registered the buffers of its collectives.
+/// The registration of the buffers of the program's collectives.
 enum class Buffers {
   kPlain,
-  kRegistered,  ///< ncclCommRegister, or registered by a CUDA graph
+  kRegistered,  ///< registered by ncclCommRegister or by a CUDA graph
   kSymmetric    ///< windows of symmetric memory, from 2.27 on
 };
 
@@ -46,31 +46,31 @@ struct Settings {
   std::array<std::array<Preference, kProtocols>, kFunctions> protocols{};    ///< NCCL_PROTO
   std::optional<std::int64_t> min_channels;                                  ///< NCCL_MIN_NCHANNELS
   std::optional<std::int64_t> most_channels;                                 ///< NCCL_MAX_NCHANNELS
-  std::optional<std::int64_t> threads;             ///< NCCL_NTHREADS, as NCCL takes it
-  std::optional<std::int64_t> ll128_threads;       ///< NCCL_LL128_NTHREADS, likewise
+  std::optional<std::int64_t> threads;             ///< NCCL_NTHREADS, as corrected by NCCL
+  std::optional<std::int64_t> ll128_threads;       ///< NCCL_LL128_NTHREADS, as corrected by NCCL
   std::optional<std::int64_t> buffer_bytes;        ///< NCCL_BUFFSIZE
   std::optional<std::int64_t> ll_buffer_bytes;     ///< NCCL_LL_BUFFSIZE
   std::optional<std::int64_t> ll128_buffer_bytes;  ///< NCCL_LL128_BUFFSIZE
   std::optional<std::int64_t> nvls_channels;       ///< NCCL_NVLS_NCHANNELS
   std::optional<std::int64_t> net_overhead_ns;     ///< NCCL_NET_OVERHEAD
-  std::array<std::int64_t, 6> thread_thresholds{-2, -2, -2, -2,
-                                                -2, -2};  ///< NCCL_THREAD_THRESHOLDS; below 0: none
-  std::optional<bool> nvls;     ///< NCCL_NVLS_ENABLE; 2 (the default) is empty
-  std::optional<bool> pat;      ///< NCCL_PAT_ENABLE; 2 (the default) is empty
+  /// NCCL_THREAD_THRESHOLDS; negative values are ignored.
+  std::array<std::int64_t, 6> thread_thresholds{-2, -2, -2, -2, -2, -2};
+  std::optional<bool> nvls;     ///< NCCL_NVLS_ENABLE; empty for 2, the default
+  std::optional<bool> pat;      ///< NCCL_PAT_ENABLE; empty for 2, the default
   std::optional<bool> collnet;  ///< NCCL_COLLNET_ENABLE
-  std::optional<std::int64_t>
-      collnet_nodes;                       ///< NCCL_COLLNET_NODE_THRESHOLD: fewer nodes do without
-  std::optional<bool> ll128_c2c;           ///< NCCL_LL128_C2C
-  std::optional<bool> p2p_disabled;        ///< NCCL_P2P_DISABLE
-  std::optional<bool> shm_disabled;        ///< NCCL_SHM_DISABLE
-  std::optional<bool> pxn_disabled;        ///< NCCL_PXN_DISABLE
-  std::optional<bool> ib_disabled;         ///< NCCL_IB_DISABLE: sockets instead
-  std::optional<bool> net_intra_disabled;  ///< NCCL_NET_DISABLE_INTRA, of releases that have it
-  std::optional<std::int64_t> socket_threads;      ///< NCCL_SOCKET_NTHREADS
+  /// NCCL_COLLNET_NODE_THRESHOLD: fewer nodes do not use CollNet.
+  std::optional<std::int64_t> collnet_nodes;
+  std::optional<bool> ll128_c2c;               ///< NCCL_LL128_C2C
+  std::optional<bool> p2p_disabled;            ///< NCCL_P2P_DISABLE
+  std::optional<bool> shm_disabled;            ///< NCCL_SHM_DISABLE
+  std::optional<bool> pxn_disabled;            ///< NCCL_PXN_DISABLE
+  std::optional<bool> ib_disabled;             ///< NCCL_IB_DISABLE: use sockets instead of verbs
+  std::optional<bool> net_intra_disabled;      ///< NCCL_NET_DISABLE_INTRA, in releases that have it
+  std::optional<std::int64_t> socket_threads;  ///< NCCL_SOCKET_NTHREADS
   std::optional<std::int64_t> sockets_per_thread;  ///< NCCL_NSOCKS_PERTHREAD
   std::optional<std::int64_t> cross_nic;           ///< NCCL_CROSS_NIC
   std::optional<std::string> gdr_level;            ///< NCCL_NET_GDR_LEVEL, as written
-  CtaPolicy cta_policy = CtaPolicy::kDefault;      ///< NCCL_CTA_POLICY, of releases that have it
+  CtaPolicy cta_policy = CtaPolicy::kDefault;      ///< NCCL_CTA_POLICY, in releases that have it
   std::optional<std::string> symmetric_kernel;     ///< NCCL_SYM_KERNEL
   std::optional<std::int64_t> symmetric_blocks;    ///< NCCL_SYM_CTAS
   std::optional<bool> windows;                     ///< NCCL_WIN_ENABLE

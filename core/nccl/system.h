@@ -14,8 +14,8 @@ enum class GpuGeneration { kPascal, kVolta, kTuring, kAmpere, kAda, kHopper, kBl
 /// The connection between the GPUs of a machine.
 enum class Inside {
   kAlone,     ///< one GPU per machine
-  kNvswitch,  ///< every GPU at all of its NVLinks through switches
-  kPairs,     ///< NVLinks shared out evenly among all pairs
+  kNvswitch,  ///< all NVLinks of every GPU lead to switches
+  kPairs,     ///< NVLinks divided evenly among all pairs of GPUs
   kCubeMesh,  ///< DGX-1: hybrid cube mesh of 8 GPUs
   kPcie,      ///< PCIe, across the CPUs
 };
@@ -26,19 +26,19 @@ using core::Transport;
 enum class Matching {
   kByCard,      ///< the network card
   kByCpu,       ///< libfabric, which then copies to the GPU's memory itself (GDRCopy)
-  kByCpuSlowly  ///< … by way of the driver
+  kByCpuSlowly  ///< libfabric, which then copies to the GPU's memory through the driver
 };
 
 /// The TCP transport of NCCL's messages (core/cluster/host_transport.h).
 struct Sockets {
-  double thread_gb_per_s = 0;      ///< of one thread; 0: not TCP, or hosts take nothing
-  double connection_gb_per_s = 0;  ///< of one socket; 0: no limit
-  int threads = 1;                 ///< of a connection: NCCL_SOCKET_NTHREADS
-  int per_thread = 1;              ///< NCCL_NSOCKS_PERTHREAD
-  double host_gb_per_s = 0;        ///< of all connections of a host; 0: no limit
-  double overlay_us = 0;           ///< what encapsulation adds to a hop
-  bool one_flow = false;  ///< all packets of two hosts are one flow, both ways: an IPIP overlay
-  int pods = 1;           ///< nodes of a host, if every GPU is in a container of its own
+  double thread_gb_per_s = 0;      ///< rate of one thread; 0: not TCP, or hosts take no time
+  double connection_gb_per_s = 0;  ///< rate of one socket; 0: no limit
+  int threads = 1;                 ///< threads per connection: NCCL_SOCKET_NTHREADS
+  int per_thread = 1;              ///< sockets per thread: NCCL_NSOCKS_PERTHREAD
+  double host_gb_per_s = 0;        ///< total rate of a host's connections; 0: no limit
+  double overlay_us = 0;           ///< latency that encapsulation adds to a hop
+  bool one_flow = false;  ///< all packets between two hosts, both ways, are one flow (IPIP overlay)
+  int pods = 1;           ///< nodes per host, if every GPU has its own container
 };
 
 /// Identical machines, with the facts of a data sheet.
@@ -46,25 +46,25 @@ struct System {
   GpuGeneration generation = GpuGeneration::kAmpere;
   int compute_capability = 80;
   int nodes = 1;
-  int gpus = 8;  ///< of a node that take part
+  int gpus = 8;  ///< participating GPUs per node
   Inside inside = Inside::kNvswitch;
-  int nvlinks = 12;             ///< of a GPU
-  double nvlink_gb_per_s = 25;  ///< of one, per direction, by its data sheet
-  double pcie_gb_per_s = 24;    ///< of a GPU, per direction, payload as NCCL counts it
-  int nics = 0;                 ///< of a node, for its GPUs
-  double nic_gb_per_s = 0;      ///< of one, by its data sheet
+  int nvlinks = 12;             ///< NVLinks per GPU
+  double nvlink_gb_per_s = 25;  ///< data-sheet rate of one NVLink, per direction
+  double pcie_gb_per_s = 24;    ///< payload rate of a GPU's PCIe, per direction, as NCCL counts it
+  int nics = 0;                 ///< network cards of a node, for its GPUs
+  double nic_gb_per_s = 0;      ///< data-sheet rate of one network card
   Transport transport = Transport::kNone;
-  Matching matching = Matching::kByCpu;  ///< on Slingshot; by default as its sites advise for NCCL
-  Sockets sockets = {};                  ///< with transport TCP
+  Matching matching = Matching::kByCpu;  ///< on Slingshot; default: as its sites advise for NCCL
+  Sockets sockets = {};                  ///< used if the transport is TCP
   Driving driving = Driving::kProcessPerGpu;
   HostCpu cpu = HostCpu::kIntel;
-  bool card = false;  ///< GPUs are PCIe cards: what goes to the network crosses the host as what
-                      ///< goes to other GPUs
-  bool gpudirect = true;  ///< network cards reach the GPUs' memory
-  bool grace = false;     ///< GPUs and network cards hang on the same CPU over C2C
-  bool collnet = false;   ///< SHARP in the network, and its plugin
+  bool card = false;  ///< GPUs are PCIe cards, so traffic to the network crosses the host, as does
+                      ///< traffic to other GPUs
+  bool gpudirect = true;  ///< network cards access the GPUs' memory directly
+  bool grace = false;     ///< GPUs and network cards are attached to the same CPU, over C2C
+  bool collnet = false;   ///< the network has SHARP, and NCCL its plugin
 
-  int gpus_of_machine = 0;  ///< that share NVLinks as pairs; 0: as many as take part
+  int gpus_of_machine = 0;  ///< GPUs that share NVLinks as pairs; 0: all participating GPUs
 
   [[nodiscard]] int ranks() const { return nodes * gpus; }
   /// The number of GPUs to which a GPU has links.

@@ -17,15 +17,15 @@ const Part& part(const Machine& machine, int index) {
   return machine.parts()[static_cast<std::size_t>(index)];
 }
 
-/// The NVLinks of a GPU: what they lead to, and what they carry by their data sheet.
+/// The NVLinks of a GPU: the parts that they lead to, and their total data-sheet rate.
 struct Nvlinks {
   std::set<int> gpus;
   bool to_switch = false;
   double gb_per_s = 0;
 };
 
-/// `payload`: the share of a data sheet's figure that is carried, by which links are counted whose
-/// payload alone is known.
+/// `payload`: the ratio of payload to data-sheet rate, used for links whose payload rate alone is
+/// known.
 Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
@@ -129,7 +129,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
                              "transport: … }} in the machine's file ({}), or {} ({})",
                              card.name, transport_names_in_files(), option, transport_names()));
   s.transport = at_gpus(*transport, s.generation);
-  // Cards that are nearest to the GPUs that take part.
+  // Collect the cards that are nearest to the participating GPUs.
   std::set<int> cards;
   for (int g = 0; g < s.gpus; ++g)
     cards.insert(machine.nearest_nic(machine.gpus()[static_cast<std::size_t>(g)]));

@@ -8,8 +8,8 @@
 namespace tutti::core::tuner_table {
 namespace {
 
-constexpr std::size_t kCells = 8;      // up to the ranks
-constexpr std::size_t kMaxCells = 11;  // with pipe_ops, registered and chunk_bytes
+constexpr std::size_t kCells = 8;      // cells of a line up to the ranks
+constexpr std::size_t kMaxCells = 11;  // cells with pipe_ops, registered and chunk_bytes
 constexpr std::size_t kLongest = 254;  // characters that NVIDIA's example reads as one line
 constexpr std::size_t kMaxRows = 1'000'000;
 constexpr std::size_t kShown = 40;  // characters of a cell in a message
@@ -82,7 +82,7 @@ class RowReader {
       if (value == 0) refuse(static_cast<std::size_t>(cell), "must be -1 (any) or at least 1", "");
     if (row_.min_bytes > row_.max_bytes)
       refuse(2, "is below min_bytes, so the line matches nothing", "");
-    // NVIDIA's plugin gives one channel to a line of -1, whatever its README says.
+    // NVIDIA's plugin gives one channel to a line with -1, contrary to its README.
     if (row_.channels == kAny) row_.channels = reader_ == Reader::kTutti ? 0 : 1;
     if (refusal_) return tl::make_unexpected(std::move(*refusal_));
     return row_;
@@ -90,7 +90,7 @@ class RowReader {
 
  private:
   void refuse(std::size_t cell, const std::string& what, std::string hint) {
-    if (refusal_) return;  // the first counts
+    if (refusal_) return;  // only the first problem counts
     refusal_ = Refusal{line_, cells_[cell].column,
                        std::string(kColumns[cell]) + ": " + shown(cells_[cell].text) + ' ' + what,
                        std::move(hint)};
@@ -143,7 +143,7 @@ class RowReader {
   std::optional<Refusal> refusal_;
 };
 
-/// The lines of a text, without their ends.
+/// Iterates over the lines of a text, without line ends.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {}
@@ -178,7 +178,7 @@ std::optional<Refusal> refuse_header(std::string_view line) {
                  "use the plugin of the Tutti that wrote the table"};
 }
 
-/// In one line that NVIDIA's example does not cut into two.
+/// Returns the text as one line that NVIDIA's example does not split.
 std::string as_remark(std::string_view text) {
   std::string line(text.substr(0, kLongest - 54));
   std::replace_if(
@@ -246,7 +246,7 @@ std::string write_table(const Table& table) {
     cell(std::to_string(row.channels));
     cell(std::to_string(row.nodes));
     cell(std::to_string(row.ranks));
-    // NVIDIA's example reads these three, or leaves the last one out.
+    // NVIDIA's example reads these three columns, or omits the last one.
     const int more = row.chunk_bytes > 0 ? 3 : row.registered != kAny ? 2 : row.pipe_ops != kAny;
     if (more > 0) cell(std::to_string(row.pipe_ops));
     if (more > 1) cell(std::to_string(row.registered));

@@ -29,17 +29,17 @@ inline constexpr int kMaxChannels = 64;
 /// One line: which calls it is for, and what NCCL shall do with them.
 struct Row {
   int collective = 4;           ///< index of kCollectives
-  std::uint64_t min_bytes = 0;  ///< inclusive; of the larger buffer, as NCCL counts
-  std::uint64_t max_bytes = 0;  ///< inclusive
+  std::uint64_t min_bytes = 0;  ///< inclusive minimum of the larger buffer, as NCCL counts it
+  std::uint64_t max_bytes = 0;  ///< inclusive maximum of the larger buffer
   int algorithm = 1;            ///< index of kAlgorithms
   int protocol = 2;             ///< index of kProtocols
-  int channels = 0;             ///< 0: as many as NCCL takes by itself
+  int channels = 0;             ///< 0: the number that NCCL chooses itself
   int nodes = kAny;
   int ranks = kAny;
   int pipe_ops = kAny;            ///< collectives that NCCL has aggregated in the group
   int registered = kAny;          ///< 1: both buffers are registered; 0: they are not
-  std::uint64_t chunk_bytes = 0;  ///< 0: NCCL's own
-  int line = 0;                   ///< of the file, for messages
+  std::uint64_t chunk_bytes = 0;  ///< 0: NCCL's own chunk size
+  int line = 0;                   ///< line of the file, for messages
 
   bool operator==(const Row&) const = default;
 };
@@ -51,13 +51,13 @@ struct Table {
   Reader reader = Reader::kTutti;
   /// Comments on the table's purpose, one line each; lines are cut after 200 bytes.
   std::vector<std::string> remarks;
-  std::vector<Row> rows;  ///< the first that matches and is possible counts
+  std::vector<Row> rows;  ///< the first row that matches and is possible applies
 };
 
 /// The reason why a text is not a valid table.
 struct Refusal {
-  int line = 0;    ///< from 1; 0: the text as a whole
-  int column = 0;  ///< from 1
+  int line = 0;    ///< line number from 1; 0: the text as a whole
+  int column = 0;  ///< column number from 1
   std::string text;
   std::string hint;
 };
@@ -66,9 +66,8 @@ struct Refusal {
 inline constexpr std::string_view kHeader = "# tutti nccl-tuner table 1";
 
 /// Reads a table. A text without kHeader in its first line is a configuration of NVIDIA's example
-/// plugin. What that plugin misreads without a word (names that it does not know, lines of more
-/// than 254 characters, empty cells) is refused. Any bytes are allowed; costs time and memory
-/// proportional to them.
+/// plugin. Lines that that plugin would misread silently (unknown names, more than 254 characters,
+/// empty cells) are refused. Any bytes are allowed; costs time and memory proportional to them.
 tl::expected<Table, Refusal> read_table(std::string_view text);
 
 /// Writes a table that read_table() reads back unchanged, except for line numbers. REQUIRES: all
@@ -80,7 +79,7 @@ struct Call {
   int collective = 4;
   std::uint64_t bytes = 0;
   int pipe_ops = 1;
-  std::optional<bool> registered;  ///< nothing: the interface does not say (before 2.24)
+  std::optional<bool> registered;  ///< empty: the interface does not report it (before 2.24)
 };
 
 /// True if the row's communicators include one of this size.

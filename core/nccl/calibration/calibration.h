@@ -21,24 +21,24 @@ namespace tutti::core::nccl {
 
 /// One run of an nccl-tests program.
 struct CalibratedTable {
-  std::string source;  ///< "A.log:12"
+  std::string source;  ///< file and line of the table: "A.log:12"
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  int nodes = 1;  ///< as NCCL counts them: hosts, or racks that NVLink joins
-  int gpus = 1;   ///< of each of them
+  int nodes = 1;  ///< nodes as NCCL counts them: hosts, or racks connected by NVLink
+  int gpus = 1;   ///< GPUs per node
   Version version;
   Driving driving = Driving::kProcessPerGpu;
-  Transport transport = Transport::kNone;  ///< of several nodes
-  std::vector<std::string> set;            ///< "NCCL_ALGO=Ring"
-  std::vector<MeasuredPoint> rows;         ///< their `table` means nothing here
+  Transport transport = Transport::kNone;  ///< network between several nodes
+  std::vector<std::string> set;            ///< variables that were set: "NCCL_ALGO=Ring"
+  std::vector<MeasuredPoint> rows;         ///< measured times; their `table` is unused
 };
 
 /// The machines of a calibration, described by all facts that affect predictions.
 struct CalibratedSystem {
-  std::string cluster;  ///< as it was given, for readers alone
+  std::string cluster;  ///< name of the cluster as given, only for readers
   GpuGeneration generation = GpuGeneration::kAmpere;
   Inside inside = Inside::kNvswitch;
   int nvlinks = 0;
-  double cards_gb_per_s = 0;  ///< of a machine
+  double cards_gb_per_s = 0;  ///< total rate of a machine's network cards
 };
 CalibratedSystem calibrated_system(std::string cluster, const System& system);
 

@@ -26,7 +26,7 @@ std::string listed(const Names& names) {
   return text;
 }
 
-/// The value that `names` give what is written in the field; a problem if they do not.
+/// Sets `value` to the entry of `names` with the written name; reports a problem if there is none.
 template <class Value, class Names>
 void read_name(Fields& fields, const google::protobuf::Message& message, const char* field,
                const std::string& written, const Names& names, Value& value) {
@@ -155,7 +155,7 @@ class CalibrationReader {
   Fields& fields_;
 };
 
-/// Six digits, as measurements have fewer.
+/// Rounds to six digits; measurements have fewer.
 double rounded(double value) {
   if (value == 0) return 0;
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));

@@ -11,26 +11,26 @@ namespace tutti::core::nccl {
 /// The scale parameters of the process that describes the difference between one system's times and
 /// the predictions (time_process.h). Standard deviations are of natural logarithms.
 enum class Scale {
-  kLaunch,            ///< sd of a system's launch
-  kHops,              ///< … hops
-  kFill,              ///< … fill
-  kTransfer,          ///< … transfer
-  kProtocol,          ///< sd of latency that a protocol has for itself
-  kPattern,           ///< … that a pattern of messages has: rings, chains, trees, sends, …
-  kCollective,        ///< … that a collective has for itself
-  kSmoothSystem,      ///< sd of a smooth curve over sizes that all tables of a system share
-  kSmoothProtocol,    ///< … that rows of a protocol share
-  kSmoothPattern,     ///< … of a pattern
-  kSmoothCollective,  ///< … of a collective
-  kSmoothTable,       ///< … that a table has for itself
-  kLength,            ///< over which it changes, in doublings of size
-  kNodesLength,       ///< over which a collective's curve changes, in doublings of ranks
+  kLaunch,    ///< sd of a system's launch
+  kHops,      ///< sd of a system's hops
+  kFill,      ///< sd of a system's fill
+  kTransfer,  ///< sd of a system's transfer
+  kProtocol,  ///< sd of the latency specific to a protocol
+  kPattern,   ///< sd of the latency specific to a message pattern: rings, chains, trees, sends, …
+  kCollective,        ///< sd of the latency specific to a collective
+  kSmoothSystem,      ///< sd of the smooth curve over sizes shared by all tables of a system
+  kSmoothProtocol,    ///< sd of the smooth curve shared by rows of a protocol
+  kSmoothPattern,     ///< sd of the smooth curve shared by rows of a pattern
+  kSmoothCollective,  ///< sd of the smooth curve shared by rows of a collective
+  kSmoothTable,       ///< sd of the smooth curve specific to a table
+  kLength,            ///< distance over which a curve changes, in doublings of size
+  kNodesLength,       ///< distance over which a collective's curve changes, in doublings of ranks
   kSeveralNodes,      ///< factor on smooth curves between nodes
   kAcross,        ///< correlation of hops and of transfer inside a node with those between nodes
   kOtherPattern,  ///< correlation of hops and of transfer of one pattern with those of another
-  kSettings,      ///< correlation of all but launch under different variables
+  kSettings,      ///< correlation of all parts but launch under different variables
   kRowSmall,      ///< sd of a row below 16 MiB
-  kRowLarge,      ///< sd of a row beyond
+  kRowLarge,      ///< sd of a row from 16 MiB on
 };
 inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
 
@@ -38,7 +38,7 @@ inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge
 /// by which bands must be wider to cover 80 % of the measurements of systems that were left out.
 class Spread {
  public:
-  static constexpr std::size_t kSizes = 4;  ///< those of ErrorBands
+  static constexpr std::size_t kSizes = 4;  ///< number of size ranges, as in ErrorBands
 
   /// Before any estimate: no systematic difference larger than 50 % is known.
   static Spread initial();

@@ -17,13 +17,13 @@ namespace tutti::core::nccl {
 /// A predicted time, described by all that affects its error.
 struct TimedPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  std::optional<Algorithm> algorithm;  ///< nothing of sends and receives
-  std::optional<Protocol> protocol;    ///< likewise
+  std::optional<Algorithm> algorithm;  ///< empty for sends and receives
+  std::optional<Protocol> protocol;    ///< empty for sends and receives
   std::int64_t bytes = 1;
   int ranks = 2;
-  int nodes = 1;                     ///< as NCCL counts them
+  int nodes = 1;                     ///< nodes as NCCL counts them
   std::uint64_t settings = 0;        ///< settings_digest() of the variables that were set
-  std::array<double, 4> parts_us{};  ///< launch, hops, fill, transfer, together the prediction
+  std::array<double, 4> parts_us{};  ///< launch, hops, fill, transfer; their sum is the prediction
 
   [[nodiscard]] double us() const { return parts_us[0] + parts_us[1] + parts_us[2] + parts_us[3]; }
 };
@@ -32,14 +32,14 @@ struct TimedPoint {
 struct MeasuredPoint {
   TimedPoint at;
   double measured_us = 1;
-  int table = 0;  ///< rows of one run of nccl-tests have the same number
+  int table = 0;  ///< number of the nccl-tests run, equal for all of its rows
 };
 
 /// The information in a system's measurements about another of its times.
 struct TimeCorrection {
-  double log_factor = 0;  ///< by which the prediction is to be multiplied
-  double sd = 0;          ///< of the logarithm of measured over corrected
-  double sd_before = 0;   ///< … over predicted, before anything was measured
+  double log_factor = 0;  ///< logarithm of the factor to multiply the prediction by
+  double sd = 0;          ///< standard deviation of log(measured / corrected)
+  double sd_before = 0;  ///< standard deviation of log(measured / predicted) before any measurement
 };
 
 /// A Gaussian process on log(measured / predicted) of one system, given some of its times
@@ -71,8 +71,8 @@ class TimeProcess {
 
   Spread spread_;
   std::vector<MeasuredPoint> rows_;
-  std::vector<double>
-      lower_;  ///< Cholesky factor by rows, of the covariance of rows and their noise
+  /// The Cholesky factor, stored by rows, of the covariance of the rows plus their noise.
+  std::vector<double> lower_;
   std::vector<double> weights_;  ///< Student weights of the rows
   std::vector<double> alpha_;
 };

@@ -11,7 +11,7 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::int64_t kWarp = 32;
-/// 120 words of eight bytes, of which 15 in 16 are data.
+/// LL128 data of one thread in 2.6: 120 words of eight bytes, of which 15 in 16 are data.
 constexpr std::int64_t kLl128OfThreadIn2_6 = 900;
 
 /// Scales the chunks of the planned size to the actual size, in proportion.
@@ -34,7 +34,7 @@ class Deal {
        std::int64_t item)
       : comm_(comm), function_(function), choice_(choice), planned_(planned), item_(item) {}
 
-  /// By 2.22 and later, each part with the chunks of its own size.
+  /// Returns the channels of 2.22 and later, where the chunks of a part follow from its own size.
   [[nodiscard]] std::vector<ChannelLoops> by_traffic() const {
     std::vector<ChannelLoops> channels;
     for (const ChannelPart& part :
@@ -47,7 +47,8 @@ class Deal {
     return channels;
   }
 
-  /// By 2.20 and 2.21: parts of whole portions of the protocol, as even as they can be so.
+  /// Returns the channels of 2.20 and 2.21: parts as equal as possible, in multiples of the
+  /// protocol's alignment.
   [[nodiscard]] std::vector<ChannelLoops> evenly() const {
     const std::int64_t grain = in_elements(alignment());
     const std::int64_t bytes = planned_ * item_;
@@ -63,12 +64,13 @@ class Deal {
     return channels;
   }
 
-  /// By a network that reduces heads of one index go through their blocks of all nodes in one.
+  /// Returns the number of blocks that are processed as one range: if the network reduces, those of
+  /// all nodes' heads with the same index.
   [[nodiscard]] std::int64_t rails() const {
     return of_blocks() && by_network(choice_.algorithm, comm_.nodes) ? comm_.nodes : 1;
   }
 
-  /// Before, and by a network that reduces: everyone goes through everything.
+  /// Returns the channels before 2.20 and of networks that reduce: all channels share everything.
   [[nodiscard]] std::vector<ChannelLoops> in_turns() const {
     std::vector<ChannelLoops> channels;
     for (int c = 0; c < choice_.channels; ++c) {
@@ -77,7 +79,7 @@ class Deal {
       made.turn = c;
       made.granule = in_elements(min_chunk());
       made.side_by_side = rings_all_reduce() && choice_.protocol != Protocol::kSimple;
-      // Trees shrink their chunks only where there is one loop.
+      // Trees shrink their chunks only if there is a single loop.
       made.shares_last = choice_.algorithm == Algorithm::kRing ||
                          (choice_.algorithm == Algorithm::kTree && planned_ < made.of_loop());
     }
@@ -101,7 +103,7 @@ class Deal {
     return made;
   }
 
-  /// Rings of 2.6 had LL128 go by its threads, not by what a slot holds.
+  /// In 2.6, the LL128 chunks of rings follow from the number of threads, not from the slot size.
   [[nodiscard]] bool by_threads() const {
     return comm_.version < Version{2, 7, 0} && choice_.algorithm == Algorithm::kRing &&
            choice_.protocol == Protocol::kLl128;
@@ -128,8 +130,8 @@ class Deal {
     return 4096;
   }
 
-  /// Returns the minimum chunk until NCCL 2.19, in bytes: what all threads move at once, or a share
-  /// of it.
+  /// Returns the minimum chunk until NCCL 2.19, in bytes: the amount that all threads move at once,
+  /// or a share of it.
   [[nodiscard]] std::int64_t min_chunk() const {
     constexpr std::int64_t kLl128OfThread = 60;
     const std::int64_t threads = choice_.threads;

@@ -13,10 +13,10 @@ namespace tutti::core::nccl {
 /// rank of a ring, one for each head of NVLS, or a single one. Since 2.20 each channel has its own
 /// part; before, all channels share everything and take turns.
 struct ChannelLoops {
-  ChannelPart part;  ///< of the buffer, or of every block; all of it if channels take turns
+  ChannelPart part;  ///< part of the buffer, or of every block; the whole if channels take turns
   Chunks chunks;
   int pieces = 1;
-  int turns = 1;  ///< channels that take turns, of which this one's is `turn`
+  int turns = 1;  ///< number of channels that take turns; `turn` is the index of this one
   int turn = 0;
   /// Chunks with the same index on all channels are adjacent, instead of all chunks of one channel.
   bool side_by_side = false;

@@ -30,12 +30,12 @@ std::int64_t grain(Protocol protocol) {
   return 512;
 }
 
-/// Levels of a tree's nodes below its root.
+/// Returns the number of levels below the root of the tree of nodes.
 std::int64_t levels(const Communicator& comm) {
   return std::bit_width(static_cast<unsigned>(comm.nodes)) - 1;
 }
 
-/// NCCL 2.6: chunks are smaller if there are few of them for the levels of the tree between nodes.
+/// In NCCL 2.6, chunks are smaller if there are few of them for the levels of the tree of nodes.
 std::int64_t tree_ll128_of_2_6(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   while (part / chunk < 4 * (1 + levels(comm)) && chunk > 32768) chunk /= 2;
   return chunk * 15 / 16;
@@ -54,7 +54,7 @@ std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64
   return with_flags ? chunk * 15 / 16 : chunk;
 }
 
-/// Before 2.20: smaller if there are few for the levels of the tree.
+/// Before 2.20, chunks are smaller if there are few of them for the depth of the tree.
 std::int64_t tree_simple(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   const std::int64_t depth = comm.ranks_of_node() - 1 + levels(comm);
   while (part / chunk < depth * 8 && chunk > 131072) chunk /= 2;
@@ -63,7 +63,7 @@ std::int64_t tree_simple(const Communicator& comm, std::int64_t chunk, std::int6
   return chunk;
 }
 
-/// By NCCL's own estimate of an all-reduce.
+/// True if NCCL's own estimate of an NVLS all-reduce with CollNet is below 150 GB/s.
 bool slow_by_network(const Communicator& comm) {
   constexpr float kFastGbPerS = 150;
   Settings on;
@@ -72,12 +72,12 @@ bool slow_by_network(const Communicator& comm) {
          kFastGbPerS;
 }
 
-/// Staged by each head: less if a channel would have few of them to do.
+/// Returns the bytes that each head stages: fewer if a channel would have few chunks.
 std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step,
                   std::int64_t part) {
   const std::int64_t heads = heads_of(comm);
   std::int64_t chunk = std::min<std::int64_t>(131072, step);
-  // Before 2.20 those of NVLSTree began with a slot.
+  // Before 2.20, the chunks of NVLSTree start with the size of a slot.
   if (algorithm == Algorithm::kNvlsTree && comm.version < Version{2, 20, 0}) chunk = step;
   const auto at_most = [&](std::int64_t times, std::int64_t limit) {
     if (part < times * heads * chunk) chunk = std::min(chunk, limit);
@@ -98,7 +98,8 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
   return chunk;
 }
 
-/// Smaller if there are few for the depth, of which those that all heads have at once count as one.
+/// Chunks are smaller if there are few of them for the depth. The chunks that all heads process at
+/// once count as one.
 std::int64_t collnet(const Communicator& comm, bool chain, std::int64_t chunk, std::int64_t part) {
   if (chain) chunk = std::min<std::int64_t>(262144, chunk);
   const std::int64_t depth = chain ? comm.ranks_of_node() : comm.ranks_of_node() == 1 ? 1 : 2;
@@ -109,7 +110,7 @@ std::int64_t collnet(const Communicator& comm, bool chain, std::int64_t chunk, s
   return chunk;
 }
 
-/// Less if all ranks' blocks together would be few of them.
+/// Chunks are smaller if all ranks' blocks together would have few of them.
 std::int64_t pat(Function function, std::int64_t chunk, std::int64_t bytes) {
   const std::int64_t wanted = function == Function::kAllGather ? 32 : 16;
   while (chunk * wanted > bytes && chunk > 65536) chunk /= 2;

@@ -12,9 +12,9 @@ namespace tutti::core::nccl {
 /// The chunk sizes of a channel, in elements, and the number of chunks that fit into a connection's
 /// buffer.
 struct Chunks {
-  std::int64_t chunk = 1;  ///< what one primitive moves at most
-  std::int64_t slice = 1;  ///< of it what is sent at once; a chunk is one slice or two
-  int slots = kSlots;      ///< slices
+  std::int64_t chunk = 1;  ///< maximum number of elements of one primitive
+  std::int64_t slice = 1;  ///< elements sent at once; a chunk has one or two slices
+  int slots = kSlots;      ///< slices that fit into a connection's buffer
 
   bool operator==(const Chunks&) const = default;
 };

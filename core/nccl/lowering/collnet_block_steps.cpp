@@ -1,18 +1,19 @@
-// All-gathers and reduce-scatters by networks that reduce, where every GPU is a head. A rail is the
-// blocks of the heads of one index, node by node; channels take turns to go through it in chunks,
-// which need not keep to blocks: a chunk has a part of a block, or of several in a row.
+// All-gathers and reduce-scatters by networks that reduce, where every GPU is a head. A rail
+// consists of the blocks of all heads with the same index, node by node. Channels take turns to
+// process it in chunks, which need not end at block boundaries: a chunk covers parts of one or of
+// several consecutive blocks.
 //
-//   all-gather       A head sends to its rail what of its own block is in the chunk, and gets the
-//                    other nodes' parts; then it hands the chunk out in its node: to each
+//   all-gather       A head sends the chunk's part of its own block to its rail, and receives the
+//                    other nodes' parts. Then it distributes the chunk in its node: GPU by GPU
 //                    (CollNetDirect), or by multicast (NVLS).
-//   reduce-scatter   A head adds up the chunk of its rail of all GPUs of its node: they send it
-//                    (CollNetDirect), or the switch adds (NVLS). The network adds the heads'
-//                    chunks, and each gets what belongs to its own block.
+//   reduce-scatter   A head sums its rail's chunk over all GPUs of its node: they send their data
+//                    (CollNetDirect), or the switch reduces it (NVLS). The network reduces the
+//                    heads' chunks, and each head receives the part of its own block.
 //
-// In a rank's buffer the blocks of a rail are not adjacent: data is moved between it and a slot
-// part by part. All chunks of a channel have the maximum number of parts; some are empty. Lanes of
-// a channel: 0 to 2 as in collnet_schedule.h; for an all-gather 3 + h gets chunks of head h's rail;
-// for a reduce-scatter 3 sends to the heads, or sends and receives signals.
+// In a rank's buffer the blocks of a rail are not adjacent, so data moves between the buffer and a
+// slot part by part. All chunks of a channel have the maximum number of parts; some are empty.
+// Lanes of a channel: 0 to 2 as in collnet_schedule.h; for an all-gather 3 + h receives chunks of
+// head h's rail; for a reduce-scatter 3 sends to the heads, or sends and receives signals.
 
 #include <algorithm>
 
@@ -31,18 +32,18 @@ class Rails : public CollNet {
  protected:
   [[nodiscard]] int head(Rank, Lane) const override {
     return 0;
-  }  // each of its own rail, whose loops are alike
+  }  // each GPU is the head of its own rail; all rails have the same loops
 
-  /// Parts that a chunk has at most.
+  /// Returns the maximum number of parts of a chunk.
   [[nodiscard]] std::int64_t parts(Lane base) const {
     const std::int64_t chunk = channel(base).chunks.chunk;
     return std::min<std::int64_t>(nodes_, chunk < 2 ? 1 : (chunk - 2) / block_ + 2);
   }
-  /// A part of a loop's chunk: where it is in a rail, empty if there is none.
+  /// The part of a loop's chunk that belongs to one node, as positions in the rail; may be empty.
   struct Part {
     std::int64_t node = 0;
     std::int64_t begin = 0, end = 0;
-    std::int64_t chunk = 0;  ///< where the chunk begins
+    std::int64_t chunk = 0;  ///< position at which the chunk begins
   };
   [[nodiscard]] Part of_node(Lane base, std::int64_t loop, std::int64_t node) const {
     const Range chunk = channel(base).at(loop, 0);
@@ -70,7 +71,7 @@ class Rails : public CollNet {
                              std::int64_t loop) const override {
     return in_slot(slot, own_part(rank, base, loop));
   }
-  /// The number-th GPU of the node after this one.
+  /// Returns the GPU that is number + 1 places after this one in the node.
   [[nodiscard]] int after(Rank rank, std::int64_t number) const {
     return static_cast<int>((local(rank) + 1 + number) % gpus_);
   }
@@ -135,7 +136,7 @@ class GatherByNetwork : public Rails {
       step.source = in_slot(received(rank, base, loop), one);
       step.target = here;
       if (one.node == rank / gpus_)
-        step.source.count = step.target.count = 0;  // it is there already
+        step.source.count = step.target.count = 0;  // the node's own part is already in place
       if (number == 0) step.wait = until_received(base, loop);
       return;
     }
@@ -198,7 +199,7 @@ class ScatterByNetwork : public Rails {
     } else if (gpus_ == 1) {
       step.kind = StepKind::kCopy;
     } else {
-      // Whoever has this one as the first that it sends to comes first.
+      // The first message comes from the GPU that sends to this one first.
       step.kind = StepKind::kReceiveReduce;
       step.from =
           Peer::at(beside(rank, static_cast<int>((local(rank) + gpus_ - 1 - round) % gpus_)),

@@ -1,8 +1,8 @@
 // All-reduces in which network switches reduce between nodes (SHARP). In each node a chunk is
-// reduced on one GPU, its head; the network reduces the chunks of the heads of one index in all
-// nodes (collnet_schedule.h), and the head distributes the sum in its node. CollNetDirect: every
-// GPU sends chunk h of a loop to head h, and gets its sum from there. CollNetChain: chunks travel
-// along a chain of the node's GPUs to its first, and back.
+// reduced on one GPU, its head; the network reduces the chunks of all nodes' heads with the same
+// index (collnet_schedule.h), and the head distributes the sum in its node. CollNetDirect: every
+// GPU sends chunk h of a loop to head h, and receives its sum from there. CollNetChain: chunks
+// travel along a chain of the node's GPUs to its first, and back.
 //
 // Lanes of a channel: 0 reduces (sends up), 1 is the head's proxy, 2 distributes (passes down); for
 // CollNetDirect also 3, which sends to heads, and 4, which receives from them.
@@ -52,7 +52,7 @@ class Direct : public CollNet {
       case kDown: return hand_out(step, rank, base, loop, part);
       default: break;
     }
-    // Each begins with another head, so that not all are at one.
+    // Each GPU begins with a different head, so that they do not all use the same one at once.
     const std::int64_t shift = local(rank) % std::ssize(heads_);
     int h = static_cast<int>((part + shift) % others(rank));
     if (head(rank, base) >= 0 && h >= head(rank, base)) ++h;
@@ -93,8 +93,8 @@ class Direct : public CollNet {
     step.to = Peer::at(below(rank, base, part - 1), base + kGather);
   }
 
-  std::vector<int> heads_;               ///< GPUs of a node
-  std::vector<int> index_;               ///< by GPU: which head it is
+  std::vector<int> heads_;               ///< GPUs of a node that are heads
+  std::vector<int> index_;               ///< by GPU: its index among the heads; -1: it is no head
   std::vector<std::vector<int>> below_;  ///< by head: the node's other GPUs
 };
 
@@ -145,7 +145,7 @@ class Chain : public CollNet {
   }
 
  private:
-  /// From the head on.
+  /// Returns the GPU's position in the chain, counted from the head.
   [[nodiscard]] int place(Rank rank, Lane base) const {
     return places_[number(base) % places_.size()][static_cast<std::size_t>(local(rank))];
   }
@@ -155,7 +155,7 @@ class Chain : public CollNet {
   }
 
   std::vector<GraphChannel> orders_;
-  std::vector<std::vector<int>> places_;  ///< by order and GPU
+  std::vector<std::vector<int>> places_;  ///< by order and GPU: the position in the chain
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ void fill_orders(Graph& graph, int gpus, const std::vector<std::vector<int>>& in
   }
 }
 
-/// Heads are spread over the GPUs as cards are; the others of a node follow by index.
+/// Spreads the heads over the GPUs as cards are spread; the node's other GPUs follow by index.
 void fill_heads(Graph& direct, int gpus) {
   if (!direct.orders.empty()) return;
   for (int c = 0; c < direct.channels; ++c) {
@@ -40,8 +40,8 @@ void fill_heads(Graph& direct, int gpus) {
   }
 }
 
-/// Each chain begins one further on along the same order, so that they reach the network by one
-/// card after the other.
+/// Each chain begins one GPU further along the same order, so that consecutive chains reach the
+/// network through consecutive cards.
 void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& inside) {
   const bool fresh = chain.orders.empty();
   fill_orders(chain, gpus, inside);

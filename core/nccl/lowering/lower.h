@@ -17,7 +17,7 @@ namespace tutti::core::nccl {
 /// elements show the loops of millions.
 struct LoweringRequest {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  Choice choice;  ///< none is made of sends and receives
+  Choice choice;  ///< unused for sends and receives
   DataType type = DataType::kFloat32;
   std::int64_t elements = 0;
   std::int64_t planned = 0;

@@ -1,8 +1,8 @@
 // NVLS between nodes: in each node the switch reduces chunk h of all GPUs for head h, the network
-// reduces the chunks of the heads of one index (collnet_schedule.h), and the head multicasts the
-// sum in its node. Before that, all GPUs of a node signal each other that their data is there.
-// Lanes of a channel: 0 reduces, 1 is the head's proxy, 2 multicasts, 3 sends and receives signals,
-// 4 + h gets chunks of head h.
+// reduces the chunks of all nodes' heads with the same index (collnet_schedule.h), and the head
+// multicasts the sum in its node. Before that, all GPUs of a node signal each other that their data
+// is ready. Lanes of a channel: 0 reduces, 1 is the head's proxy, 2 multicasts, 3 sends and
+// receives signals, 4 + h receives chunks of head h.
 
 #include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"

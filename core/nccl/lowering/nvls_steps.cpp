@@ -2,9 +2,9 @@
 // head, which is a GPU that owns this share of it. All GPUs of a node signal each other that their
 // data is ready; then head h lets the switch reduce chunk h of all GPUs of the node and multicasts
 // the sum. With several nodes (NVLSTree) the sum first travels up and down a tree of nodes, between
-// GPUs of one index; even channels use one tree, odd ones the other. Lanes of a channel: 0 signals
-// and reduces, 1 receives the others' signals, 2 sends up, 3 receives from above and multicasts, 4
-// + h gets chunks of head h. On one node 0 multicasts itself.
+// GPUs with the same index; even channels use one tree, odd ones the other. Lanes of a channel: 0
+// signals and reduces, 1 receives the others' signals, 2 sends up, 3 receives from above and
+// multicasts, 4 + h receives chunks of head h. On one node, lane 0 also multicasts.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -17,7 +17,7 @@ constexpr Lane kUp = 2;
 constexpr Lane kDown = 3;
 constexpr Lane kFirstHead = 4;
 
-/// Places of nodes in one of the two trees.
+/// Returns the places of all nodes in one of the two trees.
 std::vector<TreePlace> tree_of_nodes(int nodes, bool second) {
   Graphs one;
   one.ring.channels = one.tree.channels = 1;
@@ -123,7 +123,7 @@ class Nvls : public Schedule {
   static std::int64_t each_up(const TreePlace& place) {
     return std::max<std::int64_t>(1, children(place));
   }
-  /// The way down ends with the multicast.
+  /// Returns the number of steps per chunk on the way down, which ends with the multicast.
   static std::int64_t each_down(const TreePlace& place) {
     return 1 + (place.up < 0 ? children(place) : std::max<std::int64_t>(1, children(place)));
   }

@@ -12,7 +12,7 @@ class Batches {
   Batches(const P2pRounds& rounds, Version version, Rank rank, const P2pParts& parts)
       : rounds_(rounds), version_(version), rank_(rank), parts_(parts) {}
 
-  /// A channel takes a round's part to be sent and that to be received together.
+  /// Adds the sent and the received part of a round to a channel's batch together.
   void in_pairs(const std::vector<int>& which) {
     struct Pairs {
       int number = 0, full = 0, round = 0;
@@ -35,11 +35,11 @@ class Batches {
     }
   }
 
-  /// Each for itself.
+  /// Adds sent and received parts to batches independently.
   void one_by_one(const std::vector<int>& which) {
     const bool anew = version_ >= Version{2, 18, 0};
-    // Since 2.19.4 every part of an eighth round begins a batch, not only the first; but nothing
-    // does where such a round has none.
+    // Since 2.19.4 every part of each eighth round begins a batch, not only the first; if such a
+    // round has no parts, no batch begins.
     const bool each_part_anew = version_ >= Version{2, 19, 4};
     int before = -1;
     for (const int round : which) {
@@ -59,7 +59,7 @@ class Batches {
  private:
   struct Batch {
     int number = -1;
-    std::array<std::vector<Rank>, 2> peers;  ///< received from, sent to
+    std::array<std::vector<Rank>, 2> peers;  ///< peers received from, and peers sent to
   };
 
   /// Returns the numbers of parts that the rank sends and receives in a round.
@@ -90,8 +90,8 @@ class Batches {
   Version version_;
   Rank rank_;
   const P2pParts& parts_;
-  std::map<int, Batch> open_;  ///< by channel
-  bool fuses_ = true;          ///< what comes next may go to the batch that is open
+  std::map<int, Batch> open_;  ///< the open batch of each channel
+  bool fuses_ = true;          ///< true if the next part may join the open batch
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tutti::core::nccl {
 struct P2pAssignment {
   int round = 0, part = 0;
   int channel = 0, batch = 0;
-  int place = 0;  ///< in the batch, among those that are sent or among those that are received
+  int place = 0;  ///< position in the batch, among its sends or among its receives
   bool sends = false;
 };
 

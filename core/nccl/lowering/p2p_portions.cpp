@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
-/// Until 2.19 from here on only one node's ranks leave each other channels.
+/// From this release until 2.19, ranks limit their channels in favour of other ranks only within a
+/// single node.
 constexpr Version kSharesInOneNode{2, 18, 3};
 /// The maximum number of bytes per channel between two ranks for which LL is used.
 constexpr std::int64_t kLlBytes = 16384;
@@ -26,11 +27,11 @@ std::int64_t in_eight_bits(std::int64_t x) {
 
 /// The limits from which the sizes of parts and chunks follow.
 struct Sizes {
-  std::int64_t step = 0;     ///< a chunk of Simple
-  std::int64_t least = 0;    ///< of a part; before 2.22 it is whole so many bytes
-  std::int64_t largest = 0;  ///< of a part, if there are channels for more
-  int few = 1;               ///< channels with which every rank has its own
-  int most = 1;              ///< channels to a peer
+  std::int64_t step = 0;     ///< bytes of a full chunk
+  std::int64_t least = 0;    ///< minimum bytes of a part; before 2.22, parts are multiples of it
+  std::int64_t largest = 0;  ///< maximum bytes of a part, as far as channels suffice
+  int few = 1;               ///< channels per peer at which every peer has its own channels
+  int most = 1;              ///< maximum number of channels per peer
 };
 
 std::int64_t slot(const Communicator& comm, Protocol protocol) {
@@ -48,11 +49,11 @@ void set_channels(const Communicator& comm, Sizes& made) {
   const bool old = comm.version < Version{2, 20, 0};
   const bool shares = !old || comm.nodes == 1 || comm.version < kSharesInOneNode;
   if (shares) until(made.few, 1);
-  // A thread block with eight sends and more has no warp to spare.
+  // A thread block with eight or more sends has no spare warp.
   if (old && shares) until(made.most, 4);
 }
 
-/// Before 2.13: a chunk is a quarter of its slot.
+/// Returns the sizes before 2.13, where a chunk is a quarter of its slot.
 Sizes of_slots(const Communicator& comm) {
   Sizes made;
   const std::int64_t whole = slot(comm, Protocol::kSimple);
@@ -63,7 +64,7 @@ Sizes of_slots(const Communicator& comm) {
   return made;
 }
 
-/// A chunk of Simple since 2.13; of one node the whole slot before 2.16.
+/// Returns the chunk of Simple since 2.13; on a single node before 2.16, it is the whole slot.
 std::int64_t step_of(const Communicator& comm) {
   const std::int64_t whole = slot(comm, Protocol::kSimple);
   if (comm.version < Version{2, 16, 0} && comm.nodes == 1) return whole;
@@ -71,7 +72,7 @@ std::int64_t step_of(const Communicator& comm) {
   return std::min(comm.nodes == 1 && comm.p2p.all_nvlink ? kNvlinkChunk : kOtherChunk, whole);
 }
 
-/// `step`: of the protocol.
+/// Returns the sizes that follow from the protocol's chunk size `step`.
 Sizes of_steps(const Communicator& comm, std::int64_t step) {
   Sizes made;
   made.step = step;
@@ -81,13 +82,14 @@ Sizes of_steps(const Communicator& comm, std::int64_t step) {
   return made;
 }
 
-/// … over the network less of a slot if there is little.
+/// Returns the chunk of a message, which is smaller if a short message crosses the network.
 std::int64_t chunk_of(std::int64_t bytes, std::int64_t step, bool far) {
   if (!far || bytes >= 8 * step) return step;
   return bytes < step ? step / 4 : step / 2;
 }
 
-/// Parts that are more than `parts` until none is too large, and bytes of one.
+/// Doubles the number of parts until none is too large; returns that number, and the bytes of one
+/// part.
 std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Sizes& size) {
   std::int64_t part = std::max(size.least, divided_up(bytes, parts));
   while (part > size.largest && parts <= size.most / 2) {
@@ -97,7 +99,7 @@ std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Siz
   return {parts, part};
 }
 
-/// Before 2.22: parts go by their own sizes.
+/// Returns the portions before 2.22, where protocol and chunk of a part follow from its own size.
 P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
   const auto before = [&](int minor) { return comm.version < Version{2, minor, 0}; };
   const Sizes size = before(13) ? of_slots(comm) : of_steps(comm, step_of(comm));

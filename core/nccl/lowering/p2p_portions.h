@@ -9,12 +9,13 @@ namespace tutti::core::nccl {
 
 /// The chunk sizes of a message between two ranks.
 struct P2pPortions {
-  int parts = 1;           ///< each by a channel of its own
-  std::int64_t chunk = 1;  ///< bytes that are sent at once
-  bool ll = false;         ///< by LL, else by Simple
-  std::int64_t part =
-      0;  ///< bytes of every part but the last, which has what is left and may be empty
-  std::int64_t last_chunk = 1;  ///< of the last part; before 2.22 it depends on that part's size
+  int parts = 1;           ///< number of parts, each on its own channel
+  std::int64_t chunk = 1;  ///< bytes sent at once
+  bool ll = false;         ///< true: LL; false: Simple
+  /// Bytes of every part but the last, which has the remainder and may be empty.
+  std::int64_t part = 0;
+  /// The chunk of the last part; before 2.22 it depends on that part's size.
+  std::int64_t last_chunk = 1;
 
   /// The range of bytes [begin, end) of part `part` of a message of `bytes`.
   struct Bounds {

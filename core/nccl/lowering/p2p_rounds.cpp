@@ -11,8 +11,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// 0, 1, 3, 6, 10, …: x(x + 1)/2 modulo the next power of two goes through all numbers below it;
-/// those that are too large are left out.
+/// Returns 0, 1, 3, 6, 10, …: x(x + 1)/2 modulo the next power of two visits all numbers below that
+/// power; numbers that are too large are omitted.
 std::vector<int> triangular(int count) {
   const unsigned mask = std::bit_ceil(static_cast<unsigned>(count)) - 1;
   std::vector<int> deltas;
@@ -24,7 +24,8 @@ std::vector<int> triangular(int count) {
   return deltas;
 }
 
-/// The order of NCCL 2.8 to 2.21: outwards from 0 and from the far side in turn, and none twice.
+/// Returns the order of NCCL 2.8 to 2.21: alternately outwards from 0 and from n/2, without
+/// duplicates.
 std::vector<int> outwards(int n) {
   std::vector<int> deltas;
   for (int d = 0; d <= n / 4; ++d) {
@@ -48,21 +49,22 @@ std::vector<int> index_of(const std::vector<int>& deltas) {
   return index;
 }
 
-/// The low bits of `x`, the lowest first.
+/// Returns the `bits` low bits of `x` in reverse order.
 int reversed(int x, int bits) {
   int made = 0;
   for (int b = 0; b < bits; ++b) made |= (x >> b & 1) << (bits - 1 - b);
   return made;
 }
 
-/// From here on an order is one of nodes.
+/// From this release on, the order is one of nodes instead of ranks.
 constexpr Version kByNodes{2, 12, 0};
 
 bool before_2_22(Version version) { return version < Version{2, 22, 0}; }
 bool in_groups_of_eight(Version version) { return version >= Version{2, 28, 7}; }
 
-/// Rounds of a node of `gpus`: of 2.18 to 2.21 as many as a thread block does at once or fit into
-/// that, or whole times that. SOURCE: NVIDIA/nccl v2.18.6 src/include/align.h, ALIGN_POWER.
+/// Returns the number of rounds of a node with `gpus` GPUs. In 2.18 to 2.21 it is rounded up to a
+/// power of two, or above kP2pAtOnce to a multiple of kP2pAtOnce. SOURCE: NVIDIA/nccl v2.18.6
+/// src/include/align.h, ALIGN_POWER.
 int rounds_of_node(int gpus, Version version) {
   if (version < Version{2, 18, 0} || !before_2_22(version)) return gpus;
   if (gpus > kP2pAtOnce) return static_cast<int>(divided_up(gpus, kP2pAtOnce)) * kP2pAtOnce;
@@ -110,7 +112,7 @@ int P2pRounds::round_of(Rank from, Rank to) const {
          inside_index_[static_cast<std::size_t>(inside)];
 }
 
-/// Before 2.22.
+/// Returns the base of the channel number before 2.22.
 int P2pRounds::base_by_distance(Rank from, Rank to) const {
   if (version_ < kByNodes) return (to - from + ranks_) % ranks_;
   const int nodes = ranks_ / gpus_;

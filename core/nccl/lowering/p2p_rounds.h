@@ -46,13 +46,13 @@ class P2pRounds {
   [[nodiscard]] int base_by_round(int round) const;
 
   int ranks_;
-  int gpus_;      ///< of a node
-  int group_;     ///< ranks of a group
-  int channels_;  ///< in all
+  int gpus_;      ///< GPUs per node
+  int group_;     ///< ranks per group
+  int channels_;  ///< total number of channels
   bool one_node_;
   Version version_;
-  std::vector<int> between_, inside_;  ///< deltas of groups, and inside one, in their order
-  std::vector<int> between_index_, inside_index_;  ///< and where in that order each stands
+  std::vector<int> between_, inside_;  ///< deltas between groups, and inside a group, in order
+  std::vector<int> between_index_, inside_index_;  ///< position of each delta in that order
 };
 
 }  // namespace tutti::core::nccl

@@ -1,14 +1,14 @@
-// Sends and receives of a group, one kernel for all. In each round (p2p_rounds.h) a rank's message
-// to one peer and the message from another use as many channels as they have parts. The thread
-// block of a channel processes its parts in batches (p2p_batches.h): up to eight rounds, each with
-// some of its warps to send and some to receive, all at once; the next batch begins when all of
-// them are complete.
+// Sends and receives of a group, which share one kernel. In each round (p2p_rounds.h) a rank's
+// message to one peer and the message from another use as many channels as they have parts. The
+// thread block of a channel processes its parts in batches (p2p_batches.h): up to eight rounds,
+// each with some of its warps to send and some to receive, all at once; the next batch begins when
+// all of them are complete.
 //
-// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. Each channel has first the
-// gate, which signals that a batch is complete, and then for each place of a batch one lane that
-// sends and one that receives. With PXN, data for another node is sent to the GPU next to the card
-// on the receiver's rail, whose proxy forwards it: a relay, one for each sending lane with data to
-// relay, so that no message waits behind those of others.
+// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. A channel's first lane is
+// its gate, which signals that a batch is complete. It is followed, for each place of a batch, by
+// one lane that sends and one that receives. With PXN, data for another node is sent to the GPU
+// next to the card on the receiver's rail, whose proxy forwards it. There is one such relay for
+// each sending lane with data to relay, so that no message waits for those of other lanes.
 
 #include <map>
 #include <unordered_map>
@@ -20,7 +20,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// A part of the message that goes in a round, as a lane has it.
+/// A part of a round's message, and the steps of the lane that moves it.
 struct Piece {
   int round = 0;
   int part = 0;
@@ -39,17 +39,17 @@ std::int64_t steps_of(const Pieces& pieces) { return pieces.empty() ? 0 : pieces
 
 /// The steps at which the batches of a channel wait.
 struct Gate {
-  std::vector<Wait> waits;            ///< its steps
-  std::vector<std::int64_t> through;  ///< so many of them when batch b is
+  std::vector<Wait> waits;            ///< the steps of the gate lane
+  std::vector<std::int64_t> through;  ///< by batch: the number of waits after which it is complete
 };
 
 /// The work of a rank's kernel, which is identical for all ranks of a class. Lanes and channels
 /// without work are left out.
 struct Kernel {
   std::map<Lane, Pieces> lanes;
-  std::map<int, Gate> gates;  ///< by channel
-  std::unordered_map<std::int64_t, int> sends,
-      receives;  ///< of (round, part): its place in the batch
+  std::map<int, Gate> gates;  ///< the gate of each channel
+  /// The place in the batch of each part that is sent or received, by key().
+  std::unordered_map<std::int64_t, int> sends, receives;
 
   [[nodiscard]] const Pieces& pieces(Lane lane) const {
     static const Pieces kNone;
@@ -66,8 +66,8 @@ struct Kernel {
 /// The messages that a rank forwards for other ranks of its node (PXN).
 struct Relays {
   struct Lane {
-    int source = 0;          ///< GPU of the node
-    core::Lane sending = 0;  ///< its lane
+    int source = 0;          ///< GPU of the node whose message is forwarded
+    core::Lane sending = 0;  ///< the source's lane that sends
     Pieces pieces;
   };
   std::vector<Lane> lanes;
@@ -160,7 +160,7 @@ class Sends : public Schedule {
            2 * kernel(rank).receives.at(key(round, part));
   }
 
-  // --- who sends what ---
+  // --- messages ---
 
   [[nodiscard]] bool far(Rank a, Rank b) const { return a / gpus_ != b / gpus_; }
   [[nodiscard]] const P2pPortions& portions(Rank from, Rank to) const {
@@ -171,11 +171,12 @@ class Sends : public Schedule {
   [[nodiscard]] bool exchanges(Rank from, Rank to) const {
     return (from != to || contract_.input_shift > 0) && contract_.part(from, to).has_value();
   }
-  /// The rank that sends to another node for `from`; itself without PXN, or inside.
+  /// Returns the rank that sends a message of `from` to another node: `from` itself without PXN, or
+  /// inside a node.
   [[nodiscard]] Rank leaves_by(Rank from, Rank to) const {
     return far(from, to) ? from - from % gpus_ + p2p_.relay(from % gpus_, to % gpus_) : from;
   }
-  /// In their order.
+  /// Returns the rounds in which the rank communicates, in ascending order.
   [[nodiscard]] std::vector<int> rounds_of(Rank rank) const {
     std::vector<int> rounds;
     const Rank root = contract_.kind == CollectiveKind::kSendReceive ? -1 : contract_.root();
@@ -274,13 +275,14 @@ class Sends : public Schedule {
     step.source = step.target;
   }
 
-  // --- dealing out ---
+  // --- channel assignment ---
 
   void assign_channels() {
     const Rank classes = contract_.kind == CollectiveKind::kAllToAll ? gpus_ : n_;
     kernels_.resize(static_cast<std::size_t>(classes));
     relays_.resize(static_cast<std::size_t>(classes));
-    // Places first: how many lanes a channel has depends on how full its fullest batch is.
+    // Places are assigned first, because the number of lanes per channel depends on the fullest
+    // batch.
     std::vector<std::vector<P2pAssignment>> assigned;
     const P2pParts parts = [this](Rank from, Rank to) {
       return exchanges(from, to) ? portions(from, to).parts : 0;
@@ -305,7 +307,7 @@ class Sends : public Schedule {
       (one.sends ? made.sends : made.receives)[key(one.round, one.part)] = one.place;
       const Rank peer =
           one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
-      if (peer == rank && !one.sends) continue;  // its copy is the sender's
+      if (peer == rank && !one.sends) continue;  // the sending lane makes the copy
       const Lane lane = one.channel * of_channel() + (one.sends ? 1 : 2) + 2 * one.place;
       add(lane, one,
           peer == rank ? 1
@@ -314,7 +316,8 @@ class Sends : public Schedule {
     for (int c = 0; c < p2p_.channels; ++c) close_gates(made, c);
   }
 
-  /// A batch is through when all of its lanes are; behind the last nobody waits.
+  /// Makes each batch wait until all lanes of the previous one are complete. Nothing waits for the
+  /// last batch.
   void close_gates(Kernel& made, int channel) const {
     const Lane gate = channel * of_channel();
     std::map<int, std::vector<Wait>> of_batch;
@@ -358,10 +361,10 @@ class Sends : public Schedule {
   Version version_;
   P2pRounds rounds_;
   std::int64_t count_;    ///< elements of a message
-  std::int64_t planned_;  ///< … that portions are made for
+  std::int64_t planned_;  ///< elements for which the portions are computed
   std::int64_t item_;
   P2pPortions near_, far_, self_;
-  int width_ = 1;  ///< of the fullest batch
+  int width_ = 1;  ///< number of places of the fullest batch
   std::vector<Kernel> kernels_;
   std::vector<Relays> relays_;
 };

@@ -1,10 +1,10 @@
 // Blocks are identified by their distance s from the rank, 0 … n - 1, and travel along the bits of
-// s: the lowest set bit is the dimension along which a block travels next. The tree is cut at its
-// top into `factor` branches that do the same at the same time ("aggregated"): the chunks of one
-// step go in one message if it has room for them. s = branch · delta + low; low goes through 1 …
-// delta - 1 in the order of a tree walked from far to near, so that no more of the messages' slots
-// are taken than there are. Phases, by NCCL's numbers: 0 leaves, 1 the low bits, 2 and 3 the
-// branches (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and at last 4, the own
+// s: the lowest set bit is the dimension along which a block travels next. The tree is divided at
+// its top into `factor` branches that take the same steps at the same time ("aggregated"): the
+// chunks of one step share a message if it has room for them. s = branch · delta + low; low goes
+// through 1 … delta - 1 in the order of a tree walked from far to near, so that messages never need
+// more slots than exist. Phases, as numbered by NCCL: 0 leaves, 1 the low bits, 2 and 3 the
+// branches (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and finally 4, the own
 // block).
 
 #include "core/nccl/lowering/pat_order.h"
@@ -43,7 +43,7 @@ class AllGather : public PatWalk {
   }
 
  private:
-  /// Phase 2: to the head of a branch.
+  /// Phase 2: sends a chunk to the head of a branch.
   void branch(int a) {
     Said said;
     int s = (2 * a + 1) * scale_ * delta_;
@@ -63,7 +63,7 @@ class AllGather : public PatWalk {
     add(said);
   }
 
-  /// Phase 1: what came is kept and sent on.
+  /// Phase 1: keeps a received chunk and forwards it.
   void pass_on(int a) {
     Said said;
     int s = a * delta_ + low_;
@@ -89,7 +89,7 @@ class AllGather : public PatWalk {
       }
     }
     if (s < n_ && said.send == 0 && said.skip) {
-      // It is received, though there is nobody to send it on to.
+      // The chunk is received, although there is no rank to forward it to.
       said.send = -1;
       said.post_send = false;
       said.skip = false;
@@ -97,7 +97,7 @@ class AllGather : public PatWalk {
     add(said);
   }
 
-  /// Phase 0: what goes no further.
+  /// Phase 0: keeps a received chunk without forwarding it.
   void leaf(int a) {
     Said said;
     const int s = a * delta_ + low_;
@@ -109,7 +109,7 @@ class AllGather : public PatWalk {
     add(said);
   }
 
-  /// The low bits in the order of a tree that is walked from far to near.
+  /// Returns the next value of the low bits, in the order of a tree walked from far to near.
   int next_low() {
     for (int d = 0; d < bits_; ++d) {
       const int bit = 1 << d;
@@ -148,7 +148,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
   void begin() { skipped_ = later_ = 0; }
   [[nodiscard]] bool ends(int a, int last) const { return a % each_ + 1 >= each_ || a == last - 1; }
 
-  /// Phase 0: a first contribution.
+  /// Phase 0: sends a first contribution.
   void leaf(int a) {
     Said said;
     const int s = mirrored(a, factor_) * delta_ + low_;
@@ -161,7 +161,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     add(said);
   }
 
-  /// Phase 1: one's own is added to what came.
+  /// Phase 1: adds the own contribution to a received chunk.
   void pass_on(int a) {
     Said said;
     int s = mirrored(a, factor_) * delta_ + low_;
@@ -194,7 +194,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     if (received > 0 && (a - skipped_) % each_ + 1 >= each_ && !skip) ++later_;
   }
 
-  /// Phase 2: of branches, first contributions by way of the nearest dimension.
+  /// Phase 2: adds the first contributions of branches, which arrive along the nearest dimension.
   void branch_leaf(int a, int last) {
     Said said;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_ + 1;
@@ -218,7 +218,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     add(said);
   }
 
-  /// Phase 3: … and the sums of a branch to the next.
+  /// Phase 3: sends the sum of a branch to the next branch.
   void branch(int a, int last) {
     Said said;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_;
@@ -246,7 +246,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     if (sent % each_ + 1 >= each_ && !skip) ++later_;
   }
 
-  int skipped_ = 0;  ///< steps before those to the current peer
+  int skipped_ = 0;  ///< number of steps before those to the current peer
   int later_ = 0;
 };
 

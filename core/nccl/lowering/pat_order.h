@@ -20,10 +20,10 @@ struct PatStep {
   };
   Place from;
   Place to;
-  int ahead = 0;       ///< of the rank whose block it is about: so many ranks further on
-  bool fresh = false;  ///< nothing has come of it so far: goes to the output (all-gather), or one's
-                       ///< own is put in (reduce-scatter)
-  bool from_through = false;  ///< nothing of the received message is needed any longer
+  int ahead = 0;       ///< distance to the rank whose block is processed, in ranks
+  bool fresh = false;  ///< first use of the chunk: it is copied to the output (all-gather), or the
+                       ///< own contribution is written (reduce-scatter)
+  bool from_through = false;  ///< the received message is no longer needed
   bool to_complete = false;   ///< the message can be sent
 };
 
@@ -31,7 +31,7 @@ struct PatStep {
 /// ranks.
 struct PatOrder {
   int dimensions = 0;
-  int per_message = 1;  ///< chunks in a message at most
+  int per_message = 1;  ///< maximum number of chunks in a message
   std::vector<PatStep> steps;
 };
 

@@ -1,6 +1,6 @@
-// The order of a reduce-scatter's PAT in 2.23 to 2.25. Between 2^k ranks it is that of later
-// releases; for other numbers, blocks that are omitted because no rank is that far away take no
-// space in a message: each side of a step counts the omitted blocks.
+// The order of a reduce-scatter's PAT in 2.23 to 2.25. For 2^k ranks it equals that of later
+// releases. For other numbers, blocks that are omitted because no rank is that far away take no
+// space in a message, so each side of a step counts them.
 
 #include "core/nccl/lowering/pat_walk.h"
 
@@ -24,7 +24,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     receive_skipped_ += static_cast<int>(left_out || !receives);
   }
 
-  /// Phase 0: a first contribution.
+  /// Phase 0: sends a first contribution.
   void leaf(int a) {
     Said said;
     const int s = mirrored(a, factor_) * delta_ + low_;
@@ -37,7 +37,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     count(said.skip, true, true);
   }
 
-  /// Phase 1: one's own is added to what came.
+  /// Phase 1: adds the own contribution to a received chunk.
   void pass_on(int a) {
     Said said;
     int s = mirrored(a, factor_) * delta_ + low_;
@@ -60,7 +60,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     count(said.skip, true, said.receive >= 0);
   }
 
-  /// Phase 2: of branches, first contributions by way of the nearest dimension.
+  /// Phase 2: adds the first contributions of branches, which arrive along the nearest dimension.
   void branch_leaf(int a, int last) {
     Said said;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_ + 1;
@@ -80,7 +80,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     count(said.skip, said.send >= 0, true);
   }
 
-  /// Phase 3: … and the sums of a branch to the next.
+  /// Phase 3: sends the sum of a branch to the next branch.
   void branch(int a, int last) {
     Said said;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_;
@@ -107,9 +107,9 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     said.skip = false;
   }
 
-  int send_skipped_ =
-      0;  ///< steps of the round before those to the current peer, and steps left out
-  int receive_skipped_ = 0;  ///< … of those that are received
+  /// Sends of the round before those to the current peer, and omitted sends.
+  int send_skipped_ = 0;
+  int receive_skipped_ = 0;  ///< omitted receives of the round
   int from_leaves_ = 0;      ///< chunks received in phase 2
 };
 

@@ -1,9 +1,9 @@
 // PAT between one GPU of each node. The first lane of a channel is the thread block, followed by
 // the sending and the receiving proxy of each dimension. Messages are assembled and disassembled in
-// slots of the rank's scratch: eight to send and eight received, for each dimension. The thread
+// slots of the rank's scratch: for each dimension, eight to send and eight to receive. The thread
 // block waits until the data that it reads was received and the data that it overwrites was sent;
 // the proxies wait for the thread block. Where NCCL adds two operands and writes the sum in one
-// pass, there are a copy and an addition here.
+// pass, this schedule has a copy and an addition.
 //
 // If the number of ranks is not a power of two, NCCL's messages may have gaps between chunks; here
 // chunks are adjacent.
@@ -53,29 +53,29 @@ class Pat : public Schedule {
  private:
   /// A message of a loop.
   struct Message {
-    std::vector<int> places;    ///< of its chunks as NCCL counts them, in order
-    std::int64_t complete = 0;  ///< so many moves of the sender's loop
-    std::int64_t through = 0;   ///< … of the receiver's
+    std::vector<int> places;    ///< places of its chunks as NCCL counts them, ascending
+    std::int64_t complete = 0;  ///< moves of the sender's loop until it is complete
+    std::int64_t through = 0;   ///< moves of the receiver's loop until it is no longer needed
   };
   struct Dimension {
     std::vector<Message> messages;
-    std::int64_t slots =
-        0;  ///< where in the scratch those begin that send; behind them those that receive
+    /// Offset in the scratch of the slots to send; the slots to receive follow them.
+    std::int64_t slots = 0;
   };
   enum class To { kMessage, kAdd, kOutput, kAddOutput };
   /// A step of the thread block.
   struct Move {
     To to = To::kMessage;
-    PatStep::Place from, message;  ///< without a dimension: the rank's own block of the step
+    PatStep::Place from, message;  ///< dimension -1: the step's block in the rank's own buffer
     int ahead = 0;
-    bool begins_reading = false;  ///< of `from`'s message
-    bool begins_writing = false;  ///< `message`
+    bool begins_reading = false;  ///< first read of `from`'s message in the loop
+    bool begins_writing = false;  ///< first write to `message` in the loop
   };
   struct Channel {
     ChannelLoops part;
     std::vector<Dimension> dimensions;
     std::vector<Move> moves;
-    std::int64_t slot = 0;  ///< elements
+    std::int64_t slot = 0;  ///< size of a slot in elements
   };
 
   // --- lanes ---
@@ -96,13 +96,13 @@ class Pat : public Schedule {
     return gathers_ == is_sender(role) ? -far : far;
   }
 
-  // --- where it lies ---
+  // --- buffer ranges ---
 
   static std::int64_t loops(const Channel& channel) { return channel.part.loops(); }
   static std::int64_t number(const Dimension& dimension, std::int64_t loop, int message) {
     return loop * std::ssize(dimension.messages) + message;
   }
-  /// The slot of a message, of which `chunks` chunks behind the first `before`.
+  /// Returns the range of `chunks` chunks after the first `before` in a message's slot.
   static Range slot(const Channel& channel, const Dimension& dimension, bool sends,
                     std::int64_t loop, int message, std::int64_t before, std::int64_t chunks) {
     const std::int64_t each = channel.part.at(loop, 0).count;
@@ -229,7 +229,7 @@ class Pat : public Schedule {
           {to_message ? To::kAdd : To::kAddOutput, step.from, step.to, step.ahead});
   }
 
-  /// Who reads of a message, or writes to it, for the first time in a loop has to wait.
+  /// Marks the first move of a loop that reads a message, or writes to it: this move has to wait.
   static void mark_beginnings(Channel& made) {
     std::map<std::pair<int, int>, bool> read, written;
     for (Move& move : made.moves) {

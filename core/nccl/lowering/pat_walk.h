@@ -95,9 +95,9 @@ class PatWalk {
 
   int n_;
   bool gathers_;
-  int factor_ = 1;  ///< branches
-  int delta_ = 1;   ///< between them
-  int each_ = 1;    ///< chunks of a message
+  int factor_ = 1;  ///< number of branches
+  int delta_ = 1;   ///< distance between branches
+  int each_ = 1;    ///< chunks per message
   PatOrder order_;
 
  private:
@@ -105,7 +105,7 @@ class PatWalk {
     return done_[2 * static_cast<std::size_t>(dimension) + (sent ? 1 : 0)];
   }
 
-  std::vector<int> done_;  ///< messages received and sent, by dimension
+  std::vector<int> done_;  ///< number of messages received and sent, by dimension
   std::vector<std::optional<std::pair<int, int>>> touched_;
   bool own_touched_ = false;
 };

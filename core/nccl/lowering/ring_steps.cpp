@@ -1,11 +1,11 @@
-// A lane per channel. A channel's part is processed in loops. In an all-reduce a loop has n chunks:
-// the rank at position p first sends chunk p - 1, then adds its own contribution to received chunks
-// and forwards them, completes chunk p, and forwards complete chunks (before 2.10 chunks are
-// numbered by rank instead of by position). In an all-gather and a reduce-scatter a loop is a chunk
-// of every rank's block; in a broadcast and a reduce it is a chunk that travels down the chain
-// from, or to, the root. Data of a primitive is divided into slices, each of which is a message.
-// The chunks of the last loop divide the remainder into n equal parts, rounded up to 16 bytes:
-// chunks after its end are empty, but are sent too.
+// Each channel has one lane. A channel's part is processed in loops. In an all-reduce a loop has n
+// chunks: the rank at position p first sends chunk p - 1, then adds its own contribution to
+// received chunks and forwards them, completes chunk p, and forwards complete chunks (before 2.10
+// chunks are numbered by rank instead of by position). In an all-gather and a reduce-scatter a loop
+// is a chunk of every rank's block; in a broadcast and a reduce it is a chunk that travels down the
+// chain from, or to, the root. Data of a primitive is divided into slices, each of which is a
+// message. The chunks of the last loop divide the remainder into n equal parts, rounded up to 16
+// bytes: chunks after its end are empty, but are sent too.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -69,7 +69,7 @@ class Ring : public Schedule {
  private:
   struct Order {
     std::vector<int> ranks;
-    std::vector<std::int64_t> position;  ///< by rank
+    std::vector<std::int64_t> position;  ///< position of each rank
   };
 
   [[nodiscard]] const ChannelLoops& channel(Lane lane) const {
@@ -80,7 +80,7 @@ class Ring : public Schedule {
     return order.ranks[static_cast<std::size_t>(modulo(p))];
   }
 
-  // --- what a rank does in a loop ---
+  // --- primitives of a loop ---
 
   [[nodiscard]] std::int64_t primitives() const {
     switch (kind_) {
@@ -91,7 +91,7 @@ class Ring : public Schedule {
     }
   }
 
-  /// Whose chunk or block the primitive is about: so many positions back.
+  /// Returns the number of positions back to the rank whose chunk or block the primitive moves.
   [[nodiscard]] std::int64_t distance(std::int64_t primitive) const {
     switch (kind_) {
       case CollectiveKind::kReduceScatter: return primitive + 1;
@@ -114,7 +114,7 @@ class Ring : public Schedule {
     return last ? StepKind::kReceive : StepKind::kReceiveSend;
   }
 
-  /// `behind`: positions from the root on.
+  /// Sets the kind of step; `behind` is the number of positions after the root.
   void along(Step& step, std::int64_t behind) const {
     const std::int64_t place = modulo(behind);
     if (kind_ == CollectiveKind::kBroadcast) {
@@ -128,7 +128,7 @@ class Ring : public Schedule {
     }
   }
 
-  // --- where it lies ---
+  // --- buffer ranges ---
 
   [[nodiscard]] std::int64_t slices(Lane lane) const {
     const Chunks& chunks = channel(lane).chunks;
@@ -139,8 +139,8 @@ class Ring : public Schedule {
     range.offset += rank * block_;
     return range;
   }
-  /// Slices are even, in whole 16 elements, but not under a 32nd of what they may be; what is left
-  /// for the last may be nothing.
+  /// Slices are equal multiples of 16 elements, but at least a 32nd of the maximum slice. The last
+  /// slice has the remainder, which may be empty.
   [[nodiscard]] Range cut(const Range& chunk, std::int64_t slice, Lane lane) const {
     const std::int64_t each = 16 * slices(lane);
     const std::int64_t size =
@@ -152,7 +152,7 @@ class Ring : public Schedule {
   std::int32_t n_;
   CollectiveKind kind_;
   Rank root_;
-  bool by_rank_;  ///< chunks of an all-reduce are numbered by ranks, not by places in the ring
+  bool by_rank_;  ///< chunks of an all-reduce are numbered by rank, not by position
   std::int64_t block_;
   std::vector<ChannelLoops> channels_;
   std::vector<Order> orders_;

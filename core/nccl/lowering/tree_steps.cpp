@@ -1,9 +1,9 @@
-// For chunk after chunk, each rank adds the data of its children to its own and sends the sum up;
-// the root sends sums down again, and every rank forwards them. Half of the channels use one tree
-// of nodes, half the other; inside a node every tree is a chain. A channel's threads are divided:
-// up and down have a lane each, except at the root, whose single lane reduces a chunk of all
-// children and sends the sum down before it starts the next. Before 2.10 Simple and LL do not
-// divide them: one lane sends all chunks up and then all down.
+// Chunk by chunk, each rank adds the data of its children to its own and sends the sum up; the root
+// sends sums down again, and every rank forwards them. Half of the channels use one tree of nodes,
+// half the other; inside a node every tree is a chain. A channel's threads are divided: up and down
+// have a lane each, except at the root, whose single lane reduces a chunk of all children and sends
+// the sum down before it starts the next. Before 2.10 Simple and LL do not divide them: one lane
+// sends all chunks up and then all down.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -103,7 +103,7 @@ class Tree : public Schedule {
   std::int32_t n_;
   bool divided_;
   std::vector<ChannelLoops> channels_;
-  std::vector<std::vector<TreePlace>> trees_;  ///< by channel, until they repeat
+  std::vector<std::vector<TreePlace>> trees_;  ///< tree of each channel, until the trees repeat
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The links and network ports that a search step uses, and the ports that it may use: the other
-// half of channel_search.cpp.
+// The links and network ports that a search step uses, and the ports that it may use. This is the
+// second half of channel_search.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// Sums of such numbers must come out as they went in.
+/// Rounds a rate, so that adding it back restores the value before it was subtracted.
 float rounded(float gb_per_s) { return std::round(gb_per_s * 1000) / 1000; }
 
 bool is_tree(Pattern pattern) {

@@ -26,8 +26,8 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
     left_.push_back(link.gb_per_s);
     const TopologyNode& end = topology.nodes[static_cast<std::size_t>(link.to)];
     const bool cpu = end.kind == NodeKind::kCpu;
-    // GPUs before Ampere ask for what they get, POWER's NVLinks share both directions, and Intel's
-    // CPUs split what GPUs send each other into packets of 64 bytes.
+    // GPUs before Ampere request the data that they receive, POWER's NVLinks share both directions,
+    // and Intel's CPUs split transfers between GPUs into packets of 64 bytes.
     manners_.push_back(
         {.pcie = link.kind == Wire::kPci,
          .asks_back = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
@@ -79,7 +79,7 @@ void ChannelSearch::lay_inside(Trial& trial, Trial& best, int& steps, const Rest
 }
 
 void ChannelSearch::lay_from_nets(Trial& trial, Trial& best, int& steps, const Rest& rest) {
-  const float rate = std::trunc(trial.bw_inter);  // an int in NCCL
+  const float rate = std::trunc(trial.bw_inter);  // NCCL stores this rate as an int
   const std::vector<int>& all = nets(-1, trial.type_inter);
   const auto count = all.size();
   const auto row = static_cast<std::size_t>(trial.channels) * 2;
@@ -89,7 +89,7 @@ void ChannelSearch::lay_from_nets(Trial& trial, Trial& best, int& steps, const R
     const int net = all[(static_cast<std::size_t>(trial.channels) + i) % count];
     if (trial.collnet && !port(net).collectives) continue;
     if (port_left_[static_cast<std::size_t>(net)] < rate) continue;
-    // Odd channels go the other way over the two cards of the one before.
+    // Odd channels use the two cards of the previous channel in the opposite direction.
     if (trial.pattern == Pattern::kRing && trial.cross_nic == 2 && trial.channels % 2 == 1 &&
         net != trial.nets[row - 1])
       continue;
@@ -111,7 +111,7 @@ bool ChannelSearch::lay_head(Trial& trial, Trial& best, int& steps, const Rest& 
   if (gpu < 0) return false;
   for (int c = 0; c < trial.channels; ++c) {
     if (trial.gpus[static_cast<std::size_t>(c * gpus_)] == gpu)
-      return false;  // the head of another, by another port
+      return false;  // already the head of another channel, through another port
   }
   enter(trial, best, steps, 0, rest, NodeKind::kNet, net, gpu);
   return true;
@@ -126,7 +126,7 @@ void ChannelSearch::lay_from_net(Trial& trial, Trial& best, int& steps, const Re
     return;
   }
   if (trial.channels == 0 && topology_.count(NodeKind::kNvs) == 0) {
-    // The order of the PCI bus first, to have something to compare with: on steps of its own.
+    // The order of the PCI bus is tried first, as a baseline, with its own budget of steps.
     int few = 1 << 10;
     Rest pci = rest;
     pci.order = Order::kPci;
@@ -168,7 +168,7 @@ bool ChannelSearch::better(const Trial& trial, const Trial& best) const {
     return static_cast<float>(channels) * gb_per_s;
   };
   if (trial.pattern == Pattern::kNvls) {
-    // A channel is a GPU that pulls from the switch: the more the better.
+    // Each channel is a GPU that pulls from the switch, so more channels are better.
     return (trial.channels > best.channels && trial.channels <= gpus_) ||
            all(trial.channels, trial.bw_inter) > all(best.channels, best.bw_inter);
   }
@@ -245,7 +245,7 @@ void ChannelSearch::go_to_next(Trial& trial, Trial& best, int& steps, int gpu, i
   switch (rest.order) {
     case Order::kPci: next = {step + 1}; break;
     case Order::kReplayed:
-      // A channel that is the first has none before it to be like.
+      // The first channel has no previous channel to replay.
       if (trial.channels == 0) return;
       next = {trial.gpus[static_cast<std::size_t>((trial.channels - 1) * gpus_ + step + 1)]};
       break;
@@ -274,7 +274,7 @@ int ChannelSearch::pcie_gb_per_s(int gpu) const {
 
 std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_by_net) const {
   struct Score {
-    // In the order in which they count; those that are better when larger are negative.
+    // Fields are in order of importance; values that are better when larger are negated.
     int net_rate = 0, pcie_rate = 0;
     std::size_t net_hops = 0;
     int rate = 0;
@@ -306,7 +306,8 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
   const bool identical = std::all_of(scores.begin(), scores.end(), [&](const Score& s) {
     return s.rate == scores.front().rate && s.hops == scores.front().hops;
   });
-  // Far from the network's GPU while there is a choice: the way back ends there.
+  // If all candidates are equal, those far from the network come first, because the way back ends
+  // near it.
   if (sort_by_net == -1 && identical) std::reverse(scores.begin(), scores.end());
   std::vector<int> next;
   for (const Score& score : scores) next.push_back(score.gpu);
@@ -314,7 +315,8 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
 }
 
 std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) const {
-  // NVSwitches like it if a GPU talks to few others: only neighbours by number are tried.
+  // NVSwitches work better if a GPU communicates with few others, so only neighbours by number are
+  // tried.
   const int before = (gpu - 1 + gpus_) % gpus_, behind = (gpu + 1) % gpus_;
   std::vector<int> wanted;
   if (trial.pattern == Pattern::kRing)
@@ -329,8 +331,8 @@ std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) con
 }
 
 void ChannelSearch::pull_from_switch(Trial& trial, Trial& best, int& steps, int head) {
-  // Every GPU gets a share from the switch and sends it one; the head all that comes of it and goes
-  // to the network, too.
+  // Every GPU receives a share from the switch and sends one to it. The head moves twice as much,
+  // because it also moves the result, which goes to the network.
   const auto times = [head](int g) { return g == head ? 2.0F : 1.0F; };
   int down = 0, up = 0;
   while (down < gpus_ && cross(trial, NodeKind::kNvs, 0, NodeKind::kGpu, down, times(down))) ++down;

@@ -17,9 +17,9 @@ namespace tutti::core::nccl {
 /// The required properties of channels, and the channels found so far.
 struct Trial {
   Pattern pattern = Pattern::kRing;
-  bool collnet = false;  ///< only by network ports that can reduce
+  bool collnet = false;  ///< only uses network ports that can reduce
   int cross_nic = 0;
-  float bw_intra = 0, bw_inter = 0;  ///< GB/s of a channel
+  float bw_intra = 0, bw_inter = 0;  ///< GB/s per channel
   PathType type_intra = PathType::kLoc, type_inter = PathType::kPix;
   bool same_channels = true;
   int min_channels = 1, most_channels = 1;
@@ -27,8 +27,8 @@ struct Trial {
   int channels = 0;
   float latency_inter = 0;
   int hops = 0;
-  std::vector<int> gpus;  ///< places; a row of all GPUs for every channel
-  std::vector<int> nets;  ///< places; first and last of every channel
+  std::vector<int> gpus;  ///< places of GPUs: a row of all GPUs per channel
+  std::vector<int> nets;  ///< places of ports: first and last per channel
 };
 
 /// Finds channels in a topology one after the other; each takes its bandwidth from the links that
@@ -62,8 +62,8 @@ class ChannelSearch {
   enum class Order { kSearched, kPci, kReplayed };
   /// The remaining work of a channel.
   struct Rest {
-    int back_to_net = -1;    ///< at which GPU of the channel it goes to the network; -1: no more
-    int back_to_first = -1;  ///< behind which it closes
+    int back_to_net = -1;    ///< position of the GPU that leaves to the network; -1: none left
+    int back_to_first = -1;  ///< position of the GPU that closes the ring; -1: none
     Order order = Order::kSearched;
   };
 
@@ -111,18 +111,19 @@ class ChannelSearch {
   /// Conditions for crossing a link besides its bandwidth.
   struct Manners {
     bool pcie = false;
-    bool asks_back =
-        false;  ///< its end is a GPU that asks for what comes from outside: an eighth the other way
-    bool both_ways = false;  ///< it takes as much the other way
-    bool to_intel = false;   ///< its end is a CPU of Intel's
+    /// The link's end is a GPU that requests incoming data, which takes an eighth in the other
+    /// direction.
+    bool asks_back = false;
+    bool both_ways = false;  ///< a crossing takes as much in the other direction
+    bool to_intel = false;   ///< the link's end is an Intel CPU
   };
-  std::vector<Manners> manners_;     ///< by link
-  std::vector<float> left_;          ///< by link, GB/s
-  std::vector<float> port_left_;     ///< by network port
-  std::vector<std::uint64_t> used_;  ///< by GPU: a bit for every channel that it is in
-  std::vector<int> local_gpu_;       ///< by network port
+  std::vector<Manners> manners_;     ///< conditions of each link
+  std::vector<float> left_;          ///< remaining GB/s of each link
+  std::vector<float> port_left_;     ///< remaining GB/s of each network port
+  std::vector<std::uint64_t> used_;  ///< by GPU: a bit for every channel that contains it
+  std::vector<int> local_gpu_;       ///< local GPU of each network port
   std::int64_t crossings_ = 0;
-  std::vector<std::optional<std::vector<int>>> nets_;  ///< nets_for(), by GPU and distance
+  std::vector<std::optional<std::vector<int>>> nets_;  ///< cached nets_for(), by GPU and distance
 };
 
 }  // namespace tutti::core::nccl

@@ -22,7 +22,7 @@ constexpr int kVolta = 70;
 struct Links {
   int a, b, count;
 };
-/// Within either half, and from half to half.
+/// The NVLinks within each half of the mesh, and between the halves.
 constexpr Links kLinks[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {1, 2, 2}, {1, 3, 1}, {2, 3, 2},
                             {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2},
                             {0, 4, 2}, {1, 5, 2}, {2, 6, 1}, {3, 7, 1}};

@@ -11,22 +11,22 @@ namespace tutti::core::nccl {
 enum class PathType {
   kLoc,  ///< the device itself
   kNvl,  ///< NVLink
-  kNvb,  ///< NVLink by way of one other GPU
+  kNvb,  ///< NVLink through one other GPU
   kC2c,  ///< chip to chip (Grace to Hopper)
   kPix,  ///< one PCIe switch
   kPxb,  ///< several PCIe switches
   kP2c,  ///< chip to chip to the CPU, then PCIe to the network card
-  kPxn,  ///< to a network card by way of another GPU over NVLink
+  kPxn,  ///< to a network card through another GPU over NVLink
   kPhb,  ///< through the CPU
-  kSys,  ///< between the CPU's sockets
+  kSys,  ///< across CPU sockets
   kNet,  ///< the network
-  kDis,  ///< none
+  kDis,  ///< no path
 };
 
 /// The shape of channels. The numbers are those in NCCL's logs and graph files. SOURCE: NVIDIA/nccl
 /// src/graph/graph.h.
 enum class Pattern {
-  kBalancedTree = 1,  ///< network to the first GPU, and back from the first two in turn
+  kBalancedTree = 1,  ///< network to the first GPU, and back half each from the first two
   kSplitTree = 2,     ///< network to the first GPU, back from the second
   kTree = 3,          ///< network to the first GPU, and back from it
   kRing = 4,
@@ -47,18 +47,18 @@ struct GraphChannel {
 /// types and cross_nic the maximum). SOURCE: NVIDIA/nccl src/graph/graph.h, struct ncclTopoGraph;
 /// the graph files' attributes.
 struct Graph {
-  int id = 0;  ///< of graph files: 0 ring, 1 tree, 2 CollNet chain, 3 NVLS, 4 CollNet direct
+  int id = 0;  ///< number in graph files: 0 ring, 1 tree, 2 CollNet chain, 3 NVLS, 4 CollNet direct
   Pattern pattern = Pattern::kRing;
-  int cross_nic = 0;   ///< 0, 1, 2 as in NCCL_CROSS_NIC
-  int channels = 0;    ///< found by the search, before any are doubled; 0: there is no such graph
-  float bw_intra = 0;  ///< of one channel, GB/s (1e9)
-  float bw_inter = 0;  ///< of one channel, GB/s (1e9)
-  float latency_inter = 0;  ///< us, of the network card, on top of NCCL's own figure
+  int cross_nic = 0;   ///< 0, 1 or 2, as in NCCL_CROSS_NIC
+  int channels = 0;    ///< number found by the search, before doubling; 0: the graph does not exist
+  float bw_intra = 0;  ///< inside a node, of one channel, GB/s (1e9)
+  float bw_inter = 0;  ///< between nodes, of one channel, GB/s (1e9)
+  float latency_inter = 0;  ///< latency of the network card in us, added to NCCL's own figure
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;
   bool same_channels = false;  ///< all channels are the same
-  std::vector<GraphChannel>
-      orders;  ///< one per channel; may be empty where only the figures are known
+  /// One per channel; may be empty if only the figures are known.
+  std::vector<GraphChannel> orders;
 };
 
 /// The results of NCCL's search for a communicator. A graph without channels does not exist.

@@ -50,8 +50,9 @@ class GraphReader {
 
   const XmlText& xml_;
   Problems& problems_;
-  std::map<std::int64_t, int> gpus_;  ///< by the number that the file gives it, its place
-  std::vector<std::vector<std::vector<std::int64_t>>> orders_;  ///< by graph and channel
+  std::map<std::int64_t, int> gpus_;  ///< place of each GPU, by its number in the file
+  /// The GPU numbers by graph and channel.
+  std::vector<std::vector<std::vector<std::int64_t>>> orders_;
 };
 
 std::optional<PathType> GraphReader::type(const pugi::xml_node& element, const char* attribute) {
@@ -76,7 +77,7 @@ std::optional<Graph> GraphReader::read_graph(const pugi::xml_node& element) {
   const auto intra = xml_.real(element, "speedintra", 0, kMaxGbPerS, std::nullopt, problems_);
   const auto inter = xml_.real(element, "speedinter", 0, kMaxGbPerS, std::nullopt, problems_);
   const auto latency =
-      xml_.real(element, "latencyinter", 0, 1e9F, 0.0F, problems_);  // from 2.12 on
+      xml_.real(element, "latencyinter", 0, 1e9F, 0.0F, problems_);  // written by 2.12 and later
   const auto type_intra = type(element, "typeintra");
   const auto type_inter = type(element, "typeinter");
   const auto same = xml_.integer(element, "samechannels", 0, 1, problems_);
@@ -107,8 +108,8 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
   for (const pugi::xml_node& end : element.children()) {
     const std::string_view name = end.name();
     if (name != "gpu" && name != "net") continue;
-    // "0x…" from 2.21 on, where numbers hold the host; plain before. -1: no network card, where
-    // none was found.
+    // NCCL 2.21 and later write "0x…", as numbers include the host; earlier releases write plain
+    // numbers. -1: no network card was found.
     const char* attribute = end.attribute("dev") ? "dev" : "rank";
     const auto number = xml_.integer(end, attribute, name == "net" ? -1 : 0, kMaxId, problems_);
     if (!number) continue;

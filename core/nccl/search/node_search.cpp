@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kMaxNvlsHeads = 32;              // NCCL_MAX_NVLS_ARITY
 constexpr int kMaxDirectHeads = 8;             // NCCL_MAX_DIRECT_ARITY + 1
-constexpr std::int64_t kStepsInAll = 1 << 19;  // of one graph
-constexpr int kSteps = 1 << 14;                // of one walk
+constexpr std::int64_t kStepsInAll = 1 << 19;  // limit for one graph
+constexpr int kSteps = 1 << 14;                // limit for one walk
 constexpr int kStepsOfSameChannels = 1 << 8;
 
 PathType next(PathType type) { return static_cast<PathType>(static_cast<int>(type) + 1); }
 
-/// Two groups of GPUs with NVLinks among them and none between.
+/// True if the GPUs form two groups, with NVLinks inside each group and none between them.
 bool is_split(const Topology& topology, const Paths& paths) {
   const int gpus = topology.count(NodeKind::kGpu);
   std::vector<int> group, size(static_cast<std::size_t>(gpus));
@@ -87,9 +87,10 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
   if (pattern == Pattern::kNvls) start.most_channels = std::min(kMaxNvlsHeads, gpus_);
   if (pattern == Pattern::kCollnetDirect) start.most_channels = std::min(kMaxDirectHeads, gpus_);
   if (gpus_ == 1 && pattern != Pattern::kRing) start.pattern = Pattern::kTree;
-  // Inside a node every GPU pulls alike.
+  // Inside a node, all GPUs pull equally, so every GPU has a channel.
   if (!over_nodes_ && pattern == Pattern::kNvls) start.min_channels = start.most_channels;
-  // Trees are better there and want two channels, and have as many as rings.
+  // On such machines trees are faster and need two channels, and trees have as many channels as
+  // rings.
   if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.most_channels >= 2 &&
       start.min_channels == 1)
     start.min_channels = 2;
@@ -136,8 +137,8 @@ Trial NodeSearch::search(Trial start, const Range& range) {
   return best;
 }
 
-/// Asks for a little less than the walk before did. False if there is nothing less to ask for, or
-/// no time.
+/// Relaxes one requirement of the previous walk. Returns false if no requirement can be relaxed, or
+/// no steps are left.
 bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left,
                        std::size_t& speed) const {
   const CpuFacts& cpu = topology_.node(NodeKind::kCpu, 0).cpu;
@@ -180,7 +181,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.cross_nic = range.cross_nic == 1 ? 1 : 0;
 
-  // Slower, until there is something; then only as long as it might bring more channels of nearly
+  // Try lower speeds until a graph is found; after that, only while more channels might give nearly
   // the same bandwidth.
   if (speed + 1 == speeds_.size() ||
       (best.channels > 0 && !(speeds_[speed + 1] / best.bw_inter > .49)))
@@ -189,7 +190,8 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   return true;
 }
 
-/// Asks for more bandwidth of as many channels. False if there is nothing to ask for.
+/// Requests more bandwidth for the same number of channels. Returns false if nothing can be
+/// requested.
 bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) const {
   if (best.pattern == Pattern::kRing) {
     trial.bw_intra = trial.bw_inter = speeds_[--speed];
@@ -201,13 +203,13 @@ bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) co
     trial.bw_inter = speeds_[--speed];
     return true;
   }
-  // Trees of two nodes, and CollNet, send more inside than outside.
+  // Trees of two nodes, and CollNet, send more inside a node than between nodes.
   if (trial.bw_intra != best.bw_intra || !(trial.bw_intra < trial.bw_inter * 2)) return false;
   trial.bw_intra = speeds_[--speed];
   return true;
 }
 
-/// One multiprocessor does not move what a fast channel carries: two share it.
+/// One multiprocessor cannot saturate a fast channel, so two share it.
 void NodeSearch::double_channels(Trial& graph) const {
   if (graph.channels == 0 || graph.pattern == Pattern::kNvls || graph.bw_intra < 25) return;
   if (sm_ > 80 && graph.bw_intra < 50 && graph.channels > 4) return;
@@ -228,7 +230,7 @@ void NodeSearch::double_channels(Trial& graph) const {
   graph.channels = doubled;
 }
 
-/// Something that works, where nothing was found.
+/// Fills in a slow but valid graph if the search has found none.
 void NodeSearch::fall_back(Trial& graph) const {
   for (int g = 0; g < gpus_; ++g) graph.gpus[static_cast<std::size_t>(g)] = g;
   graph.bw_intra = 0.1F;
@@ -257,7 +259,7 @@ Graph NodeSearch::made(int id, const Trial& found) const {
   graph.type_intra = found.type_intra;
   graph.type_inter = found.type_inter;
   graph.same_channels = found.same_channels;
-  const int listed = found.pattern == Pattern::kNvls ? 1 : gpus_;  // of NVLS only the head
+  const int listed = found.pattern == Pattern::kNvls ? 1 : gpus_;  // NVLS lists only the head
   for (int c = 0; c < found.channels; ++c) {
     GraphChannel channel;
     for (int i = 0; i < listed; ++i) {

@@ -12,7 +12,7 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr int kMaxGpus = 160;         // deeper walks need more stack than a thread has
-constexpr int kMaxRingChannels = 32;  // the half of 64: each is used twice
+constexpr int kMaxRingChannels = 32;  // half of 64, because each is used twice
 
 /// Returns why a given graph does not fit a node with this number of GPUs; "" if it does.
 std::string misfit(const Graph& graph, int gpus) {
@@ -35,7 +35,7 @@ Graph none(int id, Pattern pattern) {
   return graph;
 }
 
-/// The ranks that rank 0 reaches without the network.
+/// Returns the ranks that rank 0 reaches without the network.
 std::vector<int> first_domain(const Topology& topology, const std::vector<int>& domains) {
   int mine = 0;
   for (int g = 0; g < topology.count(NodeKind::kGpu); ++g) {

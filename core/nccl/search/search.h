@@ -13,11 +13,11 @@ namespace tutti::core::nccl {
 /// The result of NCCL's search on a machine.
 struct SearchResult {
   Graphs graphs;
-  Topology node;  ///< what one node of NCCL's is: GPU 0 and all that it reaches without the network
-  int nodes_per_topology = 1;  ///< into how many of these the topology falls
+  Topology node;  ///< one node for NCCL: GPU 0 and all that it reaches without the network
+  int nodes_per_topology = 1;  ///< number of such nodes in the topology
   bool over_nodes = false;
-  float most_gb_per_s = 0;   ///< of one path between GPUs, or between a GPU and the network
-  float total_gb_per_s = 0;  ///< of a GPU's NVLinks together, or of its PCIe slot
+  float most_gb_per_s = 0;   ///< maximum of paths between GPUs, or from GPUs to the network
+  float total_gb_per_s = 0;  ///< total rate of a GPU's NVLinks, or of its PCIe slot
 };
 
 /// Returns the graphs that NCCL 2.28.9 finds for a communicator over all GPUs of `count` such

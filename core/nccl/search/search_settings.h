@@ -24,17 +24,17 @@ struct SearchSettings {
   std::optional<PathType> p2p_level;  ///< NCCL_P2P_LEVEL; NCCL_P2P_DISABLE=1 is kLoc
   std::optional<PathType> gdr_level;  ///< NCCL_NET_GDR_LEVEL
   bool gdr_c2c = true;                ///< NCCL_NET_GDR_C2C
-  bool shm = true;                    ///< NCCL_SHM_DISABLE
-  bool nvb = true;                    ///< NCCL_NVB_DISABLE
-  bool pxn = true;                    ///< NCCL_PXN_DISABLE
+  bool shm = true;                    ///< false with NCCL_SHM_DISABLE=1
+  bool nvb = true;                    ///< false with NCCL_NVB_DISABLE=1
+  bool pxn = true;                    ///< false with NCCL_PXN_DISABLE=1
   bool pxn_c2c = true;                ///< NCCL_PXN_C2C
-  bool net_inside = true;             ///< NCCL_NET_DISABLE_INTRA
+  bool net_inside = true;             ///< false with NCCL_NET_DISABLE_INTRA=1
   bool nvls = true;                   ///< NCCL_NVLS_ENABLE
   bool collnet = false;               ///< NCCL_COLLNET_ENABLE
   bool scatter_nets = true;           ///< NCCL_MNNVL_SCATTER_NETS_ENABLE
   int cross_nic = 2;                  ///< NCCL_CROSS_NIC
   NetPolicy net_policy = NetPolicy::kAuto;
-  int most_nets = 0;  ///< of kMax
+  int most_nets = 0;  ///< maximum number of cards for NetPolicy::kMax
 };
 
 /// Returns NCCL's name of a path type: "NVL", "PIX", ….

@@ -56,7 +56,7 @@ std::span<const float> speeds(int cc, bool across, Version v) {
   return across ? std::span<const float>(kAcross10) : kInside10;
 }
 
-/// One NVLink as NCCL counts it, GB/s. SOURCE: NVIDIA/nccl src/graph/topo.h.
+/// Returns the rate of one NVLink as NCCL counts it, in GB/s. SOURCE: NVIDIA/nccl src/graph/topo.h.
 float nvlink(int cc, Version v) {
   if (cc < 70) return 18;
   if (v < Version{2, 10, 0}) return 21;
@@ -65,7 +65,8 @@ float nvlink(int cc, Version v) {
   return cc >= 90 && v >= Version{2, 20, 0} ? 20.6F : 20.0F;
 }
 
-/// Between two sockets, GB/s: Skylake of Intel, and AMD. SOURCE: NVIDIA/nccl src/graph/topo.h.
+/// Returns the rate between two sockets in GB/s, for Intel's Skylake and for AMD. SOURCE:
+/// NVIDIA/nccl src/graph/topo.h.
 float socket(HostCpu cpu, Version v) {
   if (cpu == HostCpu::kAmd && v >= Version{2, 19, 0}) return 16;
   return v >= Version{2, 18, 0} ? 10 : 9;
@@ -95,7 +96,7 @@ class Counting {
   }
 
  private:
-  /// The fastest of the list that is not above `most`; 0 if all are.
+  /// Returns the fastest speed of the list that is not above `most`; 0 if all are above.
   [[nodiscard]] float fastest_up_to(float most) const {
     for (const float speed : list_) {
       if (speed <= most) return speed;
@@ -118,7 +119,7 @@ class Counting {
       return 3 * static_cast<int>(2 * nvlink(cc_, version_) / speed);
     const int others = s_.gpus - 1;
     if (s_.inside == Inside::kNvswitch) return static_cast<int>(per_gpu_ / speed);
-    // Rings that use every pair's links equally often.
+    // The rings use the links of every pair equally often.
     const float pair = per_gpu_ / static_cast<float>(s_.pairs_of_machine());
     const int times = static_cast<int>(pair / speed);
     return s_.gpus == 4 && times == 1 ? 2 : times * others;
@@ -174,7 +175,7 @@ class Counting {
     tree.id = 1;
     const bool alone = s_.gpus == 1;
     const bool rails =
-        cc_ >= 90 && !s_.grace;  // a card for every GPU: way up and way down share one
+        cc_ >= 90 && !s_.grace;  // each GPU has a card, shared by the way up and the way down
     tree.pattern = s_.nodes > 1 && (alone || rails) ? Pattern::kTree : Pattern::kBalancedTree;
     if (s_.inside == Inside::kPcie) return tree;
     if (s_.nodes == 1) {
@@ -201,15 +202,15 @@ class Counting {
     chain.id = 2;
     chain.pattern = Pattern::kTree;
     if (cc_ >= 80 || s_.nodes == 1) return chain;
-    // Before Ampere what goes into a GPU also takes an eighth of the way out, which the same card
-    // has here.
+    // Before Ampere, data into a GPU also takes an eighth of its rate in the other direction, which
+    // the same card uses here.
     chain.bw_inter = fastest_up_to(std::min(graphs.ring.bw_inter, card_and_eighth()));
     chain.bw_intra =
         std::min(chain.bw_intra, std::max(chain.bw_inter, fastest_up_to(2 * chain.bw_inter)));
     return chain;
   }
 
-  /// One for every GPU that has a card, of eight at most.
+  /// Returns a graph with one channel for every GPU that has a card, at most eight.
   [[nodiscard]] Graph collnet_direct(const Graph& chain) const {
     Graph direct = chain;
     direct.id = 4;
@@ -227,7 +228,8 @@ class Counting {
     return static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)) * 8 / 9;
   }
 
-  /// Every head pulls from all GPUs and pushes to all; its own links carry it twice.
+  /// Returns a graph with one channel per head. A head pulls from all GPUs and pushes to all; its
+  /// own links carry the data twice.
   [[nodiscard]] Graph nvls() const {
     Graph nvls;
     nvls.id = 3;

@@ -27,7 +27,7 @@ inline KnownFrom known_from(std::size_t systems) {
 
 /// Facts, besides bytes and nodes, on which the error depends.
 struct BandFacts {
-  KnownFrom network = KnownFrom::kSeveral;  ///< of several nodes; of one node kSeveral
+  KnownFrom network = KnownFrom::kSeveral;  ///< kSeveral if there is only one node
   Driving driving = Driving::kProcessPerGpu;
   CollectiveKind kind = CollectiveKind::kAllReduce;
 };

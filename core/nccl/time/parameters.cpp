@@ -50,9 +50,9 @@ constexpr Figure kSharp[kSharpFigures] = {{"share", "1"}, {"hop", "us"}, {"level
 
 static_assert(kGpu[kGpuFigures - 1].name != nullptr && kHost[kHostFigures - 1].name != nullptr &&
               kNet[kNetFigures - 1].name != nullptr && kPcie[kPcieFigures - 1].name != nullptr &&
-              kRelease[kReleaseFigures - 1].name != nullptr);  // every figure has its name
+              kRelease[kReleaseFigures - 1].name != nullptr);  // every parameter has a name
 
-/// Generations with figures of their own; the others take those of the nearest.
+/// The generations with their own parameters; others use those of the nearest generation.
 constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t kGenerationCount = std::size(kGenerations);
 constexpr const char* kTransports[] = {"verbs", "efa",   "efa_copies", "slingshot",
@@ -69,7 +69,7 @@ constexpr std::size_t kReleaseBegin = kHostBegin + kHostFigures;
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 
-/// Tables of networks with SHARP validate these parameters, and are not fitted.
+/// These parameters are not fitted; tables of networks with SHARP only validate them.
 constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
@@ -90,7 +90,8 @@ std::size_t row(GpuGeneration generation) {
   return 0;
 }
 
-/// InfiniBand and RoCE are the same cards, driven by the same verbs.
+/// Returns the row of a transport. InfiniBand and RoCE share one: they use the same cards and
+/// verbs.
 std::size_t row(Transport transport) {
   switch (transport) {
     case Transport::kNone:
@@ -109,8 +110,8 @@ std::size_t row(Transport transport) {
 }  // namespace
 
 Parameters Parameters::initial() {
-  // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25
-  // GB/s and the like).
+  // Hop latencies and channel rates are NCCL's own; shares of vendors' rates follow from its topo.h
+  // (for example, 20 of 25 GB/s).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
       {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4},
       {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 550, 6.6, 8.4, 8.4},
@@ -179,7 +180,7 @@ double Parameters::of(PcieFigure figure) const {
 }
 
 std::size_t Parameters::systems(Transport transport) const {
-  // "fitted to 966 rows of 12 systems"
+  // The text has the form "fitted to 966 rows of 12 systems".
   const std::string& how =
       all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare)]
           .how;

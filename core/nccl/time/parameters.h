@@ -13,23 +13,22 @@ namespace tutti::core::nccl {
 
 /// Parameters of a GPU generation, for times inside a node.
 enum class GpuFigure {
-  kHopLl,  ///< us from a GPU to the next over NVLink, by protocol
+  kHopLl,  ///< latency in us from a GPU to the next over NVLink, by protocol
   kHopLl128,
   kHopSimple,
   kChannelLl,  ///< GB/s of payload that one channel's thread block moves, by protocol
   kChannelLl128,
   kChannelSimple,
-  kNvlinkShare,  ///< of the data sheet's NVLink bandwidth, what Simple carries
-  kTreeShare,    ///< of a channel's rate in a ring, what is left in a tree, whose blocks go up and
+  kNvlinkShare,  ///< share of the data-sheet NVLink bandwidth that Simple carries
+  kTreeShare,    ///< share of a channel's ring rate that is left in a tree, whose blocks go up and
                  ///< down at once
-  kNvlsLatency,  ///< us through the switch and back
-  kNvlsShare,    ///< of the data sheet's NVLink bandwidth, what multicast carries
-  kPass,  ///< us more that a hop of a ring takes once a thread block has a whole pass of data to
-          ///< move
-  kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
-  kNvlsFill,   ///< how often a loop's staged data is in the pipeline's way before the first result
-  kRackShare,  ///< of that multicast, what is left in a rack of many hosts
-  kCopy,       ///< GB/s that a GPU's channels copy together in the step in which they do not send
+  kNvlsLatency,  ///< latency in us through the switch and back
+  kNvlsShare,    ///< share of the data-sheet NVLink bandwidth that multicast carries
+  kPass,  ///< additional us of a ring's hop if a thread block has a whole pass of data to move
+  kPeerChannel,  ///< GB/s of one channel of sends and receives between two GPUs
+  kNvlsFill,     ///< delay of the first result, as a multiple of the time of a loop's staged data
+  kRackShare,    ///< share of the multicast rate that is left in a rack of many hosts
+  kCopy,         ///< total GB/s that a GPU's channels copy in the step in which they do not send
   kLaunchLl,
   kLaunchLl128,
   kLaunchSimple,
@@ -38,18 +37,18 @@ inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::k
 
 /// Parameters of a network, for times between nodes.
 enum class NetFigure {
-  kHopLl,  ///< us from a GPU to one of another node, by protocol
+  kHopLl,  ///< latency in us from a GPU to one of another node, by protocol
   kHopLl128,
   kHopSimple,
-  kShare,        ///< of the cards' line rate, what arrives
-  kLlChannel,    ///< GB/s of payload of a channel by LL, which goes through the host's memory
-  kPeerChannel,  ///< GB/s of a channel between two ranks, of sends and receives
-  kMessage,      ///< us for every further peer that a rank sends to
-  kCrowd,  ///< how the share shrinks in a fabric that others use too: by (nodes / 2) to the power
-           ///< of minus this
-  kShuffleShare,  ///< of that share, what is left in an all-to-all
-  kRendezvous,  ///< us that a CPU takes for a message that is too long to be sent at once, or that
-                ///< it has to match itself
+  kShare,        ///< share of the cards' line rate that arrives
+  kLlChannel,    ///< GB/s of payload of one LL channel, which passes through host memory
+  kPeerChannel,  ///< GB/s of one channel of sends and receives between two ranks
+  kMessage,      ///< additional us for every further peer that a rank sends to
+  kCrowd,  ///< exponent by which the share shrinks in a fabric with other users: (nodes / 2) to the
+           ///< power of minus this
+  kShuffleShare,  ///< fraction of the share that is left in an all-to-all
+  kRendezvous,    ///< CPU time in us for a message that is too long to be sent at once, or that the
+                  ///< CPU has to match
 };
 inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
 
@@ -57,37 +56,37 @@ inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::k
 enum class PcieFigure {
   kHopLl,
   kHopSimple,
-  kShare,        ///< of its rate, what a GPU that sends to another and receives carries each way
-  kThroughHost,  ///< of its rate, what reaches a network card by way of the host's memory, without
-                 ///< GPUDirect
-  kHopToCard,    ///< us more from a GPU that is a PCIe card by its network card to another's
-  kToCard,       ///< of its rate, what reaches a network card below the same CPU and no switch
+  kShare,  ///< share of the PCIe rate, per direction, of a GPU that sends and receives at once
+  kThroughHost,  ///< share of the PCIe rate that reaches a network card through host memory,
+                 ///< without GPUDirect
+  kHopToCard,    ///< additional us of a hop between nodes if GPUs are PCIe cards
+  kToCard,  ///< share of the PCIe rate that reaches a network card at the same CPU without a switch
 };
 inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kToCard) + 1;
 
 /// Parameters of hosts, per operation.
 enum class HostFigure {
-  kIssue,  ///< us of a thread to launch the operation on one GPU; one that drives several does so
-           ///< one after the other
+  kIssue,  ///< us that a thread takes to launch the operation on one GPU; a thread that drives
+           ///< several GPUs launches one after the other
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 
 /// Parameters of an NCCL release and its CPU, per operation.
 enum class ReleaseFigure {
-  kMessage,  ///< us of CPU for what one GPU sends to another of its node and gets from it; a
-             ///< process does so for one after the other
-  kChannel,  ///< us of a kernel for every further channel: until 2.21 each fetches its work from
-             ///< the host's memory, later it stands in the kernel's arguments
+  kMessage,  ///< CPU time in us for the messages that a GPU exchanges with another GPU of its node;
+             ///< a process handles them one after the other
+  kChannel,  ///< additional us of a kernel per further channel: until 2.21, each channel fetches
+             ///< its work from host memory; later the work is in the kernel's arguments
 };
 inline constexpr std::size_t kReleaseFigures =
     static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
 
 /// Parameters of a reducing network: SHARP's streaming aggregation.
 enum class SharpFigure {
-  kShare,  ///< of a card's line rate, what it sends to the switches that add while it gets their
+  kShare,  ///< share of a card's line rate that it sends to reducing switches while it receives
            ///< sums
-  kHop,    ///< us from a GPU by its proxy and card to a switch that adds, and back to a GPU
-  kLevel,  ///< us more for every further level of switches, where partial sums wait for each other
+  kHop,    ///< us from a GPU over its proxy and card to a reducing switch, and back to a GPU
+  kLevel,  ///< additional us per further level of switches, where partial sums wait for each other
 };
 inline constexpr std::size_t kSharpFigures = static_cast<std::size_t>(SharpFigure::kLevel) + 1;
 
@@ -95,10 +94,10 @@ struct Parameter {
   std::string name;  ///< "hopper.hop_simple"
   double value = 0;
   std::string unit;
-  std::string how;   ///< fitted (to how many rows of how many systems), data sheet, published (by
-                     ///< whom), assumed
-  std::string kind;  ///< the same for figures that are alike: "gpu.hop_simple" of all generations,
-                     ///< "net.share" of all networks; else its name
+  std::string how;   ///< origin: fitted (to how many rows of how many systems), data sheet,
+                     ///< published (by whom), or assumed
+  std::string kind;  ///< common name of similar parameters: "gpu.hop_simple" for all generations,
+                     ///< "net.share" for all networks; otherwise the name itself
 };
 
 /// The parameters of the time model, from one file.

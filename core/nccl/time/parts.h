@@ -28,7 +28,7 @@ class Narrowest {
   [[nodiscard]] const char* what() const { return what_; }
 
  private:
-  double sum_ = 0;  ///< of fourth powers: two that are equally narrow take 19 % longer than one
+  double sum_ = 0;  ///< sum of fourth powers: two equal resources take 19 % longer than one
   double most_ = 0;
   const char* what_ = "";
 };

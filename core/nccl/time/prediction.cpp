@@ -1,15 +1,15 @@
 // The closed form of NCCL's times. A collective is launched; its first bytes travel hop by hop;
-// after them the rest streams through the narrowest resource on its way. Take an all-reduce of S
-// bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
-//   launch     the kernel's start, once
-//   hops       2(n-1) steps stand in a row, 2(N-1) of them between nodes; each takes a hop's
-//              latency by that protocol
-//   transfer   every GPU sends 2(n-1)/n S. That goes through its channels (c times what a thread
-//              block moves by that protocol), its NVLinks, and (from every node once) its network
-//              cards: the narrowest decides, those that are nearly as narrow add a little
-//   fill       a ring has none that the steps do not have; a tree moves chunks, and each level
-//              waits for the first whole chunk of the level below
-// A flag per 8 bytes halves what LL carries, one per 128 leaves LL128 15/16.
+// after that, the rest streams through the narrowest resource. For example, an all-reduce of S
+// bytes over a ring of n GPUs in N nodes, on c channels with some protocol:
+//   launch     the start of the kernel, once
+//   hops       2(n-1) consecutive steps, 2(N-1) of them between nodes; each takes the hop latency
+//              of the protocol
+//   transfer   every GPU sends 2(n-1)/n S through its channels (c times the rate of a thread block
+//              with the protocol), its NVLinks, and (once per node) its network cards; the
+//              narrowest resource limits the rate, and nearly as narrow ones add a little
+//   fill       a ring has none beyond its steps; a tree moves chunks, and each level waits for the
+//              first whole chunk of the level below
+// One flag per 8 bytes halves the payload of LL; one flag per 128 bytes leaves LL128 15/16.
 
 #include "core/nccl/time/prediction.h"
 
@@ -41,13 +41,13 @@ int log2_up(int value) {
   return log;
 }
 
-/// Two things that go on at once.
+/// Returns the time of two concurrent activities.
 double together(double a, double b) {
   constexpr double kSharpness = 1.5;
   return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
 }
 
-constexpr int kGpusOfHost = 8;  ///< more of them in an NVLink domain are a rack of several hosts
+constexpr int kGpusOfHost = 8;  ///< an NVLink domain with more GPUs is a rack of several hosts
 
 class Timing {
  public:
@@ -83,8 +83,8 @@ class Timing {
   [[nodiscard]] double net(NetFigure figure) const { return p_.of(s_.transport, figure); }
   [[nodiscard]] bool far() const { return comm_.nodes > 1; }
 
-  /// SOURCE: minimum traffic per channel, NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan
-  /// (from 2.22 on).
+  /// Returns the number of channels that get work. SOURCE: minimum traffic per channel, NVIDIA/nccl
+  /// src/enqueue.cc, scheduleCollTasksToPlan (from 2.22 on).
   [[nodiscard]] double channels_in_use() const {
     const Version v = comm_.version;
     if (v < Version{2, 22, 0} || by_network(choice_.algorithm, comm_.nodes))
@@ -110,7 +110,7 @@ class Timing {
                                                                       : PcieFigure::kHopLl);
       return s_.card ? pcie
                      : std::max(pcie,
-                                nvlink_hop());  // the host's memory is no nearer than a neighbour's
+                                nvlink_hop());  // host memory is not nearer than a neighbour
     }
     return nvlink_hop();
   }
@@ -123,8 +123,8 @@ class Timing {
     return gpu(GpuFigure::kHopSimple);
   }
 
-  /// A piece of a ring's step: as long as it is smaller than what a thread block moves in a pass,
-  /// it takes its part of one.
+  /// Returns the us for a piece of a ring's step: a pass of a thread block, or a fraction of one if
+  /// the piece is smaller.
   [[nodiscard]] double pass() const {
     if (s_.gpus == 1 || choice_.protocol == Protocol::kLl) return 0;  // LL moves line by line
     constexpr double kBytes = 16384;
@@ -132,7 +132,7 @@ class Timing {
     return gpu(GpuFigure::kPass) * std::min(1.0, piece / kBytes);
   }
 
-  /// `bytes`: of payload that go as one message.
+  /// Returns the us of a hop between nodes; `bytes` is the payload of one message.
   [[nodiscard]] double far_hop(double bytes) const {
     return first_hop() + per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), true, p_);
   }
@@ -146,7 +146,7 @@ class Timing {
     return net(NetFigure::kHopSimple) + to_card;
   }
 
-  /// GB/s of payload of one channel's thread block.
+  /// Returns the payload rate of one channel's thread block in GB/s.
   [[nodiscard]] double channel() const {
     switch (choice_.protocol) {
       case Protocol::kLl: return gpu(GpuFigure::kChannelLl);
@@ -156,7 +156,7 @@ class Timing {
     return gpu(GpuFigure::kChannelSimple);
   }
 
-  /// GB/s of payload out of a GPU to its neighbours.
+  /// Returns the payload rate out of a GPU to its neighbours in GB/s.
   [[nodiscard]] double links_of_gpu() const {
     if (s_.inside == Inside::kPcie)
       return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
@@ -167,8 +167,8 @@ class Timing {
     return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
   }
 
-  /// A channel of a ring or tree leaves a node by one card, so that a communicator of few channels
-  /// has but as many cards.
+  /// Returns the share of cards in use. A channel of a ring or tree leaves a node through one card,
+  /// so few channels use only as many cards.
   [[nodiscard]] double part_of_cards() const {
     const bool by_channels = choice_.algorithm == Algorithm::kRing ||
                              choice_.algorithm == Algorithm::kTree ||
@@ -176,31 +176,32 @@ class Timing {
     return by_channels ? std::min(1.0, static_cast<double>(comm_.channels) / std::max(1, s_.nics))
                        : 1;
   }
-  /// GB/s of payload out of a node.
+  /// Returns the payload rate out of a node in GB/s.
   [[nodiscard]] double cards() const {
     double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, comm_.nodes, p_);
-    // Both ways at once the host passes on less than one way.
+    // The host forwards less if data moves both ways at once.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     if (!s_.card || !s_.gpudirect || !one_way) gb_per_s = std::min(gb_per_s, through_pcie(s_, p_));
     gb_per_s = std::min(gb_per_s * part_of_cards(), through_sockets(s_, channels_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
-  /// GB/s between nodes of all channels together, one chunk at a time.
+  /// Returns the total GB/s between nodes of all channels, with one chunk at a time.
   [[nodiscard]] double chunks_between() const {
     if (choice_.protocol != Protocol::kLl) return cards();
     return std::min(cards(), channels_ * ll_channel());
   }
 
-  /// GB/s of a channel by LL between nodes, through the host's memory and so over PCIe.
+  /// Returns the GB/s of an LL channel between nodes, which passes through host memory, and so
+  /// PCIe.
   [[nodiscard]] double ll_channel() const {
     constexpr double kPcieOfFourthGeneration = 24;
     return net(NetFigure::kLlChannel) * s_.pcie_gb_per_s / kPcieOfFourthGeneration;
   }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
-    // A connection's slots are free again when the receiver has reported so: a hop there and a hop
-    // back. NCCL's own buffers are large enough for that not to show.
+    // A connection's slots are free again when the receiver has reported so: after one hop there
+    // and one hop back. NCCL's default buffers are large enough to hide this.
     const auto protocol = static_cast<std::size_t>(choice_.protocol);
     const std::int64_t buffer = comm_.buffer_bytes[protocol];
     if (buffer >= kOwnBuffers[protocol]) return;
@@ -208,18 +209,18 @@ class Timing {
     narrowest_.add(2 * (far() ? first_hop() : near_hop()) * bytes / (channels_ * slots),
                    "slots of the connections");
   }
-  /// `kept`: bytes of the step in which a GPU only copies, and its links wait.
+  /// `kept`: the bytes of the step in which a GPU only copies and its links are idle.
   void through_links(double bytes, double kept = 0) {
     if (s_.gpus == 1) return;
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
     Narrowest copying;
     copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");
-    // NVLink's senders store data at the receiver; over PCIe, the few thread blocks fetch it.
+    // Over NVLink, senders store data at the receiver; over PCIe, the few thread blocks fetch it.
     const bool pcie = s_.inside == Inside::kPcie;
     if (pcie) copying.add(kept / (channels_ * channel() * kPerUs), "");
     narrowest_.add(made_.links.us + copying.us(), pcie ? "PCIe" : "NVLink");
   }
-  /// LL goes through the host's memory, a channel at a time.
+  /// Adds the network cards. LL also passes through host memory, which limits each channel.
   void through_cards(double bytes) {
     if (!far()) return;
     made_.cards = {bytes / (cards() * kPerUs), bytes};
@@ -228,8 +229,8 @@ class Timing {
       narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL through the host");
   }
 
-  /// Over a link between nodes go so many messages of a channel one after another, and one CPU
-  /// handles those of all channels of a card.
+  /// Adds the CPU time of messages: a channel sends `of_channel` messages one after another between
+  /// nodes, and one CPU handles the messages of all channels of a card.
   void messages(double of_channel, double bytes) {
     const double each = per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), false, p_);
     narrowest_.add(of_channel * std::max(1.0, channels_ / cards_in_use(s_)) * each,
@@ -243,7 +244,7 @@ class Timing {
     const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
     // The piece that has the longest way leaves out hops inside a node, where there are such.
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
-    // Repeated chains follow each other closely: the root does not wait for the last.
+    // Repeated chains follow each other closely: the root does not wait for the last rank.
     const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
     const double piece = std::min(piece_of_step, chunk_bytes());
     made_.hops =
@@ -255,20 +256,19 @@ class Timing {
     through_links(moved, chain ? 0 : bytes_ / ranks_);
     through_cards(moved);
     if (!chain) {
-      // While a link is busy with one piece, the next is on its way: of hops and transfer the
-      // longer counts.
+      // While a link is busy with one piece, the next is on its way, so the longer of hops and
+      // transfer counts.
       overlap_ = made_.hops;
       return;
     }
-    // Every rank passes on whole chunks.
+    // Every rank forwards whole chunks.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
-    constexpr double kShown =
-        0.6;  // of the way through the chain, the next broadcast hides the rest
+    constexpr double kShown = 0.6;  // visible share of the chain; the next broadcast hides the rest
     made_.fill = kShown * (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
-  /// One step of the buffers, of which there are eight. SOURCE: NVIDIA/nccl src/enqueue.cc,
-  /// calcCollChunking.
+  /// Returns the payload bytes of one of the eight steps of a buffer. SOURCE: NVIDIA/nccl
+  /// src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double chunk_bytes() const {
     const double step =
         static_cast<double>(comm_.buffer_bytes[static_cast<std::size_t>(choice_.protocol)]) / 8;
@@ -286,9 +286,9 @@ class Timing {
     return chunk;
   }
 
-  /// Bytes out of a node for every byte of the all-reduce, over both trees: as a leaf of one half
-  /// of it goes up; as an inner node of the other, half up and half down to each of two children.
-  /// Two nodes have one child each.
+  /// Returns the bytes out of a node for every byte of the all-reduce, over both trees. As a leaf
+  /// of one tree, a node sends half of the data up; as an inner node of the other, it sends half up
+  /// and half down to each of two children. If there are two nodes, each has one child.
   [[nodiscard]] double tree_traffic() const { return comm_.nodes == 2 ? 1 : 2; }
 
   void tree() {
@@ -303,7 +303,7 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     through_cards(tree_traffic() * rest);
-    // The first chunks' way is in `fill`, but they are carried, too.
+    // The time of the first chunks is in `fill`, but their bytes count here, too.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     if (far()) made_.cards.bytes = tree_traffic() * bytes_;
   }
@@ -316,13 +316,13 @@ class Timing {
     const double of_rack = s_.gpus > kGpusOfHost ? gpu(GpuFigure::kRackShare) : 1;
     return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare) * of_rack;
   }
-  /// A GPU hands its data to every head and fetches it again, one after another.
+  /// Returns the latency in us of a GPU that exchanges data with every head, one after another.
   [[nodiscard]] double through_switch() const {
     return gpu(GpuFigure::kNvlsLatency) * std::max(1.0, 1.0 * heads() / kGpusOfHost);
   }
   [[nodiscard]] int heads() const { return std::max(1, comm_.graphs.nvls.channels); }
 
-  /// Bytes that a channel keeps staged for each head. SOURCE: NVIDIA/nccl src/enqueue.cc,
+  /// Returns the bytes that a channel stages for each head. SOURCE: NVIDIA/nccl src/enqueue.cc,
   /// calcCollChunking.
   [[nodiscard]] double nvls_chunk() const {
     const double part = bytes_ / channels_;
@@ -358,7 +358,8 @@ class Timing {
 
   // --- networks that reduce ---
 
-  /// To the switches that add, up to where all heads' chunks meet, and back.
+  /// Returns the us to the reducing switches, up to the level where all heads' chunks meet, and
+  /// back.
   [[nodiscard]] double sharp_hop() const {
     const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
     return p_.of(SharpFigure::kHop) + to_card +
@@ -369,15 +370,16 @@ class Timing {
     return static_cast<double>(
         chunks_of(comm_, op_.function, choice_.algorithm, choice_.protocol, part, 1).chunk);
   }
-  /// All bytes go up once and come down once. Of an all-gather each has its own; of a
-  /// reduce-scatter it gets its own alone.
+  /// All bytes travel up once and down once. In an all-gather, a node already has its own block; in
+  /// a reduce-scatter, it receives only its own block.
   void to_switches_and_back(double bytes) {
     if (op_.function == Function::kAllGather) bytes *= (comm_.nodes - 1.0) / comm_.nodes;
     made_.cards = {bytes / (through_sharp(s_, p_) * kPerUs), bytes};
     narrowest_.add(made_.cards.us, "from network cards to reducing switches");
   }
 
-  /// Down a chain to the GPU that has the network add, and up again at the same time.
+  /// Data travels down a chain to the GPU that lets the network reduce, and up again at the same
+  /// time.
   void collnet_chain() {
     const int near = 2 * (comm_.ranks_of_node() - 1);
     const double rate = channel() * gpu(GpuFigure::kTreeShare);
@@ -389,13 +391,13 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     to_switches_and_back(rest);
-    // The first chunks' way is in `fill`, but they are carried, too.
+    // The time of the first chunks is in `fill`, but their bytes count here, too.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     made_.cards.bytes = bytes_;
   }
 
-  /// A GPU sends what is not its own to the heads, and hands out the sums of its own: over NVLink
-  /// as much as a ring.
+  /// A GPU sends all chunks but its own to the heads, and distributes the sums of its own: as many
+  /// bytes over NVLink as a ring.
   void collnet_direct() {
     const int gpus = comm_.ranks_of_node();
     const double heads = std::max(1, comm_.collnet_heads);
@@ -446,12 +448,13 @@ class Timing {
   double overlap_ = 0;  ///< us of hops that overlap with the transfer
 };
 
-/// Kernels between symmetric buffers take what NCCL reckons, since nothing that was published
-/// separates its parts; what is beyond the links' time is latency. Copy engines, for which NCCL has
-/// no model, take the links' time and the latency of a kernel that loads and stores.
+/// Kernels between symmetric buffers take the time of NCCL's own estimate, since no published
+/// measurements separate its parts; the time beyond that of the links counts as latency. Copy
+/// engines, for which NCCL has no model, take the links' time and the latency of a kernel that
+/// loads and stores.
 Prediction by_symmetric(const System& system, const Communicator& comm, const Operation& operation,
                         const Choice& choice, double launch) {
-  constexpr double kPerUs = 1e3;  // bytes of a GB/s
+  constexpr double kPerUs = 1e3;  // bytes per us of 1 GB/s
   Prediction made;
   made.launch = launch;
   made.channels = std::max(1, choice.channels);

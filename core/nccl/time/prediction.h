@@ -15,21 +15,21 @@ struct Prediction {
   /// The kernel launch, plus the CPU's time to issue it as measured by nccl-tests.
   double launch = 0;
   double hops = 0;             ///< latency of consecutive hops
-  double fill = 0;             ///< until the first data has come through the pipeline
-  double transfer = 0;         ///< all data over the bottleneck resource
-  const char* narrowest = "";  ///< … in words
+  double fill = 0;             ///< time until the first data has passed through the pipeline
+  double transfer = 0;         ///< time of all data on the bottleneck resource
+  const char* narrowest = "";  ///< name of the bottleneck resource
 
   /// The time of all bytes over one resource if nothing else limits it, and their number.
   struct Over {
     double us = 0;
     double bytes = 0;
   };
-  Over links;  ///< out of a GPU over NVLink, or over PCIe without NVLink
-  Over cards;  ///< out of a node over its network cards
-  double relayed =
-      0;  ///< of the bytes over `links`, those on their way to or from another node (PXN)
+  Over links;  ///< traffic out of a GPU over NVLink, or over PCIe without NVLink
+  Over cards;  ///< traffic out of a node over its network cards
+  /// The bytes over `links` that are on their way to or from another node (PXN).
+  double relayed = 0;
   double overlap = 0;   ///< the part of `hops` that overlaps with the transfer
-  double channels = 1;  ///< thread blocks of a GPU
+  double channels = 1;  ///< thread blocks per GPU
 
   /// The link that could not carry its bytes in the predicted time, which was raised to what the
   /// link needs. Empty, as it should be, if the predicted time was possible.

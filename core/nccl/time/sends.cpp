@@ -10,8 +10,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Channels between two ranks of different nodes. SOURCE: NVIDIA/nccl src/graph/paths.cc,
-/// ncclTopoComputeP2pChannels.
+/// Returns the number of channels between two ranks of different nodes. SOURCE: NVIDIA/nccl
+/// src/graph/paths.cc, ncclTopoComputeP2pChannels.
 int far_channels(const Communicator& comm) {
   int channels = 1;
   while (channels < comm.channels) channels *= 2;
@@ -20,10 +20,10 @@ int far_channels(const Communicator& comm) {
   return per_peer;
 }
 
-/// Channels that a message takes inside a node. Until 2.21 as many as it takes for none to have
-/// more than 4 MiB of it; later as many as let every rank have its own at once, and more from 16
-/// MiB each. SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB
-/// (until 2.21); addP2pToPlan (later; the bound of 16 MiB from measured tables).
+/// Returns the number of channels of a message inside a node. Until 2.21, no channel has more than
+/// 4 MiB; later, every rank has its own channels at once, and more of them above 16 MiB each.
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (until 2.21);
+/// addP2pToPlan (later; the bound of 16 MiB from measured tables).
 int near_channels(double bytes, const Communicator& comm) {
   const int most = comm.channels >= 16 ? 32 : 2;
   const bool later = comm.version >= Version{2, 22, 0};
@@ -46,9 +46,9 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
   return links * s.nvlink_gb_per_s;
 }
 
-/// Bytes between two GPUs of a node that go by LL. SOURCE: NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl
-/// src/enqueue.cc; in measured tables of H100 and B200 small blocks take what a collective by LL
-/// takes, and larger ones 4 to 7 us more.
+/// The maximum number of bytes between two GPUs of a node for which LL is used. SOURCE:
+/// NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl src/enqueue.cc; in measured tables of H100 and B200 small
+/// blocks take what a collective by LL takes, and larger ones 4 to 7 us more.
 constexpr double kMaxOfLl = 16384;
 
 /// Returns the number of ranks of another node that the first GPU reaches over the network cards of
@@ -60,8 +60,8 @@ int relayed_peers(const Communicator& comm) {
       std::count_if(of_first.begin(), of_first.end(), [](int relay) { return relay != 0; }));
 }
 
-/// Blocks for every other node that leave the first GPU's node by its busiest card if PXN spreads
-/// them; 0 if by none more than an even part.
+/// Returns the number of blocks for every other node that leave the first GPU's node through the
+/// busiest card if PXN spreads them; 0 if no card has more than an even share.
 double on_busiest_card(const System& s, const Communicator& comm) {
   const int gpus = comm.ranks_of_node();
   std::vector<int> of_card(static_cast<std::size_t>(std::max(1, s.nics)));
@@ -91,14 +91,14 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const double near_hop = ll ? hop(PcieFigure::kHopLl, GpuFigure::kHopLl)
                              : hop(PcieFigure::kHopSimple, GpuFigure::kHopSimple);
   double messages = 0;
-  // The root's own card, and its PCIe, carry what it gets from other nodes; what it gives to them
-  // leaves by all cards if NVLink reaches those (PXN).
+  // The root receives data from other nodes through its own card and PCIe link. Data that it sends
+  // to them leaves through all cards if NVLink reaches these (PXN).
   const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
   made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSimple);
   Narrowest narrowest;
-  // `relayed`: bytes to other nodes (and as many from there) that the busiest GPU's NVLinks carry
-  // besides, because they leave beside another GPU.
+  // `relayed`: additional bytes to other nodes (and as many from there) on the busiest GPU's
+  // NVLinks, because they leave at another GPU's card.
   const auto inside = [&](double of_gpu, double of_pair, int peers, double kept,
                           double relayed = 0) {
     if (gpus == 1) return;
@@ -154,7 +154,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
         narrowest.add(block * (ranks - 1) / (pcie_of_gpu * kPerUs), "PCIe");
       }
       break;
-    default:  // each to its neighbour: one of every node to the next node
+    default:  // each rank sends to its neighbour; one rank per node to the next node
       inside(size, size, 1, 0);
       across(size, size, size, 1);
       break;

@@ -16,12 +16,12 @@ PathType type_of(Wire kind) {
     case Wire::kPci: return PathType::kPix;
     case Wire::kSys: return PathType::kSys;
     case Wire::kLoc:
-    case Wire::kNet: break;  // of a card and its port only the way to the card counts
+    case Wire::kNet: break;  // the link between a card and its port does not count
   }
   return PathType::kLoc;
 }
 
-/// Chip to chip to the CPU, and from it by PCIe, is near enough for GPUDirect.
+/// Returns the type of two joined paths. C2C to the CPU and then PCIe is near enough for GPUDirect.
 PathType joined(PathType a, PathType b) {
   const auto [near, far] = std::minmax(a, b);
   return far == PathType::kPhb && near == PathType::kC2c ? PathType::kP2c : far;
@@ -29,7 +29,7 @@ PathType joined(PathType a, PathType b) {
 
 constexpr bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
 
-/// The bits of a number below `power` in reverse order.
+/// Returns the bits of a number below `power` in reverse order.
 int mirrored(int number, int power) {
   int mirror = 0;
   for (int bit = 1, other = power >> 1; bit < power; bit <<= 1, other >>= 1) {
@@ -68,7 +68,7 @@ void Paths::find_ways_to(NodeKind kind, int place) {
         const Path& path = to(n, kind, place);
         Path& found = to(link.to, kind, place);
         const float rate = std::min(path.gb_per_s, link.gb_per_s);
-        // A GPU passes on to one other GPU, over NVLink, and no further.
+        // A GPU forwards to one other GPU over NVLink, and no further.
         if (n != base && node.kind == NodeKind::kGpu &&
             (!settings_.nvb || link.kind != Wire::kNvl || far.kind != NodeKind::kGpu ||
              path.links.size() > 1))
@@ -119,7 +119,7 @@ int Paths::local_cpu(int gpu) const {
 }
 
 int Paths::relay(int gpu, int net) const {
-  // The first GPU on the way, behind the NVSwitch if there is one.
+  // The relay is the first GPU on the path, after the NVSwitch if there is one.
   for (const int l : at(gpu_node(gpu), NodeKind::kNet, net).links) {
     const int node = topology_.links[static_cast<std::size_t>(l)].to;
     const TopologyNode& on_the_way = topology_.nodes[static_cast<std::size_t>(node)];
@@ -214,8 +214,8 @@ bool Paths::settle_net(int g, int net, int local) {
     const PathType level = settings_.pxn_c2c ? PathType::kP2c : PathType::kPxb;
     const bool reachable = at(gpu_node(local), NodeKind::kGpu, g).type <= PathType::kNvl &&
                            gpu(local).host == gpu(g).host;
-    // Sending only: NCCL receives by the card that is near, and sends by the one that the receiver
-    // is near.
+    // This applies to sends only: NCCL receives through a near card, and sends through the card
+    // that the receiver is near.
     if (others.type <= level && reachable &&
         (others.gb_per_s > own.gb_per_s || own.type > PathType::kPxn)) {
       go_by(NodeKind::kGpu, local, node, NodeKind::kNet, net);

@@ -11,8 +11,8 @@ namespace tutti::core::nccl {
 
 /// The path from one node to another.
 struct Path {
-  std::vector<int> links;  ///< of the topology, in order
-  float gb_per_s = 0;      ///< of its narrowest link
+  std::vector<int> links;  ///< indices of the topology's links, in order
+  float gb_per_s = 0;      ///< rate of the narrowest link
   PathType type = PathType::kDis;
 };
 
@@ -93,8 +93,8 @@ class Paths {
 
   const Topology& topology_;
   SearchSettings settings_;
-  std::vector<OfKind> paths_;                ///< by node
-  std::vector<Locals> gpu_nets_, net_gpus_;  ///< by place
+  std::vector<OfKind> paths_;                ///< paths from each node
+  std::vector<Locals> gpu_nets_, net_gpus_;  ///< by place of the GPU or port
 };
 
 }  // namespace tutti::core::nccl

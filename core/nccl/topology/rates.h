@@ -10,7 +10,8 @@ namespace tutti::core::nccl {
 // The bandwidth that NCCL 2.28.9 assumes for links, per direction, in GB/s of payload.
 // SOURCE: NVIDIA/nccl v2.28.9 src/graph/topo.h, topo.cc.
 
-inline constexpr float kLocGbPerS = 5000;  ///< inside a device, and from a virtual card to its CPU
+/// The rate inside a device, and from a virtual card to its CPU.
+inline constexpr float kLocGbPerS = 5000;
 
 /// Returns the rate of one NVLink of a GPU of compute capability `sm`.
 float nvlink_gb_per_s(int sm);

@@ -14,10 +14,10 @@ namespace tutti::core::nccl {
 enum class NodeKind {
   kGpu,
   kPci,  ///< a PCIe switch or bridge
-  kNvs,  ///< all NVSwitches, as one
+  kNvs,  ///< all NVSwitches, represented as one
   kCpu,  ///< a NUMA node
   kNic,  ///< a network card
-  kNet,  ///< a port of a network card, as its plugin numbers them
+  kNet,  ///< a port of a network card, as numbered by its plugin
 };
 inline constexpr int kNodeKinds = 6;
 
@@ -31,8 +31,8 @@ enum class CpuVendor { kOther, kIntel, kAmd, kZhaoxin };
 
 /// The known facts about a GPU.
 struct GpuFacts {
-  int rank = 0;  ///< its place among the file's ranks, from 0
-  int dev = 0;   ///< NVML's index
+  int rank = 0;  ///< index among the file's ranks, from 0
+  int dev = 0;   ///< index in NVML
   int sm = 0;    ///< ten times the major compute capability, plus the minor
   bool gdr = false;
 };
@@ -41,34 +41,35 @@ struct GpuFacts {
 struct CpuFacts {
   CpuArch arch = CpuArch::kOther;
   CpuVendor vendor = CpuVendor::kOther;
-  int family =
-      0;  ///< as NCCL stores it: base plus 16 times extended, so that AMD's Milan is 175 and no 25
+  /// As NCCL stores it: base plus 16 times extended, so AMD's Milan is 175 instead of 25.
+  int family = 0;
   int model = 0;
 };
 
 /// The known facts about a port of a network card.
 struct NetFacts {
   std::string name;
-  int dev = 0;             ///< its plugin's index
-  std::uint64_t asic = 0;  ///< ports of one card share it
+  int dev = 0;             ///< index in its plugin
+  std::uint64_t asic = 0;  ///< identifier shared by the ports of one card
   int port = 0;
   float gb_per_s = 0;
   float latency_us = 0;
   bool gdr = false;
-  bool collectives = false;  ///< it can reduce in the network (SHARP)
+  bool collectives = false;  ///< the port can reduce in the network (SHARP)
 };
 
 struct TopologyNode {
   NodeKind kind = NodeKind::kPci;
-  int host = 0;  ///< of the hosts that share an NVLink domain; 0 where there is one
-  std::uint64_t local_id =
-      0;                   ///< bus id of GPU, switch and card; NUMA node of a CPU; `dev` of a port
-  std::vector<int> links;  ///< those that lead away from it, in the order in which NCCL tries them
+  int host = 0;  ///< index among the hosts that share an NVLink domain; 0 if there is one
+  /// The bus id of a GPU, switch or card; the NUMA node of a CPU; `dev` of a port.
+  std::uint64_t local_id = 0;
+  /// The links that lead away from the node, in the order in which NCCL tries them.
+  std::vector<int> links;
   GpuFacts gpu;
   CpuFacts cpu;
   NetFacts net;
-  std::uint64_t pci_device =
-      0;  ///< of a switch: vendor, device and those of the subsystem, 16 bits each
+  /// For a switch: vendor and device, then those of the subsystem, 16 bits each.
+  std::uint64_t pci_device = 0;
 
   /// The number in NCCL's logs and graph files.
   [[nodiscard]] std::int64_t id() const {
@@ -79,11 +80,11 @@ struct TopologyNode {
 
 /// One direction of a connection.
 struct TopologyLink {
-  int from = 0;  ///< indices of nodes
+  int from = 0;  ///< `from` and `to` are indices of nodes
   int to = 0;
   Wire kind = Wire::kPci;
-  float gb_per_s = 0;  ///< what NCCL plans with
-  int back = -1;       ///< the link of the same kind the other way
+  float gb_per_s = 0;  ///< rate that NCCL plans with
+  int back = -1;       ///< index of the link of the same kind in the other direction
 };
 
 /// The machine as NCCL's search sees it: a host, or all hosts of one NVLink domain. Nodes keep the
@@ -92,7 +93,7 @@ struct TopologyLink {
 struct Topology {
   std::vector<TopologyNode> nodes;
   std::vector<TopologyLink> links;
-  std::array<std::vector<int>, kNodeKinds> of;  ///< nodes by their kind
+  std::array<std::vector<int>, kNodeKinds> of;  ///< indices of nodes, by kind
   int hosts = 1;
   std::vector<Problem> notes;  ///< warnings about values in the file that may be mistakes
 

@@ -8,8 +8,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// 4 or 5 for a Broadcom switch of that PCIe generation; `level` 0 is the upper, 1 the lower half
-/// of one.
+/// Returns 4 or 5 for a Broadcom switch of that PCIe generation; otherwise 0. `level` is 0 for the
+/// upper half of a switch, 1 for the lower.
 int broadcom_generation(std::uint64_t device, std::uint64_t level) {
   const std::uint64_t model = device & ~std::uint64_t{0xfff};
   if (model == 0x1000'c010'1000'a000) return 4;
@@ -100,7 +100,7 @@ void TopologyBuilder::flatten_broadcom_switches() {
         subs.push_back(end.to);
     }
     for (const int sub : subs) absorb(static_cast<int>(n), sub);
-    nodes_[n].pci_device |= 0xffff;  // done
+    nodes_[n].pci_device |= 0xffff;  // marks the switch as done
     n = static_cast<std::size_t>(-1);
   }
 }

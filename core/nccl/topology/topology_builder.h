@@ -58,9 +58,9 @@ class TopologyBuilder {
   void sort_below(int node, int up);
   [[nodiscard]] int cpu_above(int node, int from) const;
 
-  std::vector<TopologyNode> nodes_;     ///< without their links
-  std::vector<std::vector<End>> ends_;  ///< by node: where its links lead
-  std::vector<bool> gone_;              ///< by node: it has been taken away
+  std::vector<TopologyNode> nodes_;     ///< nodes without their links
+  std::vector<std::vector<End>> ends_;  ///< by node: the ends of its links
+  std::vector<bool> gone_;              ///< by node: true if it was removed
 };
 
 template <class Keep>

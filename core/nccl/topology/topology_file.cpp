@@ -15,7 +15,7 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMaxNodes = 576;  // of a kind: NCCL_TOPO_MAX_NODES
+constexpr int kMaxNodes = 576;  // per kind: NCCL_TOPO_MAX_NODES
 constexpr std::int64_t kMaxIndex = 1 << 20;
 
 /// Returns the kind of node that a PCI class stands for, also as the class of an NVLink's far end.
@@ -40,7 +40,7 @@ CpuVendor vendor_of(std::string_view name) {
   return zhaoxin ? CpuVendor::kZhaoxin : CpuVendor::kOther;
 }
 
-/// 16 bits of an identifier such as "0x1000"; 0 if there is none.
+/// Returns 16 bits of an identifier such as "0x1000"; 0 if there is none.
 std::uint64_t identifier(const pugi::xml_node& pci, const char* attribute) {
   return pci.attribute(attribute).as_ullong() & 0xffff;
 }
@@ -56,7 +56,7 @@ class TopologyReader {
     int node = 0;
     int host = 0;
   };
-  /// An element whose links are added once all nodes are there.
+  /// An element whose links are added after all nodes.
   struct Later {
     int node = 0;
     pugi::xml_node element;
@@ -81,7 +81,7 @@ class TopologyReader {
   Problems& problems_;
   TopologyBuilder made_;
   std::vector<Problem> notes_;
-  std::vector<std::uint64_t> hosts_;  ///< their hashes
+  std::vector<std::uint64_t> hosts_;  ///< hashes of the hosts
   std::vector<Later> gpus_, switches_;
   bool ranks_given_ = true;
 };
@@ -251,7 +251,7 @@ void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   for (const pugi::xml_node& child : cpu.children()) {
     if (std::string_view(child.name()) == "pci") read_pci(child, {made, host});
     if (std::string_view(child.name()) != "nic") continue;
-    // A virtual card: NCCL has one for a host, at its first CPU that has any.
+    // A virtual card: NCCL has one per host, at the host's first CPU that has a virtual card.
     int nic = made_.find(NodeKind::kNic, host, 0);
     if (nic < 0) {
       TopologyNode card;
@@ -273,11 +273,11 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
     int far = -1;
     switch (kind_of_class(*pci_class)) {
       case NodeKind::kGpu: {
-        // One direction: the other end lists the other.
+        // This adds one direction; the other end lists the other direction.
         const auto target = bus(link, "target");
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
-        // A bridge whose other end is in another guest says so; NCCL counts it as the GPU's, and
-        // goes nowhere by it.
+        // A bridge whose other end is in another guest appears like this; NCCL counts the link as
+        // the GPU's, but no path uses it.
         if (far == gpu.node)
           notes_.push_back({xml_.where(link),
                             "an NVLink from a GPU to itself; virtual machines show one if the peer "
@@ -291,7 +291,7 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
           made_.join_both_ways(gpu.node, far, Wire::kNvl, rate);
         break;
       default: {
-        // All switches are one, of all hosts.
+        // All switches of all hosts are represented as one.
         TopologyNode node;
         node.kind = NodeKind::kNvs;
         if ((far = made_.find(NodeKind::kNvs, 0, 0)) < 0) far = add(std::move(node), link);
@@ -322,7 +322,7 @@ void TopologyReader::add_peer_switches(const Later& pci) {
 }
 
 void TopologyReader::number_ranks(Topology& topology) {
-  // Several trays' files put together may count from 0 in each of them.
+  // Files combined from several trays may count ranks from 0 in each tray.
   std::set<int> ranks;
   std::set<std::pair<int, int>> devices;
   bool of_all_hosts = true;

@@ -49,7 +49,7 @@ class Drawing {
   int place(const Part& part) {
     TopologyNode node;
     node.kind = kind_of(part.kind);
-    // All NVSwitches are one.
+    // All NVSwitches are represented as one.
     if (node.kind == NodeKind::kNvs && switch_ >= 0) return switch_;
     if (node.kind != NodeKind::kNvs)
       node.local_id = static_cast<std::uint64_t>(made_.count(node.kind)) + 1;
@@ -101,7 +101,7 @@ class Drawing {
   const Machine& machine_;
   const System& system_;
   TopologyBuilder made_;
-  std::vector<int> places_;  ///< by part: its node
+  std::vector<int> places_;  ///< node of each part
   int switch_ = -1;
 };
 

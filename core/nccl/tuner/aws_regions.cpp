@@ -7,7 +7,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr double kNear = 1e-10;  // on the logarithmic axes; closer is on the edge
+constexpr double kNear = 1e-10;  // on the logarithmic axes; closer points are on the edge
 
 /// A point or a vector on the logarithmic axes.
 struct LogPoint {
@@ -82,7 +82,7 @@ bool holds(const Region& region, std::int64_t bytes, int ranks) {
   const auto [low, high] = std::minmax_element(vertices.begin(), vertices.end(),
                                                [](LogPoint a, LogPoint b) { return a.y < b.y; });
   if (p.x < left->x || p.x > right->x || p.y < low->y || p.y > high->y) return false;
-  // A ray to the outside crosses the border an odd number of times from inside.
+  // A ray from an inner point to the outside crosses the border an odd number of times.
   const LogPoint far = log_of({2 * kRegionMaxBytes, 2 * kRegionMaxRanks});
   int crossings = 0;
   for (std::size_t i = 0; i < vertices.size(); ++i)

@@ -28,13 +28,14 @@ std::vector<Region> regions_of(Ec2 kind, Function function, int gpus) {
   return {};
 }
 
-/// The bytes on the wire of the chunk that NCCL would take for a Tree with LL128 by so many
-/// channels, as the tuner reckons it: eight GPUs per node, and 1 + log2(nodes) + 0.8 steps.
+/// Returns the bytes on the wire of the chunk that NCCL would choose for a Tree with LL128 on
+/// `channels` channels, as computed by the tuner: with eight GPUs per node, and 1 + log2(nodes) +
+/// 0.8 steps.
 /// SOURCE: nccl_ofi_regions.cpp, calculateChunkSizeTreeLL128.
 std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
   constexpr int kGpus = 8;
-  constexpr std::int64_t kGrain = 1920;      // bytes of data that a warp moves at a time …
-  constexpr std::int64_t kGrainWire = 2048;  // … and with their flags
+  constexpr std::int64_t kGrain = 1920;      // bytes of data that a warp moves at a time
+  constexpr std::int64_t kGrainWire = 2048;  // the same bytes with their flags
   std::int64_t chunk = 120 * 640 * 8 / 16 * 15;
   const int depth = std::bit_width(static_cast<unsigned>(nodes)) - 1;  // log2
   const double steps = 1 + depth + 0.1 * kGpus;
@@ -59,7 +60,8 @@ int tree_channels(std::int64_t bytes, int nodes) {
   return best;
 }
 
-/// On P6-B200 the tuner also sets channels. SOURCE: region_get_coll_info_internal_v3.
+/// Returns the number of channels, which the tuner also sets on P6-B200; nullopt: not set. SOURCE:
+/// region_get_coll_info_internal_v3.
 std::optional<int> channels_of(Algorithm algorithm, Protocol protocol, std::int64_t bytes,
                                int nodes, int gpus_per_node) {
   if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128 && gpus_per_node == 8 &&
@@ -148,7 +150,7 @@ Tuner::Pick AwsTuner::pick(const Communicator& comm, const Operation& operation,
   if (!why_not(comm).empty()) return {};
   const Lists& lists = *lists_of(comm);
   for (const Region& region : lists.of[static_cast<std::size_t>(operation.function)]) {
-    // 2.21 has no PAT, so that its candidates are off.
+    // NCCL 2.21 has no PAT, so the PAT candidates are off.
     if (!possible(all, region.algorithm, region.protocol)) continue;
     if (!holds(region, operation.bytes, comm.ranks)) continue;
     Pick pick{std::pair(region.algorithm, region.protocol), std::nullopt};

@@ -13,10 +13,10 @@ namespace {
 
 namespace table = core::tuner_table;
 
-constexpr Version kV2{2, 21, 0};  // the interfaces' first releases
+constexpr Version kV2{2, 21, 0};  // the first releases with each plugin interface
 constexpr Version kV4{2, 24, 0};
 constexpr Version kV5{2, 28, 0};
-constexpr Version kManyChannels{2, 27, 0};  // 64 of them; 32 before
+constexpr Version kManyChannels{2, 27, 0};  // 64 channels; 32 before
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Tuner::Pick TableTuner::pick(const Communicator& comm, const Operation& operatio
     if (row.channels > 0) pick.channels = std::min(row.channels, most);
     return pick;
   }
-  // NVIDIA's example sets one channel before it looks.
+  // NVIDIA's example sets one channel before it searches the table.
   return is_example() ? Pick{std::nullopt, 1} : Pick{};
 }
 

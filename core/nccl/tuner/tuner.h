@@ -40,7 +40,7 @@ class Tuner {
   virtual void rewrite(const Communicator& /*communicator*/, Constants& /*constants*/) const {}
   /// "the region tables of aws-ofi-nccl for p5.48xlarge"
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Why the plugin decides nothing in this communicator; empty if it may.
+  /// Returns why the plugin decides nothing in this communicator; empty if it may decide.
   [[nodiscard]] virtual std::string why_not(const Communicator& communicator) const = 0;
 };
 

@@ -1,5 +1,5 @@
-// The cells that a version does not support or does not enable: LL128 relies on 128-byte stores
-// that arrive whole, which not every path between GPUs guarantees.
+// Finds the cells that a version does not support or does not enable. For example, LL128 relies on
+// 128-byte stores that arrive whole, which not every path between GPUs guarantees.
 
 #include "core/nccl/tuning/parts.h"
 
@@ -13,7 +13,7 @@ bool ll128_is_safe_between(const Cell& cell) {
   if (!cell.at_least(7)) return type <= PathType::kPix;
   if (!cell.at_least(17) || !hopper) return type <= PathType::kPxb;
   if (cell.at_least(27, 5)) return type <= (c2c ? PathType::kPxn : PathType::kPxb);
-  // Before 2.27 there was no kP2c: such a path counted as one through the CPU.
+  // Before 2.27 there was no kP2c: such a path counted as a path through the CPU.
   if (type == PathType::kP2c) return cell.at_least(27) && c2c;
   return type <= PathType::kPxn;
 }
@@ -35,7 +35,7 @@ bool ll128_is_safe(const Cell& cell) {
          ll128_is_known_on(cell);
 }
 
-/// All-gather and reduce-scatter besides rings, by version.
+/// True if the version has all-gather and reduce-scatter with the cell's algorithm.
 bool has_halves(const Cell& cell) {
   switch (cell.algorithm) {
     case Algorithm::kRing: return true;

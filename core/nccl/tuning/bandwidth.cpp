@@ -12,7 +12,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Row of the tables. Until 2.16, mixed GPUs were treated as Volta.
+/// Returns the row of the tables. Until 2.16, mixed GPUs were treated as Volta.
 std::size_t generation(const Communicator& comm) {
   const Version v = comm.version;
   const int cc = comm.compute_capability;
@@ -41,14 +41,14 @@ double of_channel(const Cell& cell, const PerGeneration& table) {
   return cell.graph().channels * table[generation(cell.comm)][scale(cell.comm)];
 }
 
-/// NVLS from 2.28 on: what a multicast over the switch carries.
+/// Returns the GB/s of a channel of NVLS since 2.28: the rate of a multicast over the switch.
 float nvls_channel(const Cell& cell) {
   const Graph& graph = cell.graph();
   const bool tree = cell.is(Algorithm::kNvlsTree);
   float intra = graph.bw_intra *
                 static_cast<float>(cell.constants.nvls_efficiency[generation(cell.comm)]) *
                 static_cast<float>(graph.channels - 1) / static_cast<float>(graph.channels);
-  // An all-reduce keeps both of its halves going at once.
+  // An all-reduce runs both of its halves at once.
   const float ppn = cell.ranks_per_node();
   intra *= cell.all_reduce() ? 2.0F : (ppn - 1) / ppn;
   const float inter = graph.bw_inter * static_cast<float>(cell.comm.nodes <= 2 && tree ? 2 : 1);
@@ -59,7 +59,7 @@ float nvls_channel(const Cell& cell) {
   return std::min({intra, inter, most});
 }
 
-/// GB/s of one channel.
+/// Returns the GB/s of one channel.
 float channel(const Cell& cell) {
   const Graph& graph = cell.graph();
   const bool nvls = cell.is(Algorithm::kNvls);
@@ -75,7 +75,7 @@ float channel(const Cell& cell) {
   return cell.comm.nodes <= 2 || cell.collnet() ? graph.bw_intra : graph.bw_inter;
 }
 
-/// Limits of the GPUs themselves, which versions before 2.18 had.
+/// Applies the limits of the GPUs themselves, which versions before 2.18 had.
 float limited_by_generation(const Cell& cell, float bus) {
   const std::size_t row = generation(cell.comm);
   if (row == 1 && cell.at_least(7) && !cell.at_least(7, 5)) return static_cast<float>(bus * 0.92);
@@ -103,7 +103,7 @@ float ring(const Cell& cell, float bus) {
   return static_cast<float>(std::min(bus * share, most));
 }
 
-/// Until 2.7 a tree's bus was limited as a whole.
+/// Returns the limit of a tree's bus as a whole, which applied until 2.7.
 double old_tree_most(const Cell& cell) {
   const bool more = cell.at_least(7) && generation(cell.comm) == 1 && cell.is(Protocol::kLl128);
   if (cell.comm.nodes > 2) return more ? 105.0 : 80.0;
@@ -158,7 +158,7 @@ float collnet(const Cell& cell, float bus, float of_one) {
   if (cell.is(Algorithm::kCollNetChain))
     return cell.at_least(18) ? bus : static_cast<float>(bus * .75);
   if (cell.half_of_all_reduce()) return collnet_direct_halves(cell, of_one);
-  // Every GPU wants a network card of its own.
+  // Every GPU needs its own network card.
   auto factor = static_cast<float>(cell.ranks_per_node() / (1.0 * cell.graph().channels));
   factor -= (factor - 1) / 2;
   bus /= factor;

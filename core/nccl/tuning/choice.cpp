@@ -19,7 +19,8 @@ bool is_fp8(ElementType type) {
   return type == ElementType::kFloat8e4m3 || type == ElementType::kFloat8e5m2;
 }
 
-/// SOURCE: NVIDIA/nccl src/include/device.h, ncclNvlsSupported.
+/// True if NVLS supports the type and reduction. SOURCE: NVIDIA/nccl src/include/device.h,
+/// ncclNvlsSupported.
 bool nvls_reduces(ElementType type, Reduction reduction) {
   switch (type) {
     case ElementType::kInt32:
@@ -36,8 +37,8 @@ bool nvls_reduces(ElementType type, Reduction reduction) {
   }
 }
 
-/// SOURCE: Mellanox/nccl-rdma-sharp-plugins src/sharp_plugin.c, typeConvert, opConvert; NVIDIA/nccl
-/// src/enqueue.cc, getCollNetSupport.
+/// True if the network supports the type and reduction. SOURCE: Mellanox/nccl-rdma-sharp-plugins
+/// src/sharp_plugin.c, typeConvert, opConvert; NVIDIA/nccl src/enqueue.cc, getCollNetSupport.
 bool network_adds(const Communicator& comm, ElementType type, Reduction reduction) {
   if (reduction == Reduction::kProduct || is_fp8(type)) return false;
   const bool narrow =
@@ -66,7 +67,7 @@ const char* not_for(const Communicator& comm, const Operation& operation, Algori
   return nullptr;
 }
 
-/// Trees are slower at middling sizes than the model says.
+/// Applies NCCL's correction: trees are slower at medium sizes than the model says.
 float corrected(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, float bandwidth) {
   if (operation.function != Function::kAllReduce) return bandwidth;
@@ -77,7 +78,7 @@ float corrected(const Communicator& comm, const Operation& operation, Algorithm 
   if (lines == 0 && comm.version >= Version{2, 22, 0}) return bandwidth;
   const TreeCorrection& correction = tree_correction_of(comm.version);
   const int size = log2i(lines);
-  // From 2.29 on one more size than the table says has its last factor.
+  // From 2.29 on, the last factor also applies to one size beyond the table.
   const int sizes = comm.version >= Version{2, 29, 2}
                         ? correction.sizes + (correction.sizes == 23 ? 1 : 0)
                         : correction.sizes;
@@ -87,7 +88,7 @@ float corrected(const Communicator& comm, const Operation& operation, Algorithm 
                          factors[static_cast<std::size_t>(std::min(size, correction.sizes - 1))]);
 }
 
-/// The plateau of rings between nodes.
+/// Applies the latency plateau of rings between nodes.
 float stretched(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, float latency) {
   const Version v = comm.version;
@@ -104,7 +105,7 @@ float stretched(const Communicator& comm, const Operation& operation, Algorithm 
                             (v >= Version{2, 17, 0} && comm.compute_capability >= 90 ? 1.5 : 1.9));
 }
 
-/// The time of a cell of the model at this size; `bandwidth` is the cell's, or its value
+/// Returns the time of a cell of the model at this size; `bandwidth` is the cell's, or its value
 /// before the user's preferences were applied.
 Candidate timed(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, const Entry& entry, float bandwidth) {
@@ -119,7 +120,8 @@ Candidate timed(const Communicator& comm, const Operation& operation, Algorithm 
   if (comm.version < Version{2, 10, 0}) times = 1;
   candidate.time_us = latency * static_cast<float>(times) +
                       static_cast<float>(operation.bytes) / (1000 * candidate.bandwidth);
-  // Sums of 8-bit floats over many ranks in a row lose too much: only if nothing else is there.
+  // Consecutive sums of 8-bit floats over many ranks lose too much precision, so this is a last
+  // resort.
   if (algorithm == Algorithm::kRing && comm.ranks > 8 && is_fp8(operation.type) &&
       comm.version >= Version{2, 24, 0})
     candidate.time_us *= 1024.0F;
@@ -134,7 +136,7 @@ void for_all(Use use) {
   }
 }
 
-/// The first of the fastest.
+/// Returns the fastest candidate; of equally fast ones, the first.
 std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
   std::optional<Candidate> best;
   for (const Candidate& candidate : all) {
@@ -144,7 +146,8 @@ std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
   return best;
 }
 
-/// Rings, though the user has switched them off: what 2.19 to 2.23 did where nothing was left.
+/// Returns the best ring although the user has disabled rings, as 2.19 to 2.23 did if nothing was
+/// left.
 std::optional<Candidate> backup(const Communicator& comm, const Model& model,
                                 const Operation& operation) {
   if (comm.version < Version{2, 19, 0} || comm.version >= Version{2, 24, 0}) return std::nullopt;
@@ -192,7 +195,7 @@ class Resources {
     return comm_.version >= Version{2, minor, patch};
   }
 
-  /// So few channels, then so few threads, that each thread has its bytes.
+  /// Reduces channels, and then threads, until each thread has enough bytes.
   void ring_or_tree() {
     const bool old_collnet = is(Algorithm::kCollNetDirect);  // one channel up, one down
     if (old_collnet) channels_ = std::max(1, channels_ / 2);
@@ -284,7 +287,7 @@ Expected<Choice> choose(const Communicator& communicator, const Model& model,
   Resources(communicator, model, operation, choice).set();
   choice.tuned = tuned;
   if (pick.channels) choice.channels = std::min(*pick.channels, channels_for(communicator, choice));
-  // Whatever the tuner says: NCCL does not ask it about these.
+  // Symmetric kernels apply regardless of the tuner: NCCL does not ask it about them.
   if (const auto kernel = symmetric_kernel(communicator, model, operation)) {
     constexpr int kThreads = 512;
     return Choice{

@@ -43,18 +43,19 @@ struct Candidate {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   float latency_us = 0;
-  float bandwidth = 0;        ///< at this size, GB/s (1e9) of the collective's bytes
-  float time_us = 0;          ///< NCCL's estimate
-  const char* off = nullptr;  ///< why it is not to be had; the figures are 0 then
+  float bandwidth = 0;  ///< GB/s (1e9) of the collective's bytes at this size
+  float time_us = 0;    ///< NCCL's estimate
+  /// The reason why it is unavailable (the figures are 0 then); null if it is available.
+  const char* off = nullptr;
 };
 
 struct Choice {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
-  int channels = 1;  ///< at most
-  int threads = 0;   ///< of each
+  int channels = 1;  ///< maximum number of channels
+  int threads = 0;   ///< threads per channel
   float estimate_us = 0;
-  bool tuned = false;  ///< by a tuner plugin
+  bool tuned = false;  ///< true if a tuner plugin chose
   /// The symmetric kernel ("AllReduce_RSxLD_AGxST") or "copy engines" that moves the data between
   /// symmetric buffers, in place of an algorithm and a protocol; empty: algorithm and protocol
   /// apply. `channels` is the number of its thread blocks.

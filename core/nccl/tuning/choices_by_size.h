@@ -13,7 +13,7 @@ namespace tutti::core::nccl {
 struct ChoiceRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  Choice choice;  ///< its threads and estimate are those of `first`
+  Choice choice;  ///< the choice, with threads and estimate of the size `first`
 };
 
 /// Returns NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and

@@ -10,7 +10,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-// Nothing of the kind limits that version.
+// The value of a limit that a version does not have.
 constexpr double kLots = 1e9;
 constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}},
@@ -19,8 +19,8 @@ constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
 
 // The changes of each release to the constants of the one before it.
 // SOURCE: NVIDIA/nccl (BSD-3-Clause), src/graph/tuning.cc and src/include/device.h at the tags
-// named here. The one CollNet of 2.6 to 2.13 stands in CollNetDirect's row, and generations that a
-// version does not know have the row of the last that it knows.
+// named here. The single CollNet of 2.6 to 2.13 is in CollNetDirect's row, and generations that a
+// version does not know have the row of the last one that it knows.
 std::vector<Constants> history() {
   using enum Algorithm;
   using enum Hardware;
@@ -182,7 +182,7 @@ std::vector<Constants> history() {
   return releases;
 }
 
-// By log2(bytes / 64).
+// The factors by log2(bytes / 64).
 // clang-format off
 constexpr TreeCorrection kTreeCorrections[] = {
     {{2, 6, 4},

@@ -21,17 +21,17 @@ enum class Hardware { kNvlink, kPci, kNet };
 /// latencies, efficiencies and factors in single precision.
 struct Constants {
   Version since;
-  Latencies base;                 ///< of the whole
-  std::array<Latencies, 3> hop;   ///< by Hardware
-  PerGeneration ll_most;          ///< bus bandwidth of LL
-  PerGeneration ring_ll128_most;  ///< of a channel
-  PerGeneration tree_ll128_most;  ///< of a channel
-  std::array<double, kFunctions>
-      ll128_most;                ///< by collective: 2.6 of all channels, 2.7 to 2.9 of one; later 0
-  PerGeneration tree_most;       ///< of a channel
-  PerGeneration nvls_tree_most;  ///< of a channel
-  std::array<double, 4> nvls_efficiency;  ///< by generation, from 2.28
-  int operations_per_batch;  ///< of collectives in a group, how many a tree does for one latency
+  Latencies base;                 ///< start latency of the whole collective
+  std::array<Latencies, 3> hop;   ///< latency of one hop, by Hardware
+  PerGeneration ll_most;          ///< maximum bus bandwidth of LL
+  PerGeneration ring_ll128_most;  ///< maximum per channel
+  PerGeneration tree_ll128_most;  ///< maximum per channel
+  /// Maximum by collective: of all channels in 2.6, of one channel in 2.7 to 2.9, and 0 later.
+  std::array<double, kFunctions> ll128_most;
+  PerGeneration tree_most;                ///< maximum per channel
+  PerGeneration nvls_tree_most;           ///< maximum per channel
+  std::array<double, 4> nvls_efficiency;  ///< share by generation, from 2.28 on
+  int operations_per_batch;  ///< number of grouped collectives that a tree executes for one latency
 };
 
 /// The share of a tree's bandwidth that remains at a size: by protocol and log2(bytes / 64), for

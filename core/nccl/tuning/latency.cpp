@@ -1,5 +1,5 @@
-// The latency of a cell: a start, plus the latency of all consecutive hops. Between nodes a ring
-// has 2(N-1) of an all-reduce's 2(n-1) hops, and a tree the rounds of its logarithm, up and down.
+// The latency of a cell: a start, plus the latency of all consecutive hops. A ring has 2(n-1) hops
+// for an all-reduce, 2(N-1) of them between nodes; a tree has log2(N) hops up and as many down.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace {
 
 float hop(const Cell& cell, Hardware hardware, Algorithm algorithm) {
   const auto row = static_cast<std::size_t>(hardware);
-  // On Power, trees are not to look slower than rings over PCIe.
+  // On Power, trees must not appear slower than rings over PCIe.
   if (cell.comm.cpu == HostCpu::kPower && hardware == Hardware::kPci &&
       algorithm == Algorithm::kTree && cell.is(Protocol::kSimple) && cell.at_least(10))
     algorithm = Algorithm::kRing;
@@ -22,7 +22,7 @@ Hardware inside(const Cell& cell) {
   return cell.graph().type_intra == PathType::kNvl ? Hardware::kNvlink : Hardware::kPci;
 }
 
-/// A hop between nodes, with what the network card says of itself.
+/// Returns the latency of a hop between nodes, including the latency that the network card reports.
 float between(const Cell& cell) {
   const float card = cell.graph().latency_inter;
   const bool exposed = cell.at_least(23) && cell.comm.ranks == cell.comm.nodes;
@@ -30,7 +30,7 @@ float between(const Cell& cell) {
   if (!cell.at_least(12)) return table;
   if (!cell.at_least(18)) return card != 0 ? card : table;
   const float once = table + card;
-  return cell.is(Protocol::kSimple) ? once + card : once;  // and the flush
+  return cell.is(Protocol::kSimple) ? once + card : once;  // Simple also flushes
 }
 
 /// Returns the proxy's time per message, which a ring between nodes waits for in every hop.
@@ -68,7 +68,7 @@ float collnet_latency(const Cell& cell, float intra, float inter) {
   if (cell.is(Algorithm::kCollNetChain))
     return static_cast<float>(2 * others) * intra + (cell.at_least(18) ? inter : 0);
   if (!cell.at_least(10)) return static_cast<float>(2 * others) * intra + inter;
-  const double arity = cell.at_least(19) ? 0.4 : 0.5;  // one message after the other
+  const double arity = cell.at_least(19) ? 0.4 : 0.5;  // messages are sent one after the other
   return static_cast<float>(2 * (static_cast<float>(std::min(1, others)) * intra + others * arity) +
                             inter);
 }

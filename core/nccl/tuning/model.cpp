@@ -24,7 +24,7 @@ void set_threads(Model& model, const Communicator& comm, const Settings& setting
     auto& most = model.most_threads[a];
     if (algorithm == Algorithm::kPat) continue;
     if (!ring_or_tree) {
-      // The one CollNet before 2.14 has LL as rings have it.
+      // The single CollNet before 2.14 supports LL as rings do.
       const bool ll = algorithm == Algorithm::kCollNetDirect && comm.version < Version{2, 14, 0};
       most = {ll ? threads(settings.threads, 512) : 0, 0, old ? 512 : 640};
       continue;
@@ -88,7 +88,8 @@ bool has_preferences(const Settings& settings) {
   return any(settings.algorithms) || any(settings.protocols);
 }
 
-/// 2.21 would take what a tuner says above what the user has set; plugins then say nothing.
+/// True if a tuner is used. In 2.21 a tuner would override the user's settings, so plugins stay
+/// passive if any are set.
 bool is_heard(const Communicator& comm, const Settings& settings) {
   return comm.version >= Version{2, 22, 0} || !has_preferences(settings);
 }

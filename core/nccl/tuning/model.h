@@ -15,9 +15,9 @@ namespace tutti::core::nccl {
 /// The entry of NCCL's cost model for a collective with an algorithm and a protocol.
 struct Entry {
   float latency_us = 0;
-  float bandwidth = 0;  ///< bytes of the collective over time, GB/s (1e9); 0: not to be chosen
-  const char* off = nullptr;      ///< why not
-  float without_preferences = 0;  ///< the bandwidth, had the user not switched the algorithm off
+  float bandwidth = 0;        ///< GB/s (1e9) of the collective's bytes; 0: excluded from the choice
+  const char* off = nullptr;  ///< reason for the exclusion
+  float without_preferences = 0;  ///< bandwidth if the user had not disabled the algorithm
 };
 
 /// NCCL's cost model of a communicator, computed once, when the communicator is created. NCCL uses
@@ -28,12 +28,12 @@ struct Model {
   /// The number of bytes per thread and channel below which NCCL uses fewer of them.
   std::array<std::array<std::int64_t, kProtocols>, kAlgorithms> thread_thresholds{};
   std::shared_ptr<const Tuner> tuner;  ///< decides before the cost model does; null: none
-  bool registered = false;             ///< buffers are registered registered
+  bool registered = false;             ///< buffers are registered
   /// Buffers are windows of symmetric memory, and NCCL may use them as such.
   bool symmetric = false;
   CtaPolicy cta_policy = CtaPolicy::kDefault;
-  std::optional<std::string> symmetric_kernel;  ///< the only one allowed
-  int symmetric_blocks = 0;                     ///< 0: NCCL decides
+  std::optional<std::string> symmetric_kernel;  ///< the only symmetric kernel allowed
+  int symmetric_blocks = 0;  ///< thread blocks of symmetric kernels; 0: NCCL decides
 
   [[nodiscard]] const Entry& entry(Function f, Algorithm a, Protocol p) const {
     return entries[static_cast<std::size_t>(f)][static_cast<std::size_t>(a)]

@@ -14,10 +14,10 @@ constexpr int kMaxBlocks = 64;
 
 /// The rule by which NCCL's model counts the bytes of a kernel.
 enum class Bus {
-  kAllToAll,      ///< LL: everybody's whole buffer to everybody, with flags
-  kTwoShots,      ///< reduce-scatter and all-gather of loads and stores
-  kInSwitch,      ///< both by the switch
-  kOthersBlocks,  ///< the blocks of all others
+  kAllToAll,      ///< LL: the whole buffer of each rank to every rank, with flags
+  kTwoShots,      ///< reduce-scatter and all-gather by loads and stores
+  kInSwitch,      ///< reduce-scatter and all-gather by the switch
+  kOthersBlocks,  ///< the blocks of all other ranks
 };
 
 struct SymmetricShape {
@@ -26,10 +26,10 @@ struct SymmetricShape {
   Bus bus;
   bool ll = false;
   bool multicasts = false;  ///< the switch sends copies
-  bool reduces = false;     ///< … and adds
+  bool reduces = false;     ///< the switch adds
 };
 
-/// In NCCL's order, which decides ties.
+/// All kernels in NCCL's order, which decides ties.
 constexpr std::array<SymmetricShape, 11> kSymmetricShapes{{
     {"AllReduce_AGxLL_R", Function::kAllReduce, Bus::kAllToAll, true},
     {"AllReduce_AGxLLMC_R", Function::kAllReduce, Bus::kAllToAll, true, true},
@@ -44,13 +44,13 @@ constexpr std::array<SymmetricShape, 11> kSymmetricShapes{{
     {"ReduceScatter_LDMC", Function::kReduceScatter, Bus::kOthersBlocks, false, true, true},
 }};
 
-/// A smooth minimum of x and `ceiling`.
+/// Returns a smooth minimum of x and `ceiling`.
 double softmin(double x, double ceiling, double softness) {
   return ceiling -
          softness * std::log1p((std::exp(ceiling / softness) - 1) * std::exp(-x / softness));
 }
 
-/// A smooth maximum of x and 0.
+/// Returns a smooth maximum of x and 0.
 double softplus(double x, double softness) {
   const double z = x / softness;
   return z >= 100.0 ? x : softness * std::log1p(std::exp(z));
@@ -72,13 +72,13 @@ Figures figures_of(const SymmetricShape& kernel, const Communicator& comm) {
   return {kernel.ll ? ll : all_reduce ? 19.5 : 13.0, 55 * kGb, in_switch ? 1000 * kGb : 600 * kGb};
 }
 
-/// The kernel's time and blocks: the fewest whose time is within 2.5 % of that of the most.
-/// `bytes`: of one rank's argument.
+/// Returns the kernel's time and number of blocks: the fewest whose time is within 2.5 % of the
+/// time with the maximum number. `bytes` is the size of one rank's argument.
 SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, std::int64_t bytes,
                       int only_blocks) {
   const int n = comm.ranks;
   const auto size = static_cast<double>(bytes);
-  // NCCL counts in whole bytes; LL's factor of 9 is twice the bytes, and processing.
+  // NCCL counts in whole bytes; LL's factor of 9 stands for twice the bytes, and processing.
   double bus = 0, multiplier = 1;
   int most = kMaxBlocks;
   const int most_by_switch = ((comm.compute_capability < 100 ? 16 : 32) + n - 1) / n;
@@ -124,7 +124,7 @@ bool is_of_8_bits(ElementType type) {
   return type == ElementType::kFloat8e4m3 || type == ElementType::kFloat8e5m2;
 }
 
-/// Kernels add floats of at most 32 bits only.
+/// True if a kernel implements the operation. Kernels only add, and only floats of at most 32 bits.
 bool implemented(const Operation& operation) {
   if (operation.function == Function::kAllGather) return true;
   if (operation.function != Function::kAllReduce && operation.function != Function::kReduceScatter)
@@ -140,7 +140,7 @@ bool switch_adds(const Communicator& comm, ElementType type) {
   return comm.nvls && (!is_of_8_bits(type) || comm.compute_capability >= 100);
 }
 
-/// The bytes of one rank's argument, as NCCL's calls count them.
+/// Returns the bytes of one rank's argument, as NCCL's calls count them.
 std::int64_t argument_bytes(const Communicator& comm, const Operation& operation) {
   return operation.function == Function::kAllReduce ? operation.bytes
                                                     : operation.bytes / comm.ranks;
@@ -177,7 +177,7 @@ std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const 
     if (model.symmetric_kernel && *model.symmetric_kernel != kernel.name) continue;
     if (kernel.multicasts && !comm.nvls) continue;
     if (kernel.reduces && !switch_adds(comm, operation.type)) continue;
-    // LL kernels count elements with 32 bits, and take one collective of a group.
+    // LL kernels count elements with 32 bits, and execute only one collective of a group.
     if (kernel.ll && (on_bus >= 2 * kGiB || operation.pipelined > 1)) continue;
     const SymmetricKernel one = timed(kernel, comm, bytes, model.symmetric_blocks);
     if (!best || penalised(one) < penalised(*best)) best = one;

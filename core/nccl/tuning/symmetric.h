@@ -13,9 +13,9 @@ namespace tutti::core::nccl {
 /// A symmetric kernel, or the copy engines: moves the data of a collective between windows of
 /// symmetric memory (ncclCommWindowRegister), in place of an algorithm and a protocol.
 struct SymmetricKernel {
-  std::string_view name;  ///< as NCCL calls it, or kCopyEnginesName
+  std::string_view name;  ///< name in NCCL, or kCopyEnginesName
   int blocks = 0;         ///< thread blocks; copy engines have none
-  float estimate_us = 0;  ///< NCCL's own; 0 for copy engines, of which it has none
+  float estimate_us = 0;  ///< NCCL's own estimate; 0 for copy engines, for which NCCL has none
 };
 
 inline constexpr std::string_view kCopyEnginesName = "copy engines";
