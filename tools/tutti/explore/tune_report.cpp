@@ -22,10 +22,10 @@ using core::Time;
 
 namespace {
 
-/// Smaller differences along a curve are reported as equal.
+/// Differences along a curve below this fraction are reported as equal.
 constexpr double kFlat = 0.01;
 
-/// Returns the time of the packs on the critical path of the last step, by what it is spent on.
+/// Returns the time of the packs on the critical path of the last step, divided by cause.
 std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summary) {
   Breakdown parts;
   for (const core::PathPiece& piece : summary.path()) {
@@ -69,7 +69,7 @@ std::vector<std::string> why(const TuneResult& r) {
   return lines;
 }
 
-/// The values next to the best whose cost is the same to within kFlat.
+/// Returns the values next to the best whose cost is equal within kFlat.
 std::string flat_part(const AxisCurve& curve) {
   const Time least = curve.values[curve.best].second.step;
   const auto is_flat = [&](std::size_t i) {
@@ -131,7 +131,7 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
-/// The variables by which NCCL loads the plugin with a table.
+/// Returns the variables that make NCCL load the plugin with a table.
 std::string tuner_environment(const std::string& table) {
   return fmt::format(
       "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so TUTTI_TUNER_TABLE={}  # TUTTI_TUNER_LOG=1 "
@@ -139,13 +139,19 @@ std::string tuner_environment(const std::string& table) {
       table);
 }
 
-/// From a run to its grade. NCCL's Inspector comes with 2.28.
-std::vector<std::string> verifying_commands() {
-  return {"tutti tune SCENARIO --format json > tune.json       # keeps this promise",
+/// Returns the commands that compare a run on the cluster with the predictions. NCCL's Inspector
+/// comes with 2.28.
+std::vector<std::string> verifying_commands(const TuneResult& r) {
+  const std::string& file = r.now.summary.info().scenario_file;
+  const std::string scenario = file.empty() ? "SCENARIO" : file;
+  std::string set;
+  for (std::size_t f = 0; r.advice.change && f < r.fields.size(); ++f)
+    set += fmt::format(" --set '{}={}'", r.fields[f], r.values[f]);
+  return {fmt::format("tutti tune {} --format json > tune.json  # keeps this promise", scenario),
           "export NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 "
           "NCCL_INSPECTOR_DUMP_DIR=DIR NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=1000000",
-          "tutti compare --promise tune.json DIR                # each collective: inside its band "
-          "or not",
+          "tutti compare --promise tune.json DIR  # each collective: inside its band or not",
+          fmt::format("tutti simulate {}{} --timeline predicted.tutti", scenario, set),
           "tutti import DIR/* -o real.tutti && tutti compare predicted.tutti real.tutti  # the "
           "whole step (NCCL_INSPECTOR_DUMP_VERBOSE=1)"};
 }
@@ -183,7 +189,7 @@ std::string verify_part(const TuneResult& r) {
     text += fmt::format("to use {}\n    {}\n\n", r.table, tuner_environment(r.table));
   if (r.promise.collectives.empty()) return text;
   text += "to verify on the cluster\n";
-  for (const std::string& line : verifying_commands()) text += "    " + line + '\n';
+  for (const std::string& line : verifying_commands(r)) text += "    " + line + '\n';
   return text + '\n';
 }
 
@@ -196,7 +202,7 @@ std::string settings(const TuneResult& r, const std::vector<std::string>& values
   return text;
 }
 
-/// Reports the setting that is faster only if the links are as the cluster states.
+/// Reports the settings that are faster only if the links are as the cluster states.
 std::string lost_part(const TuneResult& r) {
   std::string text;
   for (const Lost& one : r.lost) {
@@ -211,7 +217,7 @@ std::string lost_part(const TuneResult& r) {
                             text + '\n';
 }
 
-/// Reports the setting that seems to be faster, and why that is not comparable.
+/// Reports the setting that seems to be faster, and why it is not comparable.
 std::string rival_part(const TuneResult& r) {
   if (!r.rival) return "";
   const Time recommended = r.recommended().outcome.step;
@@ -253,7 +259,7 @@ std::string tune_text(const TuneResult& r) {
     return text + note_lines(r.notes);
   }
   const Outcome& best = r.best->outcome;
-  const bool bounded = best.step_bound > Time();  // not where variables lie on servers
+  const bool bounded = best.step_bound > Time();  // there is no bound if variables are on servers
   const bool slower = best.step > now.step;
   text += fmt::format(
       "step time now {}, best {}{} ({} {}); lower bound {}\n", show(now.step),
@@ -340,7 +346,7 @@ std::string tune_json(const TuneResult& r) {
   if (!r.table.empty())
     report.add("nccl_tuner", Report{{"table", r.table},
                                     {"environment", tuner_environment(r.table)},
-                                    {"verify", verifying_commands()}});
+                                    {"verify", verifying_commands(r)}});
   return result_json(report.add("notes", r.notes));
 }
 
