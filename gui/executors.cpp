@@ -55,7 +55,7 @@ Backend for_real(std::string id, std::string name, const real::TcpExecutorOption
   return backend;
 }
 
-/// All cores but one, which the window needs.
+/// Returns the number of cores minus one, since the window needs a core.
 int threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
 core::Expected<bool> search(core::SweepStore& store, const SweepOrder& order,

@@ -1,5 +1,5 @@
-// tutti-view: the window, as a separate program, so that `tutti` does not need Qt. `tutti view`
-// starts it.
+// tutti-view: the window, as a separate program, so that `tutti` does not depend on Qt. `tutti
+// view` starts it.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,14 +27,14 @@
 
 namespace {
 
-/// Qt talks about folders and displays that it would like to have.
+/// Prints serious messages only; Qt also warns about missing folders and displays.
 void only_what_is_grave(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type == QtCriticalMsg || type == QtFatalMsg)
     std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
 }
 
-/// While one exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of the program, so that
-/// a run is ended, and its processes and files go, as if the window had been closed.
+/// While an object exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of the program.
+/// Runs are then stopped, and their processes and files removed, as if the window had been closed.
 class EndsBySignal {
  public:
   explicit EndsBySignal(QApplication& app) {
@@ -73,7 +73,7 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
       .arg(least.height());
 }
 
-/// Empty, or why there is no picture, in words.
+/// Writes the picture. Returns the error in words; empty if there was none.
 QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   window.messages().look_around();
   window.numbers().finish();
@@ -90,9 +90,8 @@ QString recovery_folder() {
   return data.isEmpty() ? QString() : data + QStringLiteral("/recovery");
 }
 
-/// When everything is open (immediately if there is nothing to open), draws and writes the picture
-/// and ends the program; works without a display. If something that was requested is not available,
-/// ends with an error message and writes no picture.
+/// Draws and writes the picture once everything is open, and then ends the program; this works
+/// without a display. If a requested item is missing, prints an error and writes no picture.
 int write_screenshot(QApplication& app, tutti::gui::MainWindow& window,
                      const tutti::gui::Options& options) {
   using tutti::gui::MainWindow;
@@ -105,7 +104,7 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window,
     const QStringList missing = tutti::gui::show_place(window, options);
     for (const QString& why : missing) refuse(why);
     if (!missing.isEmpty()) return;
-    // Once more through the event loop: only then everything has its size.
+    // Return to the event loop once more, since only then all widgets have their sizes.
     QTimer::singleShot(0, &window, [&window, &options, refuse] {
       if (const QString wrong = wrong_size(window, options.size); !wrong.isEmpty())
         return refuse(wrong);
@@ -136,7 +135,7 @@ int show_window(QApplication& app, tutti::gui::MainWindow& window,
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A worker that is gone, and a file beyond what is allowed, show as errors of the write.
+  // A lost worker and an exceeded file size limit then are errors of write calls.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   qInstallMessageHandler(only_what_is_grave);

@@ -21,13 +21,13 @@ using core::Time;
 
 namespace {
 
-/// Beyond what any run lasts.
+/// Longer than any run.
 constexpr double kMaxMicroseconds = 9e12;
 
 struct Option {
   const char* name;
   const char* help;
-  const char* value;  ///< what it takes; empty: nothing
+  const char* value;  ///< the option's value in the help text; empty: it takes none
 };
 
 constexpr Option kOptions[] = {
@@ -53,7 +53,7 @@ constexpr Option kOptions[] = {
      "cost"},
     {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"}};
 
-/// The options that name a place in a timeline.
+/// The options that name a position in a timeline.
 constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"};
 
 using Wrong = std::optional<QString>;

@@ -17,22 +17,22 @@ class MainWindow;
 
 /// The command line options.
 struct Options {
-  QString file;           ///< a timeline, a scenario or a sweep; empty: none
+  QString file;           ///< a timeline, a scenario or a sweep to open; empty: none
   QString second;         ///< a timeline to compare with, or to overlay on the sweep; empty: none
   bool sweep = false;     ///< the file is a sweep
   bool svg = false;       ///< the file is an SVG picture, which is drawn as a PNG
-  QString x, by, cost;    ///< what to plot of a sweep; empty: the default
+  QString x, by, cost;    ///< axes and cost of a sweep's plot; empty: the default
   bool one_line = false;  ///< plot a sweep as a single line
-  bool run = false;       ///< run the scenario at once
+  bool run = false;       ///< true: run the scenario at once
   std::optional<Align> align;  ///< the alignment of the two timelines
-  int error = 0;               ///< row in the list of largest errors, from 1 on; 0: none
-  QString screenshot;          ///< a picture to write instead of showing a window; empty: none
-  QSize size;                  ///< the window's size; empty: as last time
+  int error = 0;               ///< row in the list of largest errors to show, from 1 on; 0: none
+  QString screenshot;          ///< picture to write instead of showing a window; empty: none
+  QSize size;                  ///< size of the window; empty: as last time
   bool dark = false;
-  std::optional<double> from_us, to_us;  ///< the range of the run to show
+  std::optional<double> from_us, to_us;  ///< range of the run to show
   std::optional<double> at_us;           ///< the position of the time cursor
-  QString device;                        ///< "w0/gpu1": the device to select in the topology
-  QString find;                          ///< a search for spans: the first one is selected
+  QString device;                        ///< device to select in the topology, such as "w0/gpu1"
+  QString find;                          ///< search text for spans; the first match is selected
 };
 
 /// Parses the command line. For --help and --version, prints them and ends the program. ERRORS:

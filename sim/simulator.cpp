@@ -19,10 +19,11 @@ namespace {
 using core::Rank;
 using core::Scenario;
 
-constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
+constexpr double kFewSteps = 100e3;  // lane steps; they take some hundredths of a second
 
-/// Collectives of at most Interpreter::kMaxLanes lanes can be simulated. Packs of one algorithm
-/// differ in the number of lanes only by their size, if at all.
+/// Returns the number of lanes of the largest collective, of which at most Interpreter::kMaxLanes
+/// can be simulated. Packs of one algorithm differ in the number of lanes only by their size, if at
+/// all.
 std::int64_t lanes_of(const Scenario& scenario) {
   std::map<int, const core::Collective*> largest;  // by entry of the spec
   for (const core::Pack& pack : scenario.plan.packs) {
@@ -76,15 +77,17 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
       {scenario.file, 0, 0});
 }
 
-/// NCCL's timed collectives take few events, whatever their number of ranks. But their links are
-/// looked up for each route of each rank, which takes as long as some 15 steps of a lane.
+/// Returns the cost of looking up links for NCCL's timed collectives. These take few events for any
+/// number of ranks, but each route of each rank is looked up, which takes as long as some 15 lane
+/// steps.
 double steps_to_look_up(const Scenario& scenario) {
   double ways = 0;
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Collective& collective = scenario.plan.collective(pack);
     const core::Schedule& schedule = *collective.schedule;
     if (collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
-    // Packs share their routes inside workers, which are looked up once, and announced for each.
+    // Packs share their routes inside workers; these are looked up once, and announced for each
+    // worker.
     if (const core::CollectiveParts* const parts = core::timed_parts(collective))
       ways += parts->layout.replicas();
   }
@@ -92,10 +95,10 @@ double steps_to_look_up(const Scenario& scenario) {
   return kStepsOfAWay * ways;
 }
 
-/// Short runs are simulated completely, since folding would save little. A timeline of one worker
-/// only is for runs that would otherwise take too long.
+/// True if folding saves enough. Short runs are simulated completely. A timeline of one worker only
+/// is for runs that would otherwise take too long.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
-  constexpr double kStepsWithTimeline = 50e6;  // some ten seconds
+  constexpr double kStepsWithTimeline = 50e6;  // lane steps; they take some ten seconds
   return steps_of(scenario) + steps_to_look_up(scenario) >
          (record.level == core::RecordLevel::kNone ? kFewSteps : kStepsWithTimeline);
 }
@@ -105,7 +108,7 @@ bool remembers(Remembers how, const Scenario& scenario) {
          (how == Remembers::kWhereItPays && steps_of(scenario) > kFewSteps);
 }
 
-/// The simulated worker is the first.
+/// True if workers other than the simulated one, which is the first, are recorded.
 bool records_others(const core::RecordOptions& record) {
   return record.level != core::RecordLevel::kNone && record.first_worker > 0;
 }

@@ -8,8 +8,8 @@ namespace tutti::sim {
 /// the same; only the cost of the simulation and the contents of a timeline differ.
 enum class Folds {
   kWhereItPays,  ///< if workers are identical; if their timeline is kept, only if the run would
-                 ///< take long
-  kAlways,       ///< the run is refused if it is impossible
+                 ///< otherwise take long
+  kAlways,       ///< always; the run is refused if one worker cannot represent all
   kNever,
 };
 
@@ -17,9 +17,9 @@ enum class Folds {
 /// collective (sim/interpreter/rounds.h) that repeat the previous one. Results are the same; only
 /// the cost of the simulation differs.
 enum class Remembers {
-  kWhereItPays,  ///< repeated ones are skipped, if the run takes long
-  kAlways,       ///< repeated ones are skipped, however short the run is
-  kNever,        ///< all are simulated
+  kWhereItPays,  ///< repeated steps are skipped if the run takes long
+  kAlways,       ///< repeated steps are skipped, however short the run is
+  kNever,        ///< all steps are simulated
 };
 
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical

@@ -25,7 +25,7 @@ SOURCES = {".cpp", ".h", ".cu", ".cc"}
 MIN_WORDS = 5  # shorter texts are titles and labels
 
 # A sentence that begins so and does not end with a question mark is read twice: "Of them", "What a step needs", "Whether …".
-FRAGMENT = re.compile(r"(?:[Oo]f|[Ww]hat\w*|[Ww]hether|[Tt]hose|[Ww]ho\w*|Why|How)\b(?! (?:is|are|was) an? )")
+FRAGMENT = re.compile(r"(?:[Oo]f|[Ww]hat\w*|[Ww]hether|[Tt]hose|[Ww]ho(?:m|se|ever)?|Why|How)\b(?! (?:is|are|was) an? )")
 
 # A sentence ends at . ! or ? before a space and a capital, a digit, a quote or a bracket; not after the abbreviations.
 SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<! al\.)(?<!vs\.)(?<!cf\.)\s+(?=[A-Z0-9`*\"'(\[])")

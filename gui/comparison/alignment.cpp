@@ -9,7 +9,7 @@ using core::Time;
 
 namespace {
 
-/// Times of a sane run; those of a file that was made up could overflow when they are added up.
+/// Upper limit of times, so that adding up times of a corrupt file cannot overflow.
 constexpr Time kSane(core::kHorizon.count() / 8);
 
 /// Returns when a side's training steps begin and end: as recorded, or else from the first of their
@@ -18,8 +18,8 @@ using StepTimes = std::map<std::int32_t, TimeRange>;
 
 using Stop = std::atomic<bool>;
 
-/// Calls `take` with the spans of one training step at a time, row by row; ends early if it is
-/// stopped.
+/// Calls `take` with the spans of one training step at a time, row by row. Ends early if `stop` is
+/// set.
 template <class Take>
 void for_each_stretch(const Trace& trace, const Stop& stop, Take take) {
   for (const Trace::Row& row : trace.rows()) {
@@ -36,7 +36,7 @@ StepTimes times_of_steps(const Trace& trace, const Stop& stop) {
   StepTimes times;
   for (const core::StepRecord& step : trace.steps())
     times.try_emplace(step.step, TimeRange{step.start, std::max(step.start, step.end)});
-  StepTimes others;  // which did not end
+  StepTimes others;  // steps that have not ended
   for_each_stretch(
       trace, stop,
       [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
@@ -95,8 +95,8 @@ StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackB
   return reach;
 }
 
-/// By how much more than its step each pack of the second moves, so that it begins as long after it
-/// as in the first.
+/// Returns how much further each pack of the second timeline moves than its step, so that it begins
+/// as long after the step as in the first timeline.
 PackBegins moves_of_packs(const Trace& first, const Trace& second,
                           const std::array<StepTimes, 2>& times, const core::Numbers& packs,
                           const Stop& stop) {
@@ -129,8 +129,8 @@ std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<Step
   };
   std::map<std::int32_t, Time> begins;
   std::array<std::optional<std::pair<Time, Time>>, 2>
-      last;        // of each side: the begin of its last step, on the axis and its own
-  Time free_from;  // nothing of the step before is behind it
+      last;        // per side: the begin of its last step, on the axis and in its own time
+  Time free_from;  // the previous step occupies nothing from here on
   for (const std::int32_t step : steps) {
     Time begin = free_from;
     for (std::size_t s = 0; s < 2; ++s) {
@@ -161,8 +161,8 @@ bool is_sane(const std::array<StepTimes, 2>& times) {
   });
 }
 
-/// Devices that are ahead of the others begin before their step is said to: the first ones' lead
-/// over the beginning of the axis.
+/// Devices that are ahead of the others begin before the recorded begin of their step. Returns
+/// their lead over the beginning of the axis.
 Time lead_of(const std::array<const Trace*, 2>& traces, const std::array<StepTimes, 2>& times,
              const std::map<std::int32_t, Time>& begins, const Stop& stop) {
   Time lead;

@@ -15,10 +15,10 @@ namespace tutti::gui {
 /// The alignment of two timelines on one axis. Spans are only moved, never stretched, so that their
 /// lengths can be compared by eye.
 enum class Align {
-  kStart,  ///< by the start of the runs: both are shown as they are
+  kStart,  ///< by the start of the runs; both timelines are unchanged
   kStep,   ///< by the start of each training step; the timeline whose step ends first pauses until
-           ///< the other's has
-  kPack    ///< also by the start of each pack, over all devices; computation is aligned by step
+           ///< the other's step ends
+  kPack    ///< also by the start of each pack over all devices; computation is aligned by step
 };
 std::optional<Align> parse_align(const std::string& word);
 std::string to_string(Align align);
@@ -39,12 +39,12 @@ class Delays {
 
   std::map<std::int32_t, core::Time> steps;
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
-  std::map<core::Time, core::Time> by_time;  ///< from the start of each step
+  std::map<core::Time, core::Time> by_time;  ///< shift from the start of each step on
 };
 
 struct Alignment {
   std::array<Delays, 2> delays;
-  std::vector<AxisStretch> axis;  ///< one for each training step; none with kStart
+  std::vector<AxisStretch> axis;  ///< one stretch per training step; empty with kStart
 };
 
 /// A stop flag for calls that are never stopped.

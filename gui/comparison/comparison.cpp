@@ -27,7 +27,7 @@ namespace {
 
 using Sources = std::array<std::shared_ptr<const Trace>, 2>;
 
-/// Within all times, also for what a made-up file says.
+/// Adds `by` and saturates, since times of a corrupt file may overflow.
 Time moved_by(Time t, Time by) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(t.count(), by.count(), &sum))
@@ -35,7 +35,7 @@ Time moved_by(Time t, Time by) {
   return std::clamp(Time(sum), Time(), core::kHorizon);
 }
 
-/// The link's load at the times at which it is shown; in wider bins if there would be too many.
+/// Returns the link's load at the displayed times, with wider bins if there would be too many.
 core::LinkRecord moved(const core::LinkRecord& link, const Delays& delays) {
   constexpr std::int64_t kMaxBins = 1 << 20;
   core::LinkRecord made = link;
@@ -107,7 +107,7 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources,
   return steps;
 }
 
-/// Arranges differences in as few rows as they need without overlap, but at most three.
+/// Arranges differences without overlap in as few rows as possible, but in at most three.
 std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Difference> all) {
   constexpr std::size_t kMaxRows = 3;
   std::stable_sort(all.begin(), all.end(),
@@ -129,8 +129,8 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
 std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepComparison>& steps,
                                                const std::vector<Side>& sides, Align align,
                                                const std::string& apart) {
-  // With steps side by side, from the earlier start to the later end; otherwise the range of the
-  // first.
+  // If steps are aligned, a range extends from the earlier start to the later end; otherwise it is
+  // that of the first timeline.
   const auto where = [align](const TimeRange& a, const TimeRange& b) {
     return align == Align::kStart ? a : TimeRange{std::min(a.from, b.from), std::max(a.to, b.to)};
   };
@@ -203,14 +203,14 @@ class Parts : public TraceParts {
   std::vector<std::string> differences_;
 };
 
-/// At the times at which they are shown, with tracks by the numbers of rows.
+/// Returns spans with their displayed times, and with tracks by the numbers of rows.
 Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
                                          SpanRow::Index end) const {
   const Trace::Row& here = rows_->rows()[row];
   const Trace& source = *sources_[here.side];
   std::vector<Span> all;
   while (first < end) {
-    // Read spans together that are also neighbours in their file.
+    // Read spans together if they are also neighbours in their file.
     const SpanId own = rows_->origin({row, first});
     SpanRow::Index count = 1;
     while (first + count < end &&
@@ -231,8 +231,8 @@ Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
   return all;
 }
 
-/// A side's own spans of a pack of a training step, on the tracks that are like `like`: of its
-/// lane, or of any.
+/// Returns a side's own spans of a pack in a training step, on tracks like `like`: on the same
+/// lane, or, with `any_lane`, on any lane.
 std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, std::int32_t step,
                                    std::int32_t pack, bool any_lane) const {
   std::vector<SpanId> found;
@@ -254,7 +254,7 @@ std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, st
   return found;
 }
 
-/// Returns the spans of that kind, restricted to those with the index if that matters.
+/// Returns the spans of this kind; if `index` is set, only those with this index.
 std::vector<SpanId> Parts::with_index(std::size_t side, const std::vector<SpanId>& own,
                                       std::optional<std::int64_t> index, int kind) const {
   std::vector<SpanId> found;
@@ -291,7 +291,8 @@ std::optional<std::int64_t> Parts::index_of_layer(std::size_t from, std::int64_t
   return there - others.begin();
 }
 
-/// By what core::join_lane_steps() and join_other_spans() join by, for one span.
+/// Returns the span's partners, by the same keys as core::join_lane_steps() and
+/// core::join_other_spans().
 std::vector<SpanId> Parts::partners(SpanId span) const {
   const std::size_t side = rows_->rows()[span.row].side, other = 1 - side;
   const SpanId own = rows_->origin(span);
@@ -314,7 +315,7 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
     const auto index = has_layer ? index_of_layer(side, whole->index) : std::nullopt;
     there =
         has_layer && !index ? std::vector<SpanId>() : with_index(other, there, index, whole->kind);
-    // Computations that a step does once for each micro-batch are distinguished by their order.
+    // Computations that a step repeats for each micro-batch are distinguished by their order.
     const std::vector<SpanId> mine =
         with_index(side, of_pack(side, row.track, whole->step, whole->pack, false),
                    has_layer ? std::optional(whole->index) : std::nullopt, whole->kind);
@@ -333,7 +334,7 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
       if (lanes_in(mine, side) != lanes_in(all, other)) there = all;
     } else {
       there = with_index(other, there, whole->index, whole->kind);
-      if (there.size() > 1) there.resize(1);  // of a damaged file
+      if (there.size() > 1) there.resize(1);  // a corrupt file may have several
     }
   }
   for (SpanId& s : there) s = rows_->place(other, s);
@@ -436,7 +437,7 @@ Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<co
   if (!rows) {
     comparison.align = Align::kStart;
     alignment = Alignment();
-    // Without delays there is nothing that could fail.
+    // Without delays this cannot fail.
     rows = ComparisonRows::make(comparison.sources, *alignment, comparison.packs, names, stop);
   }
   if (stop || !rows) return {};

@@ -14,13 +14,12 @@ class ComparisonRows;
 
 /// Two timelines on one time axis: what was predicted and what happened, or two predictions.
 struct Comparison {
-  std::shared_ptr<const Trace> trace;  ///< the rows of the first timeline, then those of the second
+  std::shared_ptr<const Trace> trace;  ///< rows of the first timeline, then those of the second
   std::string
       apart;  ///< the name of a deviation: "error" if the first is a prediction, else "difference"
-  Align align =
-      Align::kStart;    ///< the alignment in use: kStart if the requested one is not possible
-  core::Numbers packs;  ///< packs that hold the same gradients in both
-  std::vector<core::StepComparison> steps;  ///< steps that both completed
+  Align align = Align::kStart;  ///< alignment in use; kStart if the requested one is impossible
+  core::Numbers packs;          ///< numbers of packs that hold the same gradients in both timelines
+  std::vector<core::StepComparison> steps;  ///< training steps that both timelines completed
   /// Returns the differences in what was recorded, in sentences. The first ones say if nothing is
   /// in common, and if the result differs from the request.
   std::vector<std::string> differences;

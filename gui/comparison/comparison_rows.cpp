@@ -17,7 +17,7 @@ using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 
 Device device_of(const Trace::Row& row) { return {row.track.worker, row.track.device}; }
 
-/// In which slot each pack of each step is on a device; by the numbers that `packs` gives them.
+/// Returns the slot of each pack of each step on a device. `packs` gives the packs their numbers.
 std::map<PackOfStep, std::int32_t> slots_of_packs(const std::vector<const Trace::Row*>& rows,
                                                   const core::Numbers& packs) {
   std::map<PackOfStep, std::int32_t> slots;
@@ -36,13 +36,13 @@ std::map<PackOfStep, std::int32_t> slots_of_packs(const std::vector<const Trace:
 
 }  // namespace
 
-/// Neighbours of a row that are of one pack of one training step, and move together.
+/// Adjacent spans of a row that belong to one pack of one training step, and move together.
 struct ComparisonRows::Moved {
   SpanId own;
   SpanRow::Index spans = 0;
   PackOfStep pack;
   Time by;
-  Time from, to;  ///< where they are then
+  Time from, to;  ///< range of the spans after they have moved
   std::int32_t slot = 0;
 };
 
@@ -67,7 +67,7 @@ bool ComparisonRows::add_as_they_are(const Trace& source, std::size_t side, std:
     const Time by = delays.of_step(step);
     if (shifts.empty() || shifts.back().second != by) shifts.emplace_back(first, by);
   }
-  // Rows that are not moved also share their times.
+  // Rows that do not move share their times with the source.
   if (shifts.size() > 1 || (shifts.size() == 1 && shifts.front().second != Time())) {
     auto moved = row.spans.moved(shifts);
     if (!moved) return false;
@@ -78,9 +78,9 @@ bool ComparisonRows::add_as_they_are(const Trace& source, std::size_t side, std:
   return true;
 }
 
-/// A device's packs after they have moved, each with its lanes: in a slot of their own while they
-/// overlap; where it is free in that which the first has the pack in, so that the same is side by
-/// side.
+/// Adds a device's packs, with their lanes, after they have moved. Overlapping packs get different
+/// slots. If possible, a pack gets the slot that it has in the first timeline, so that matching
+/// packs are adjacent.
 bool ComparisonRows::add_by_pack(const Trace& first, const Trace& second, const Delays& delays,
                                  const core::Numbers& packs, const std::atomic<bool>& stop) {
   core::Numbers own_packs;
@@ -115,7 +115,7 @@ bool ComparisonRows::add_by_pack(const Trace& first, const Trace& second, const 
         ++moved.back().spans;
       }
     }
-    // Each pack's slot: from its first moment on this device to its last.
+    // A pack needs its slot from its first to its last moment on this device.
     std::map<PackOfStep, TimeRange> whole;
     for (const Moved& m : moved) {
       TimeRange& range = whole.try_emplace(m.pack, TimeRange{m.from, m.to}).first->second;
@@ -150,7 +150,7 @@ bool ComparisonRows::add_by_pack(const Trace& first, const Trace& second, const 
   return true;
 }
 
-/// New rows of what has moved.
+/// Adds new rows for the spans that have moved.
 bool ComparisonRows::add_moved(const Trace& source, std::vector<Moved>& moved) {
   const auto place = [&](const Moved& m) {
     const Track& track = source.rows()[m.own.row].track;

@@ -51,11 +51,11 @@ class ComparisonRows {
 
   std::vector<Trace::Row> rows_;
   std::array<std::string, 2> names_;
-  std::vector<std::vector<Run>> runs_;  ///< by row here, ordered by here.index
+  std::vector<std::vector<Run>> runs_;  ///< by row of this object, ordered by here.index
   std::array<std::vector<std::vector<Run>>, 2>
       runs_of_own_;  ///< by side and source row, ordered by own.index
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId>
-      moved_tracks_;  ///< of the second side
+      moved_tracks_;  ///< tracks of the second side that moved
 };
 
 }  // namespace tutti::gui

@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::array<std::string, 2>;
 
-/// Returns the kind of executor, in a word.
+/// Returns the kind of executor as a single word.
 std::string sort_of(const RunInfo& run) {
   for (const char* const word : {"simulated", "emulated"}) {
     if (run.executor.starts_with(word)) return word;
@@ -43,7 +43,7 @@ Names made_distinct(const Names& names) {
   if (std::max(names[0].size(), names[1].size()) <= kShort) return names;
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   const auto same = [&](auto a, auto a_end, auto b, auto b_end) {
-    std::size_t whole = 0;  // as far as words end in both
+    std::size_t whole = 0;  // number of characters up to which words end in both
     for (std::size_t n = 0; a != a_end && b != b_end && *a == *b; ++a, ++b) {
       ++n;
       if (!is_word(*a)) whole = n;
@@ -56,7 +56,7 @@ Names made_distinct(const Names& names) {
   };
   const std::size_t behind = same(names[0].rbegin(), names[0].rbegin() + rest(names[0]),
                                   names[1].rbegin(), names[1].rbegin() + rest(names[1]));
-  // A number alone says little: "run 2".
+  // A bare number is not clear, so include the word before it: "run 2".
   constexpr std::size_t kTiny = 3;
   if (names[0].size() - before - behind <= kTiny && names[1].size() - before - behind <= kTiny) {
     while (before > 0 && !is_word(names[0][before - 1])) --before;
@@ -68,8 +68,8 @@ Names made_distinct(const Names& names) {
   return own[0].empty() || own[1].empty() ? names : own;
 }
 
-/// The first part of each that the other has not, if they have one each and these tell them apart;
-/// else nothing.
+/// Returns, for each name, the first part that the other name lacks, if both have one and these
+/// differ; otherwise nothing.
 Names own_parts(const std::string& first, const std::string& second) {
   const auto own = [](const std::string& text, const std::string& other) {
     const std::vector<std::string> others = parts_of(other);
@@ -82,7 +82,7 @@ Names own_parts(const std::string& first, const std::string& second) {
   return parts[0].empty() || parts[1].empty() ? Names() : parts;
 }
 
-/// "0, 1 and 4 to 7".
+/// Returns a list such as "0, 1 and 4 to 7".
 std::string list(const std::set<std::int32_t>& numbers) {
   std::vector<std::string> stretches;
   for (auto first = numbers.begin(); first != numbers.end();) {
@@ -98,8 +98,8 @@ std::string list(const std::set<std::int32_t>& numbers) {
   return text;
 }
 
-/// Adds a sentence for each side with the elements that only its set has: "real alone has workers 2
-/// to 3".
+/// Adds a sentence for each side about elements that only its set has, such as "real alone has
+/// workers 2 to 3".
 void tell_own(const std::array<std::set<std::int32_t>, 2>& sets, const Names& names,
               const std::string& what, std::vector<std::string>& sentences) {
   for (std::size_t s = 0; s < 2; ++s) {

@@ -13,14 +13,15 @@ struct Deviation {
   enum class Sort {
     kStep,  ///< a training step
     kPart,  ///< a component of the slowest replica's step
-    kPack,  ///< from its launch on the last device to its end on all devices
+    kPack,  ///< a pack, from its launch on the last device to its end on all devices
     kSpan   ///< a span of one device
   };
   Sort sort = Sort::kStep;
   std::int32_t step = 0;
-  std::int32_t pack = -1;  ///< its number in the first timeline
-  std::string what;        ///< "step", "exposed communication", "pack in flight", "receive-send"
-  std::string where;       ///< kSpan: "w0/gpu1, lane 0"
+  std::int32_t pack = -1;  ///< number of the pack in the first timeline; -1: none
+  /// Kind of activity: "step", "exposed communication", "pack in flight", "receive-send".
+  std::string what;
+  std::string where;  ///< kSpan: device and lane, such as "w0/gpu1, lane 0"
   core::Pair time;
   core::TrackId track =
       core::kNoTrack;  ///< kSpan: the track in the first timeline, and the start in its file

@@ -13,9 +13,9 @@ namespace tutti::gui {
 /// A way to run a scenario. The window gets a list of backends and knows nothing else about the
 /// simulator and the sockets.
 struct Backend {
-  std::string id;     ///< for settings: "simulate"
-  std::string name;   ///< "Simulate"
-  std::string doing;  ///< "simulating"
+  std::string id;     ///< name in settings, such as "simulate"
+  std::string name;   ///< name in the window, such as "Simulate"
+  std::string doing;  ///< verb for progress messages, such as "simulating"
   /// Returns why the backend cannot be used on this machine; empty if it can. Called once, in a
   /// thread of its own, since looking for GPUs takes a while. No function: it can always be used.
   std::function<std::string()> missing;

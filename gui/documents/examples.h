@@ -8,9 +8,10 @@ namespace tutti::gui {
 /// A scenario that ships with Tutti as an example.
 struct Example {
   std::string path;
-  int number = 0;     ///< the number at the start of its file's name
-  std::string title;  ///< its name, or else its file's name without the number: "resnet50 ring"
-  std::string about;  ///< the comment at its beginning
+  int number = 0;  ///< number at the start of the file's name
+  /// Name of the example, or else the file's name without number: "resnet50 ring".
+  std::string title;
+  std::string about;  ///< comment at the file's beginning
 };
 
 /// Returns the numbered scenarios of a folder, in order. Files that cannot be read are left out.

@@ -18,8 +18,8 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// A problem of a whole message is often about a field that is not set: the first one that its text
-/// names.
+/// Returns the first unset field that the problem's text names. A problem of a whole message is
+/// often about such a field.
 std::optional<std::string> unwritten_field(const core::ScenarioText& text,
                                            const core::FieldPath& message,
                                            const std::string& words) {
@@ -39,7 +39,7 @@ std::optional<std::string> unwritten_field(const core::ScenarioText& text,
   return std::nullopt;
 }
 
-/// The word at a place, or its character; the one before where nothing follows.
+/// Returns the word or character at a position; if nothing follows, the preceding one.
 core::ScenarioText::Range word_at(const std::string& text, std::size_t at) {
   if (text.empty()) return {};
   at = std::min(at, text.size() - 1);
@@ -48,7 +48,7 @@ core::ScenarioText::Range word_at(const std::string& text, std::size_t at) {
   while (end < text.size() && is_word(text[end])) ++end;
   if (end == at) ++end;
   while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    ++end;  // whole characters
+    ++end;  // include all bytes of the character
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
   return {at, end};
 }
@@ -65,7 +65,7 @@ PlacedProblem place(const core::Problem& problem, const core::ScenarioText& text
   if (at.line < 1) return made;
   const std::size_t offset = text.places().offset(at);
   made.text = word_at(text.text(), offset);
-  // Problems of the scenario as a whole are reported at its beginning, where a field may also be.
+  // Problems of the whole scenario are located at its beginning, where there may also be a field.
   const bool whole = at.line == 1 && at.column == 1;
   made.field = whole ? core::FieldPath() : text.path_at(offset);
   const core::Value* const value = text.find(made.field);
@@ -83,7 +83,7 @@ std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// The total times of all packs, one after the other: to move their bytes, and their latencies.
+/// Total times of all packs, one after the other: for their bytes, and for their latencies.
 struct BoundParts {
   Time bytes;
   Time latency;
@@ -142,7 +142,7 @@ Card card_of(const core::Scenario& scenario) {
                             plural(scenario.workload.gradients.size(), "gradient"),
                             plural(packs.size(), "pack")));
   tell_communicators(scenario, card);
-  // The bounds are those of an all-reduce over all replicas.
+  // These bounds hold for an all-reduce over all replicas.
   if (!core::has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     fact("lower bound of the step time",
          "unknown: bounds exist only for all-reduces of whole gradients over all replicas");

@@ -15,8 +15,8 @@ namespace tutti::gui {
 /// A problem of a scenario, with its place in the form and in the text.
 struct PlacedProblem {
   core::Problem problem;
-  core::FieldPath field;  ///< the field with the problem; the message around it if the schema does
-                          ///< not have the field
+  /// Field with the problem; if the schema has no such field, the message that contains it.
+  core::FieldPath field;
   core::ScenarioText::Range
       text;  ///< the range to underline; empty if the problem is in another file
 };
@@ -30,7 +30,7 @@ struct Card {
 Card card_of(const core::Scenario& scenario);
 
 struct CheckedScenario {
-  std::vector<PlacedProblem> problems;  ///< in the order of the text
+  std::vector<PlacedProblem> problems;  ///< sorted by their place in the text
   std::optional<Card> card;             ///< only if there are no problems
 };
 

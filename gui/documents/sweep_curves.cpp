@@ -47,7 +47,7 @@ std::optional<double> bound_of(const Outcome& outcome, const std::string& cost) 
   return std::nullopt;
 }
 
-/// Puts the points of a sweep together.
+/// Assembles the points of a sweep into curves.
 class Drawing {
  public:
   Drawing(const SweepData& data, const SweepChoice& choice)
@@ -98,7 +98,7 @@ class Drawing {
     }
   }
 
-  /// Lines, and which values have one.
+  /// Creates the lines, and assigns values to them.
   void make_lines() {
     const std::size_t values = by_ ? by_->values.size() : 1;
     line_of_.assign(values, kNoLine);
@@ -130,7 +130,7 @@ class Drawing {
 
   [[nodiscard]] bool more_is_better() const { return drawn_.cost->id == std::string(kEfficiency); }
 
-  /// The best of each place; what the bound is at each value.
+  /// Places the best point of each position, and the bound at each value.
   void place_points() {
     struct Entry {
       Place place;
@@ -187,7 +187,7 @@ class Drawing {
     drawn_.bound.name = more ? "upper bound" : "lower bound";
   }
 
-  /// Times become how much faster than the line's first point they are.
+  /// Replaces times by speed-ups over the line's first point.
   void make_relative() {
     if (drawn_.cost->id != std::string(kSpeedUp)) return;
     for (SweepCurve& curve : drawn_.curves) {
@@ -198,7 +198,7 @@ class Drawing {
     }
   }
 
-  /// Returns the value of a measured step; nullopt if the cost does not depend on the step time
+  /// Returns the cost of a measured step; nullopt if the cost does not depend on the step time
   /// alone.
   [[nodiscard]] std::optional<double> measured_value(core::Time step, const Place& place,
                                                      std::int64_t point) const {
@@ -287,15 +287,15 @@ class Drawing {
   const SweepColumn* x_ = nullptr;
   const SweepColumn* by_ = nullptr;
   std::vector<std::pair<const SweepColumn*, std::size_t>> only_;
-  std::vector<std::size_t> line_of_;  ///< by value of the field with lines
-  std::vector<double> firsts_;        ///< by line: the time that speed-ups are over
+  std::vector<std::size_t> line_of_;  ///< by value of the field with lines: index of its line
+  std::vector<double> firsts_;        ///< by line: the time that speed-ups refer to
   SweepCurves drawn_;
 };
 
 }  // namespace
 
 const std::vector<SweepCost>& sweep_costs() {
-  // Ordered by importance to the reader.
+  // Costs are sorted by their importance to the reader.
   static const std::vector<SweepCost> costs = [] {
     std::vector<SweepCost> all;
     const auto add_times = [&](auto wanted) {

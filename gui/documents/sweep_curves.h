@@ -16,9 +16,9 @@ using core::Scale;
 
 /// A cost that can be plotted.
 struct SweepCost {
-  const char* id;    ///< for settings and the command line: "step_time"
-  const char* name;  ///< "step time"
-  const char* unit;  ///< "ms", "%", ""
+  const char* id;    ///< name in settings and on the command line, such as "step_time"
+  const char* name;  ///< displayed name, such as "step time"
+  const char* unit;  ///< unit: "ms", "%" or ""
   bool more_is_better;
 };
 /// Returns the times of core::kCosts and the costs derived from them: speed-up, and share of the
@@ -29,12 +29,12 @@ const SweepCost* find_sweep_cost(const std::string& id);
 
 /// The choice of what to plot of a sweep, and how.
 struct SweepChoice {
-  std::string x;                  ///< a field; "": the field with the most numbers
-  std::optional<std::string> by;  ///< a line for each value of this field; "": one line; nullopt: a
-                                  ///< field with few names, if any
+  std::string x;  ///< field of the x axis; "": the field with the most numbers
+  /// Field with a line for each value; "": one line; nullopt: a field with few names, if any.
+  std::optional<std::string> by;
   std::string cost = "step_time";
-  std::map<std::string, std::string> only;  ///< fields fixed at one value; of other fields that are
-                                            ///< not drawn, the best value is used
+  /// Fields with a fixed value; for other fields that are not drawn, the best value is used.
+  std::map<std::string, std::string> only;
   Scale x_scale = Scale::kAuto, y_scale = Scale::kAuto;
   bool operator==(const SweepChoice&) const = default;
 };
@@ -44,22 +44,24 @@ inline constexpr std::size_t kMaxLines = 24;
 
 /// A point of the plot.
 struct CurvePoint {
-  double x = 0, y = 0;         ///< positions along the axes, 0 … 1
-  double value = 0;            ///< the cost, in its unit
-  std::int64_t point = 0;      ///< index in the sweep
-  std::int64_t others = 0;     ///< the number of points behind it, which are no better
-  bool given_up = false;       ///< not all of its steps were run, so its cost may be higher
-  std::size_t value_of_x = 0;  ///< the index of its value on the x axis
+  double x = 0, y = 0;     ///< positions along the axes, from 0 to 1
+  double value = 0;        ///< cost in its unit
+  std::int64_t point = 0;  ///< index of the point in the sweep
+  /// Number of points that are hidden behind it, none of which is better.
+  std::int64_t others = 0;
+  bool given_up = false;       ///< true: not all of its steps were run, so its cost may be higher
+  std::size_t value_of_x = 0;  ///< index of its value on the x axis
 };
 
 struct SweepCurve {
-  std::string name;                ///< "ring"; "" if there is only one
-  std::vector<CurvePoint> points;  ///< from left to right
+  /// Value of the line's field, such as "ring"; "" if there is only one line.
+  std::string name;
+  std::vector<CurvePoint> points;  ///< points from left to right
 };
 
 /// The measured runs of a point: their mean, and the fastest and the slowest.
 struct MeasuredDot {
-  double x = 0, y = 0, low = 0, high = 0;  ///< positions along the axes
+  double x = 0, y = 0, low = 0, high = 0;  ///< positions along the axes, from 0 to 1
   double value = 0;
   std::size_t curve = 0;
   std::int64_t point = 0;
@@ -76,16 +78,16 @@ struct CurvePlace {
 /// A sweep plotted as curves: a cost over the values of one field.
 struct SweepCurves {
   std::string title;
-  std::string x, by, x_title, y_title;  ///< two fields, and the axis titles
+  std::string x, by, x_title, y_title;  ///< the two fields, and the axis titles
   const SweepCost* cost = nullptr;
   PlotAxis x_axis, y_axis;
   std::vector<SweepCurve> curves;
-  SweepCurve bound;  ///< the lower (upper) bound; may be empty
+  SweepCurve bound;  ///< lower (or upper) bound of the cost; may be empty
   std::vector<MeasuredDot> measured;
   std::optional<CurvePlace> best;
   std::int64_t lines_left_out = 0;
-  bool given_up = false;    ///< true if some of the drawn points are
-  std::int64_t hidden = 0;  ///< the number of points behind others, over all curves
+  bool given_up = false;    ///< true if some of the drawn points were given up
+  std::int64_t hidden = 0;  ///< number of points hidden behind others, over all curves
 
   [[nodiscard]] const CurvePoint& at(const CurvePlace& place) const {
     return curves[place.curve].points[place.index];

@@ -24,7 +24,7 @@ struct SweepData {
   std::vector<Row> rows;  ///< the completed points, ordered by point
   std::vector<core::SweepStore::Measured> measured;
   std::vector<core::Library::File>
-      files;  ///< the files that the scenario names, as they were when the sweep began
+      files;  ///< files named by the scenario, with their content when the sweep began
 
   /// Returns the outcome of a point; null if it is not completed.
   [[nodiscard]] const core::Outcome* outcome(std::int64_t point) const;

@@ -12,17 +12,18 @@ namespace tutti::gui {
 
 /// A request to run a sweep, or to search for the best of its points.
 struct SweepOrder {
-  core::SweepInfo info;  ///< a search without axes varies the usual fields of the strategy
-  std::string file;      ///< the results file; points that it contains already are not run again
+  /// The sweep; a search without axes varies the usual fields of the strategy.
+  core::SweepInfo info;
+  std::string file;  ///< results file; points that it already contains are not run again
   bool search = false;
-  std::int64_t evaluations = 100;  ///< for a search: the maximum number
+  std::int64_t evaluations = 100;  ///< for a search: maximum number of evaluations
 };
 
 /// Progress reporting and cancellation of a sweep.
 struct SweepWatch {
   const std::atomic<bool>* cancel = nullptr;
-  std::function<void()> begun;           ///< the file has been created and can be read
-  std::function<void(double)> progress;  ///< called with the completed share, 0 … 1
+  std::function<void()> begun;           ///< called when the file has been created and can be read
+  std::function<void(double)> progress;  ///< called with the completed share, from 0 to 1
 };
 
 /// A function that runs sweeps; passed in by the program, like backends. To be called in a thread

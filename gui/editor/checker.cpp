@@ -7,7 +7,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Long enough not to complain about every half-typed word.
+/// Long enough that half-typed words are not reported.
 constexpr int kPauseMs = 150;
 
 }  // namespace

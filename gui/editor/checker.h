@@ -44,7 +44,7 @@ class Checker : public QObject {
   std::mutex mutex_;
   std::condition_variable_any there_;
   std::optional<Job> waiting_;
-  std::int64_t newest_ = 0;  ///< number of the newest check, used by this object's thread only
+  std::int64_t newest_ = 0;  ///< number of the newest check; used by this object's thread only
   std::jthread thread_;
 };
 

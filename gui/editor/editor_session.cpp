@@ -38,7 +38,7 @@ EditorSession::~EditorSession() { run_.stop_and_wait(); }
 
 // --- files ---
 
-/// A file that is whole, or what was there before and what is wrong, in words.
+/// Copies a file completely, or leaves `to` unchanged. Returns the error in words; empty if none.
 static QString copy_whole(const QString& from, const QString& to) {
   QFile source(from);
   QSaveFile made(to);
@@ -107,7 +107,7 @@ bool EditorSession::save_timeline_to(const QString& path) {
     emit told(tr("%1 cannot be written: %2").arg(path, wrong));
     return false;
   }
-  // Notes on it belong to it.
+  // Copy the notes on the timeline as well.
   const QString marks = marks_file(last_);
   const QString wrong = QFileInfo::exists(marks) ? copy_whole(marks, marks_file(path)) : QString();
   emit told(wrong.isEmpty() ? tr("wrote %1").arg(path)
@@ -133,7 +133,7 @@ void EditorSession::run() {
     return emit told(bar_->why());
   }
   if (!folder_.isValid()) return bar_->show_words(folder_.errorString());
-  emit told({});  // what was wrong before
+  emit told({});  // clears the previous error
   bar_->show_running(true);
   bar_->show_words(QString::fromStdString(backend->doing) + QStringLiteral(" …"));
   qApp->installEventFilter(this);
@@ -147,7 +147,7 @@ void EditorSession::stop() {
   run_.stop();
 }
 
-/// While a run goes, Esc stops it, unless it has something nearer to close.
+/// While a run is in progress, Esc stops it, unless there is something else to close first.
 bool EditorSession::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride || !running())
     return QWidget::eventFilter(watched, event);

@@ -23,9 +23,9 @@ struct Executors {
   core::Library library{std::string()};
   std::vector<Backend> backends{};
   std::string new_scenario{};  ///< the text that a new scenario starts from
-  SweepRunner sweep{};         ///< none: sweeps can be viewed, but not run
-  QString recovery_folder{};  ///< the directory for unsaved changes (gui/editor/recovery.h); empty:
-                              ///< they are not kept
+  SweepRunner sweep{};         ///< runs sweeps; null: sweeps can only be viewed
+  /// Directory for unsaved changes (gui/editor/recovery.h); empty: they are not kept.
+  QString recovery_folder{};
 };
 
 /// The editor of a scenario with the run bar above it. Timelines of runs are written to a temporary
@@ -83,7 +83,7 @@ class EditorSession : public QWidget {
   QTemporaryDir folder_;
   ScenarioEditor* editor_;
   RunBar* bar_;
-  QString last_;  ///< the timeline of the last run
+  QString last_;  ///< path of the last run's timeline
   ScenarioRun run_;
 };
 

@@ -11,13 +11,13 @@ using Kind = core::FieldType::Kind;
 
 struct FormModel::Node {
   Node* parent = nullptr;
-  const core::FieldType* type = nullptr;  ///< null: the scenario
+  const core::FieldType* type = nullptr;  ///< type of the field; null: the whole scenario
   Line line = Line::kField;
   int row = 0;
   bool filled = false;
   std::vector<std::unique_ptr<Node>> below{};
 
-  /// Returns true if the lines below this one are the fields of a message.
+  /// True if the lines below this one are the fields of a message.
   [[nodiscard]] bool is_message() const {
     return !type || (type->message && line != Line::kList && line != Line::kAdd);
   }
@@ -25,7 +25,8 @@ struct FormModel::Node {
 
 namespace {
 
-/// "machine dgx1-v100, count 2": the first values of a message, for where it is closed.
+/// Returns the first values of a message, such as "machine dgx1-v100, count 2", to show while the
+/// message is collapsed.
 QString summary(const core::Value& message) {
   constexpr int kMax = 3;
   QStringList parts;
@@ -87,7 +88,8 @@ void FormModel::fill(Node& node) const {
   }
 }
 
-/// Elements that came or went since the text was another one, and what all lines now say.
+/// Updates the lines below a node after a change of the text: elements that were added or removed,
+/// and the contents of all lines.
 void FormModel::follow(Node& node) {
   if (!node.filled || node.below.empty()) return;
   if (node.line == Line::kList) {
@@ -148,7 +150,7 @@ QModelIndex FormModel::index_of(const core::FieldPath& path) {
     if (at->line != Line::kList) continue;
     fill(*at);
     if (step.index + 1 >= static_cast<int>(at->below.size()))
-      break;  // an element that is not there: its list
+      break;  // the element does not exist, so use its list
     at = at->below[static_cast<std::size_t>(step.index)].get();
   }
   return index_of(*at);
@@ -230,12 +232,12 @@ QString FormModel::problem(const QModelIndex& index) const {
   if (at.line == Line::kAdd) return {};
   core::FieldPath path = path_of(at);
   const auto found = problems_.find(path);
-  // The problem of an element that is not written is shown at its list.
+  // A problem of an element that is not in the text is shown at the element's list.
   const bool elsewhere = at.line == Line::kList && text_->count(path) > 0;
   return found == problems_.end() || elsewhere ? QString() : QString::fromStdString(found->second);
 }
 
-/// For those who do not see colours: in words what the picture shows.
+/// Describes the marks in words, for users who cannot see the colours.
 QString FormModel::marks(const Node& node) const {
   const QString wrong = problem(index_of(node));
   return wrong.isEmpty() ? QString() : tr("problem: %1").arg(wrong);
@@ -317,7 +319,7 @@ void FormModel::add(const QModelIndex& index) {
   const Node& at = node(index);
   core::FieldPath field = path_of(at);
   if (at.type->repeated) field.back().index = text_->count(field);
-  // A number cannot be written without one; it is there to be changed.
+  // A number cannot be written without a value, so add one for the user to change.
   const bool number = at.type->kind == Kind::kWhole || at.type->kind == Kind::kNumber;
   ask(core::add_field(*text_, field, number ? "1" : ""), field);
 }

@@ -22,12 +22,12 @@ class FormModel : public QAbstractItemModel {
  public:
   enum Column { kName, kValue, kColumns };
   static constexpr int kFaintRole =
-      Qt::UserRole;  ///< bool: the value is not in the text, or is read-only
+      Qt::UserRole;  ///< bool: true if the value is not in the text, or is read-only
   enum class Line {
-    kField,    ///< a single value, or a message
-    kList,     ///< a repeated field; its elements are below
+    kField,    ///< a single value or a message
+    kList,     ///< a repeated field, whose elements are below
     kElement,  ///< an element of a repeated field
-    kAdd,      ///< the last row below the elements: adds one
+    kAdd,      ///< the row after the elements, which adds an element
   };
 
   explicit FormModel(core::Schema schema, QObject* parent = nullptr);
@@ -85,8 +85,8 @@ class FormModel : public QAbstractItemModel {
   core::Schema schema_;
   std::shared_ptr<const core::ScenarioText> text_;
   std::unique_ptr<Node> root_;
-  std::map<core::FieldPath, std::string> problems_;  ///< by field
-  std::map<core::FieldPath, int> inside_;  ///< the number of problems in fields below this one
+  std::map<core::FieldPath, std::string> problems_;  ///< by field: its problem
+  std::map<core::FieldPath, int> inside_;  ///< by field: number of problems in the fields below it
   bool frozen_ = false;
 };
 

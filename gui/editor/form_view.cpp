@@ -58,13 +58,13 @@ void FormDelegate::setEditorData(QWidget* editor, const QModelIndex& index) cons
   const QString value = index.data(Qt::EditRole).toString();
   auto* const box = qobject_cast<QComboBox*>(editor);
   if (!box) {
-    // A finished check must not discard what the user is typing.
+    // A finished check must not discard the text that the user is typing.
     auto* const line = qobject_cast<QLineEdit*>(editor);
     if (!line->isModified()) line->setText(value);
     return;
   }
   int at = box->findData(value);
-  if (at < 0) {  // written, and no choice: it stays until another one is taken
+  if (at < 0) {  // an invalid value in the text stays until the user chooses another one
     box->addItem(value, value);
     at = box->count() - 1;
   }
@@ -113,7 +113,7 @@ bool FormView::event(QEvent* event) {
   return QTreeView::event(event);
 }
 
-/// The action of Enter and of a double click.
+/// Executes the action of Enter or of a double click.
 void FormView::use(const QModelIndex& index) {
   const QModelIndex value = index.siblingAtColumn(FormModel::kValue);
   if (model_.line(index) == FormModel::Line::kAdd) {

@@ -1,6 +1,6 @@
-// A recovery file is JSON: the text of a scenario and the known facts about its file. Its name
+// A recovery file is JSON: the text of a scenario, and the known facts about its file. Its name
 // consists of the scenario's name and a random part, so that no two editors use the same file.
-// NAME.lock next to it is locked while the editor lives.
+// NAME.lock next to it is locked while the editor is open.
 
 #include "gui/editor/recovery.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto kEnding = ".recovery.json";
 
-/// Returns the same string for all ways to write a path.
+/// Returns the same string for all spellings of a path.
 QString identity(const QString& path) {
   const QFileInfo file(path);
   return file.exists() ? file.canonicalFilePath() : file.absoluteFilePath();
@@ -29,7 +29,7 @@ QString identity(const QString& path) {
 /// Locks a recovery file; returns null if a running editor has locked it.
 std::unique_ptr<QLockFile> lock_of(const QString& file) {
   auto lock = std::make_unique<QLockFile>(file + QStringLiteral(".lock"));
-  lock->setStaleLockTime(0);  // a window may be open for days
+  lock->setStaleLockTime(0);  // locks never expire, since a window may be open for days
   return lock->tryLock(0) ? std::move(lock) : nullptr;
 }
 

@@ -15,8 +15,8 @@ namespace tutti::gui {
 
 /// The unsaved text of a scenario, as a recovery file stores it.
 struct UnsavedText {
-  QString path;            ///< the scenario's file; empty: it has none yet
-  QDateTime file_written;  ///< when that file was last written, as far as the editor knew
+  QString path;            ///< path of the scenario's file; empty: none yet
+  QDateTime file_written;  ///< when that file was last written, as far as the editor knows
   bool byte_order_mark = false;
   bool crlf = false;
   std::string text;
@@ -39,7 +39,7 @@ class RecoveryFile {
 
  private:
   QString folder_;
-  QString file_;  ///< empty: there is none
+  QString file_;  ///< path of the recovery file; empty: there is none
   std::unique_ptr<QLockFile> lock_;
 };
 

@@ -21,10 +21,10 @@ namespace tutti::gui {
 
 namespace {
 
-/// Below that many pixels form and text are one above the other.
+/// Below this width in pixels, form and text are one above the other.
 constexpr int kWide = 760;
 
-/// The maximum delay between a change of the text and of the recovery file.
+/// Maximum delay in ms between a change of the text and the update of the recovery file.
 constexpr int kKeepAfterMs = 1000;
 
 QString shown_problem(const core::Problem& problem, const QString& own) {
@@ -170,7 +170,7 @@ void ScenarioEditor::set_text(const std::string& text) {
   checker_.check(text, path().toStdString(), Checker::When::kAtOnce);
   follow_text();
   form_->collapseAll();
-  // Sections that are written are open, as in the text.
+  // Expand the sections that are in the text.
   for (int row = 0; row < model_->rowCount(); ++row) {
     const QModelIndex section = model_->index(row, 0);
     if (model_->written(section)) form_->expand(section);
@@ -235,7 +235,7 @@ bool ScenarioEditor::save_to(const QString& path) {
 
 // --- unsaved changes ---
 
-/// Lets the recovery file follow the text.
+/// Updates the recovery file to match the text.
 void ScenarioEditor::keep_changes() {
   keep_->stop();
   if (!changed()) return recovery_.remove();
@@ -275,17 +275,17 @@ ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
   }
 }
 
-/// Shows the text as a change of what its file holds, so that undo leads back to that.
+/// Shows the recovered text as a change of the file's content, so that undo restores that content.
 void ScenarioEditor::take_over(LeftBehind& left) {
   const UnsavedText& unsaved = left.unsaved();
-  std::string before;  // what the file holds, if it can be read
+  std::string before;  // content of the file, if it can be read
   ScenarioFile file{unsaved.path, {}, unsaved.byte_order_mark, unsaved.crlf};
   if (!unsaved.path.isEmpty()) {
     if (const auto read = ScenarioBytes::read(unsaved.path))
       before = file.take(*read).value_or(std::string());
   }
   file.written =
-      unsaved.file_written;  // who has written the file since is not overwritten without asking
+      unsaved.file_written;  // a file that was written since then is not overwritten without asking
   file_ = file;
   set_text(before);
   text_->apply({{0, before.size(), unsaved.text}});
@@ -313,7 +313,7 @@ bool ScenarioEditor::recover(bool* nothing_left) {
 
 void ScenarioEditor::text_changed() {
   if (!keep_->isActive()) keep_->start();
-  // A large text is not read again at every key.
+  // A large text is not parsed again at every keystroke.
   constexpr int kLarge = 100'000, kLargePauseMs = 250;
   follow_->start(text_->document()->characterCount() > kLarge && !applying_ ? kLargePauseMs : 0);
   checker_.check(text(), path().toStdString());
@@ -346,7 +346,7 @@ void ScenarioEditor::convert() {
 }
 
 void ScenarioEditor::apply(const core::TextEdits& edits, const core::FieldPath& field) {
-  // The edits are of the text that the form shows.
+  // The edits must apply to the text that the form shows.
   if (read_->text() != text()) return follow_text();
   applying_ = true;
   text_->apply(edits);
@@ -359,7 +359,7 @@ void ScenarioEditor::apply(const core::TextEdits& edits, const core::FieldPath& 
   form_->scrollTo(at);
 }
 
-/// About the field where the form's cursor is: what it means, what is wrong, where it is in the
+/// Describes the field at the form's cursor: its meaning, its problem, and its location in the
 /// text.
 void ScenarioEditor::show_field() {
   const QModelIndex at = form_->currentIndex();

@@ -109,7 +109,7 @@ class ScenarioEditor : public QWidget {
   ScenarioFile file_;
   QString recovery_folder_;
   RecoveryFile recovery_;
-  std::shared_ptr<const core::ScenarioText> read_;  ///< what the form shows
+  std::shared_ptr<const core::ScenarioText> read_;  ///< the text that the form shows
   std::vector<PlacedProblem> problems_;
   Checker checker_;
   FormModel* model_;
@@ -121,9 +121,9 @@ class ScenarioEditor : public QWidget {
   QLabel* broken_;
   QListWidget* list_;
   QTimer* follow_;
-  QTimer* keep_;                 ///< active: the recovery file is older than the text
-  bool keeping_failed_ = false;  ///< the user has been informed
-  bool applying_ = false;        ///< true while an edit of the form changes the text
+  QTimer* keep_;                 ///< timer; active while the recovery file is older than the text
+  bool keeping_failed_ = false;  ///< true: the user has been informed of the failure
+  bool applying_ = false;        ///< true while an edit in the form changes the text
 };
 
 }  // namespace tutti::gui

@@ -23,10 +23,11 @@ struct ScenarioBytes {
 
 /// A scenario's file and its format on disk, so that unchanged parts are written as they were read.
 struct ScenarioFile {
-  QString path;       ///< empty: it has none yet
-  QDateTime written;  ///< when the file was last written, as far as is known here
+  QString path;       ///< path of the file; empty: none yet
+  QDateTime written;  ///< when the file was last written, as far as the editor knows
   bool byte_order_mark = false;
-  bool crlf = false;  ///< lines end with "\r\n"; in memory they always end with '\n'
+  /// True: lines of the file end with "\r\n"; in memory they always end with '\n'.
+  bool crlf = false;
 
   /// The longest line that is accepted: Qt takes seconds to break longer ones.
   static constexpr std::size_t kMaxBytesOfALine = 64 << 10;

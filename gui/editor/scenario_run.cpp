@@ -68,7 +68,7 @@ ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl&
     core::TimelineTee tee(summary, writer);
     core::RunControl watched = control;
     watched.progress = [&](double share) {
-      // A full disk is noticed now, not after hours.
+      // Stop now if the disk is full, rather than after hours.
       if (!writer.good()) cancel = true;
       control.progress(share);
     };

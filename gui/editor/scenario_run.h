@@ -25,10 +25,10 @@ class ScenarioRun : public QObject {
   struct Order {
     Backend backend;
     std::string text;
-    std::string path;  ///< the text's path in error messages; relative names of files in the text
-                       ///< start from it
+    /// Path of the text in error messages; relative file names in the text refer to its folder.
+    std::string path;
     core::Library library;
-    std::string timeline;                      ///< the file to write
+    std::string timeline;                      ///< path of the timeline to write
     std::vector<core::Override> changes = {};  ///< overrides of fields of the text
   };
   /// Starts a run; ended() follows. REQUIRES: none is running.
@@ -40,7 +40,7 @@ class ScenarioRun : public QObject {
   [[nodiscard]] bool running() const { return thread_.joinable(); }
 
   struct Result {
-    QString timeline;  ///< empty: no step ended, and there is no file
+    QString timeline;  ///< path of the timeline; empty: no step ended, so there is no file
     std::optional<core::Error> error;
     bool stopped = false;
   };
@@ -53,7 +53,7 @@ class ScenarioRun : public QObject {
   static Result run(const Order& order, const core::RunControl& control, std::atomic<bool>& cancel);
 
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< the number of the run; messages of earlier runs are ignored
+  std::int64_t number_ = 0;  ///< number of the run; messages of earlier runs are ignored
   std::jthread thread_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace tutti::gui {
 
-/// The margin of a text.
+/// The margin with the line numbers of a text.
 class LineNumbers : public QWidget {
  public:
   explicit LineNumbers(TextEditor& editor) : QWidget(&editor), editor_(editor) {}
@@ -23,8 +23,8 @@ class LineNumbers : public QWidget {
 
 namespace {
 
-/// Comments are drawn fainter than fields. (JSON has none, and there a '#' outside of a string is
-/// an error anyway.)
+/// Draws comments fainter than fields. (JSON has no comments, and a '#' outside of a string is an
+/// error there anyway.)
 class Remarks : public QSyntaxHighlighter {
  public:
   explicit Remarks(TextEditor& editor) : QSyntaxHighlighter(editor.document()), editor_(editor) {}
@@ -62,7 +62,7 @@ TextEditor::TextEditor(QWidget* parent) : QPlainTextEdit(parent), margin_(new Li
   setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   setTabChangesFocus(
-      true);  // text format needs no tabs, and the keyboard alone has to get out again
+      true);  // the text format needs no tabs, and keyboard users must be able to leave the editor
   new Remarks(*this);
   connect(this, &QPlainTextEdit::blockCountChanged, this,
           [this] { setViewportMargins(margin_width(), 0, 0, 0); });
@@ -74,7 +74,7 @@ TextEditor::TextEditor(QWidget* parent) : QPlainTextEdit(parent), margin_(new Li
 }
 
 std::string TextEditor::utf8() const {
-  // toPlainText() would make spaces of no-break spaces.
+  // toPlainText() would convert no-break spaces to spaces.
   return document()
       ->toRawText()
       .replace(QChar::ParagraphSeparator, QLatin1Char('\n'))
@@ -160,7 +160,7 @@ void TextEditor::update_marks() {
   setExtraSelections(marks);
 }
 
-/// Files are for the window to open; their names would be text here.
+/// Rejects dropped files, which the window opens; here their names would be inserted as text.
 void TextEditor::dragEnterEvent(QDragEnterEvent* event) {
   if (!event->mimeData() || event->mimeData()->hasUrls()) return event->ignore();
   QPlainTextEdit::dragEnterEvent(event);
@@ -170,7 +170,7 @@ bool TextEditor::canInsertFromMimeData(const QMimeData* source) const {
   return source && source->hasText();
 }
 
-/// All ways to paste lead here: keys, the menu, the middle button, dropping. An empty clipboard has
+/// All ways to paste call this: keys, the menu, the middle button, dropping. An empty clipboard has
 /// no data or no text; Qt 6.4 (tried with 6.4.2) ends the program when it inserts that.
 void TextEditor::insertFromMimeData(const QMimeData* source) {
   if (canInsertFromMimeData(source)) QPlainTextEdit::insertFromMimeData(source);

@@ -29,8 +29,7 @@ static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& tick
     const int x = axis.left() + pixel_at(scene.range, piece.from + t, axis.width());
     const QRect box(x + 4, axis.top(), std::min(104, end - x - 6), axis.height() - 4);
     const QString label = QString::fromStdString(ticks.label(t));
-    // One that the next stretch would cut is worse than none, and so is one that something else
-    // covers in part.
+    // Omit a label that the next stretch or some overlay would cut.
     const int wide = painter.fontMetrics().horizontalAdvance(label);
     if (wide > box.width() ||
         covered.intersects(QRect(box.topLeft(), QSize(wide + 4, box.height()))))

@@ -12,7 +12,7 @@ using core::Time;
 
 namespace {
 
-constexpr int kGap = 2;  ///< between rows
+constexpr int kGap = 2;  ///< gap between rows, in pixels
 
 }  // namespace
 
@@ -82,7 +82,7 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   if (shown == 0) return;
   Pixel* const first = pixels_ + (top_ + top + hidden) * stride_;
   if (shown == height) return draw_columns(columns, looks, first, stride_, height);
-  // A line that the window's edge cuts is drawn as a whole into a buffer, and then copied.
+  // Draw a line that the window's edge cuts completely into a buffer, and copy the visible part.
   std::vector<Pixel> comparison(static_cast<std::size_t>(height) * columns.size());
   const auto line_beside = [&](int y) {
     return comparison.begin() + (hidden + y) * static_cast<std::ptrdiff_t>(columns.size());
@@ -92,7 +92,7 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   for (int y = 0; y < shown; ++y) std::copy_n(line_beside(y), columns.size(), first + y * stride_);
 }
 
-/// Paints the area that draw_columns() fills, as few rectangles.
+/// Paints the area that draw_columns() fills with as few rectangles as possible.
 void LineCanvas::span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap,
                              int height) {
   for (std::size_t x = 0; x < columns.size(); ++x) {
@@ -115,8 +115,8 @@ void LineCanvas::path(const Side& side) {
   }
 }
 
-/// From below what the second takes longer, from above what it takes less; all of the height from a
-/// quarter on.
+/// Paints deviations: upwards from the bottom if the second timeline takes longer, downwards from
+/// the top if it takes less time. A quarter or more fills the height.
 void LineCanvas::errors(const DifferenceRow& row) {
   constexpr double kMax = 0.25, kMin = 0.0005;
   const int room = height_ - 2 * device(kGap);
@@ -148,8 +148,8 @@ void LineCanvas::load(const core::LinkRecord& link) {
   }
 }
 
-/// Draws the maximum of the counter at each pixel, so that no peak vanishes; the maximum over the
-/// run has the full height of the line.
+/// Draws the counter's maximum at each pixel, so that no peak is lost. The maximum over the run has
+/// the full height of the line.
 void LineCanvas::counter(const Counter& counter) {
   const int room = height_ - 2 * device(kGap);
   const Pixel edge = blend(scene_.theme.load, scene_.theme.text, 0.4);
@@ -165,7 +165,7 @@ void LineCanvas::counter(const Counter& counter) {
   }
 }
 
-/// Paints a collapsed group: how many of its devices compute, or how many of its lanes are busy.
+/// Paints a collapsed group: the number of its devices that compute, or of its lanes that are busy.
 /// With two timelines, the first is in the upper half and the second in the lower half.
 void LineCanvas::utilisation(const Line& group) {
   const auto of_second = [&](std::size_t r) { return scene_.trace.rows()[r].side == 1; };
@@ -208,7 +208,7 @@ void LineCanvas::box(Time start, Time end, Pixel filled) {
     fill(from, from + 1, device(kGap), height_ - device(kGap), scene_.theme.background);
 }
 
-/// Fills pixels from … to - 1 of lines top … bottom - 1, counted from the top of the current line.
+/// Fills pixels from … to - 1 of rows top … bottom - 1, counted from the top of the current line.
 void LineCanvas::fill(int from, int to, int top, int bottom, Pixel filled) {
   if (shapes_) return shape(QRect(from, top_ + top, to - from, bottom - top), filled);
   for (int y = std::max(0, top_ + top); y < std::min(size_.height(), top_ + bottom); ++y)
@@ -216,7 +216,7 @@ void LineCanvas::fill(int from, int to, int top, int bottom, Pixel filled) {
               filled);
 }
 
-/// Rectangles side by side of one colour are one.
+/// Merges adjacent rectangles of one colour.
 void LineCanvas::shape(const QRect& box, Pixel filled) {
   if (shape_colour_ == filled && shape_.top() == box.top() && shape_.height() == box.height() &&
       box.left() == shape_.left() + shape_.width()) {

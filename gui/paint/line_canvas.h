@@ -48,15 +48,15 @@ class LineCanvas {
 
   const Scene& scene_;
   qreal scale_;
-  QSize size_;  ///< in device pixels
+  QSize size_;  ///< size in device pixels
   QPainter* shapes_ = nullptr;
-  QRect shape_;  ///< the last one, which may still be extended
+  QRect shape_;  ///< the last rectangle, which may still be extended
   Pixel shape_colour_ = 0;
   Pixel* pixels_ = nullptr;
   std::ptrdiff_t stride_ = 0;
   RowRaster raster_;
   std::vector<RowTexts>& texts_;
-  int top_ = 0;  ///< the top of the current line
+  int top_ = 0;  ///< top of the current line
   int height_ = 0;
 };
 

@@ -13,14 +13,14 @@ constexpr int kIndent = 12;
 constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft,
                         kRight = Qt::AlignVCenter | Qt::AlignRight;
 
-/// "at most 12.3 MB".
+/// Returns the counter's maximum, such as "at most 12.3 MB".
 std::string most_of(const NamedCounter& counter) {
   const std::int64_t peak = counter.counter->peak();
   if (counter.bytes) return "at most " + core::show(core::Bytes(peak));
   return fmt::format("at most {} message{} waiting", peak, peak == 1 ? "" : "s");
 }
 
-/// The names of one line after the other.
+/// Paints the names of the lines, one after the other.
 class NamePainter {
  public:
   NamePainter(QPainter& painter, const Scene& scene, ShortTexts& texts)
@@ -48,7 +48,7 @@ class NamePainter {
   }
 
  private:
-  /// At the right, beside which of two timelines the line is of if that is said there.
+  /// Paints the pin at the right end, next to the name of the timeline if there is one.
   void pin(const Line& line, const QRect& box) {
     const int right =
         line.timeline.empty()
@@ -67,14 +67,13 @@ class NamePainter {
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }
 
-  /// Paints the side that the line belongs to, at its right; returns the rest of the line for its
-  /// name.
+  /// Paints the line's side at its right end; returns the rest of the line for its name.
   QRect side(const Line& line, const QRect& box, const QRect& text) {
     const auto width_of = [&](const std::string& words) {
       return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
     };
     const QColor its = colour(scene_.theme.sides[line.side % 2]);
-    // The name first: which of the two it is the colour says, too.
+    // The name has priority, since the colour shows the side, too.
     const int wide = std::clamp(text.width() - 10 - width_of(line.name),
                                 std::min(40, width_of(line.timeline)), width_of(line.timeline));
     texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()),
@@ -83,7 +82,7 @@ class NamePainter {
     return text.adjusted(0, 0, -wide - 10, 0);
   }
 
-  /// Returns true if the line above shows the same name for the other timeline.
+  /// True if the line above shows the same name for the other timeline.
   [[nodiscard]] bool is_said_above(std::size_t number) const {
     if (number == 0) return false;
     const Line& line = scene_.layout.lines()[number];
@@ -102,7 +101,7 @@ class NamePainter {
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names, ShortTexts& texts) {
   painter.save();
   painter.setClipRect(names);
-  painter.fillRect(names, colour(scene.theme.background));  // below the last line
+  painter.fillRect(names, colour(scene.theme.background));  // the area below the last line
   NamePainter name_painter(painter, scene, texts);
   const auto& all = scene.layout.lines();
   for (const bool pinned : {false, true}) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Pixel kAlpha = 0xff000000;
 
-/// A shade darker, for the edges between spans.
+/// Returns a darker shade for the edges between spans.
 Pixel darker(Pixel colour) {
   return kAlpha | ((colour >> 1 & 0x7f7f7f) + (colour >> 2 & 0x3f3f3f));
 }
@@ -61,7 +61,7 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       columns_[x] = {};
     } else if (touching == 1) {
       const SpanRow::Index span = reaches_in ? first - 1 : first;
-      // The following pixels that only this span touches are identical.
+      // Subsequent pixels that are only touched by this span are identical.
       const std::int64_t until = spans.end(span).count();
       while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until)
         ++next;
@@ -90,8 +90,8 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
 
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels,
                   std::ptrdiff_t stride, int height) {
-  // First which lines each pixel fills, then line by line, as memory lies; without branches and
-  // side by side, so that several pixels are drawn at a time.
+  // First determine the lines that each pixel fills. Then draw line by line, in the order of memory
+  // and without branches, so that several pixels are drawn at a time.
   const std::size_t width = columns.size();
   std::vector<Pixel> colours(width);
   std::vector<std::int32_t> from(width), to(width);

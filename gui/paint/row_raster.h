@@ -25,9 +25,9 @@ using SpanLooks = std::array<SpanLook, 64>;
 /// The content of a row at one pixel of a time axis.
 struct Column {
   std::uint8_t kind = 0;
-  bool begins = false;  ///< a span of several pixels begins here
+  bool begins = false;  ///< true: a span of several pixels begins here
   std::uint16_t filled =
-      0;  ///< fraction of the time that is covered, in units of 1 / kFull; 0: nothing is there
+      0;  ///< covered fraction of the time, in units of 1 / kFull; 0: nothing is there
   static constexpr std::uint16_t kFull = 0xffff;
   bool operator==(const Column&) const = default;
 };
@@ -64,9 +64,9 @@ class RowRaster {
   static constexpr std::size_t kEdge = 3;
 
  private:
-  std::vector<std::int64_t> edges_;  ///< when each pixel begins, and when the last one ends
+  std::vector<std::int64_t> edges_;  ///< start of each pixel, and end of the last one
   std::vector<SpanRow::Index>
-      places_;  ///< the index in the row of the first span at or after each edge
+      places_;  ///< by edge: index in the row of the first span at or after it
   std::vector<Column> columns_;
   std::vector<Alone> alone_;
 };

@@ -8,12 +8,12 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kStretch = 15;  ///< looked at together
-constexpr int kRun = 60;      ///< a run narrower than that has no text
+constexpr int kStretch = 15;  ///< pixels that are examined together
+constexpr int kRun = 60;      ///< a narrower run of pixels has no text
 constexpr int kNone = -1;
 
-/// The kind that more than half of these pixels have, if they are filled to more than half; else
-/// kNone.
+/// Returns the kind of more than half of these pixels, if more than half of them are filled;
+/// otherwise kNone.
 int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_t to) {
   std::array<std::uint16_t, 256> pixels{};
   std::uint64_t filled = 0;
@@ -41,7 +41,7 @@ RowTexts texts_of(const RowRaster& raster, double scale) {
                           static_cast<int>(static_cast<double>(to) / scale),
                           static_cast<std::uint8_t>(kind)});
   };
-  // The pixels at a span's ends may be others', too.
+  // Pixels at a span's ends may also belong to other spans.
   const std::size_t wide = device(kNarrowText - 2);
   auto next_wide = raster.alone().begin();
   int kind = kNone;
@@ -53,7 +53,7 @@ RowTexts texts_of(const RowRaster& raster, double scale) {
       if (next_wide->to - next_wide->from < wide) continue;
       has_wide = true;
       if (next_wide->from >= from) texts.wide.push_back(next_wide->span);
-      if (next_wide->to > to) break;  // the next stretch has it, too
+      if (next_wide->to > to) break;  // the next stretch also contains it
     }
     const int here = has_wide ? kNone : filled_with(columns, from, to);
     if (here == kind) continue;

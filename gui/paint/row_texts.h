@@ -12,11 +12,11 @@ namespace tutti::gui {
 struct RowTexts {
   /// Many adjacent short spans that look like one span of one kind.
   struct Run {
-    int from = 0, to = 0;  ///< logical pixels
+    int from = 0, to = 0;  ///< range in logical pixels
     std::uint8_t kind = 0;
     bool operator==(const Run&) const = default;
   };
-  std::vector<SpanRow::Index> wide;  ///< spans that may be wide enough for a text of their own
+  std::vector<SpanRow::Index> wide;  ///< spans that may have room for a text of their own
   std::vector<Run> runs;
 };
 

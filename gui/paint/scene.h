@@ -17,11 +17,11 @@ struct Scene {
   const Layout& layout;
   const Theme& theme;
   TimeRange range;
-  int scroll = 0;  ///< pixels that are scrolled out above the window; pinned lines do not scroll
-  bool path_only = false;              ///< everything but the critical path is faint
-  const Traffic* traffic = nullptr;    ///< for the lines of counters
-  static constexpr int kGutter = 210;  ///< the width of the names, left of the lines
-  static constexpr int kAxis = 26;     ///< the height of the time axis, above the lines
+  int scroll = 0;  ///< number of pixels scrolled out above the window; pinned lines do not scroll
+  bool path_only = false;              ///< true: everything except the critical path is faint
+  const Traffic* traffic = nullptr;    ///< values for the lines of counters; null: none
+  static constexpr int kGutter = 210;  ///< width in pixels of the names, left of the lines
+  static constexpr int kAxis = 26;     ///< height in pixels of the time axis, above the lines
 };
 
 /// Returns the rectangle of the lines in an area of this size: right of the names and below the

@@ -6,7 +6,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Texts that are kept; then they are forgotten and worked out anew.
+/// Maximum number of cached texts; then the cache is cleared.
 constexpr int kMax = 4096;
 /// Widths are rounded down to a multiple of this, so that shortened texts stay the same while the
 /// view is zoomed.
@@ -41,7 +41,7 @@ void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& wo
     if (shaped->text.text().isEmpty())
       shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
   }
-  if (shaped->text.text() == QStringLiteral("…")) return;  // that says nothing
+  if (shaped->text.text() == QStringLiteral("…")) return;  // an ellipsis alone is useless
   const int room = box.width() - shaped->width;
   const int left = alignment & Qt::AlignRight ? room : alignment & Qt::AlignHCenter ? room / 2 : 0;
   painter.setPen(pen);

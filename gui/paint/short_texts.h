@@ -25,12 +25,12 @@ class ShortTexts {
   struct Face {
     QFont font;
     QHash<QString, Shaped> whole;
-    QHash<std::pair<QString, int>, Shaped> cut;  ///< by the available width
+    QHash<std::pair<QString, int>, Shaped> cut;  ///< shortened texts by the available width
   };
 
   [[nodiscard]] Face& face_of(const QFont& font);
 
-  Face faces_[2];  ///< plain, bold
+  Face faces_[2];  ///< plain and bold
 };
 
 }  // namespace tutti::gui

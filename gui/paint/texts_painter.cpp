@@ -37,7 +37,7 @@ std::string fitted(const Difference& difference, const QFontMetrics& metrics, in
   return "";
 }
 
-/// The texts of one line after the other.
+/// Paints the texts of the lines, one after the other.
 class TextPainter {
  public:
   TextPainter(QPainter& painter, const Scene& scene, const QRect& lines, ShortTexts& texts)
@@ -61,11 +61,11 @@ class TextPainter {
     for (const SpanRow::Index i : found.wide) {
       const QRect box = box_of(spans.start(i), spans.end(i));
       if (box.isEmpty()) continue;
-      // A colour alone does not tell where one ends and the next of its kind begins.
+      // A colour alone does not show where a span ends and the next one of its kind begins.
       if (i > 0 && spans.end(i - 1) == spans.start(i)) part(spans.start(i));
       if (i + 1 < spans.size() && spans.start(i + 1) == spans.end(i)) part(spans.end(i));
       std::string label = label_of(scene_.trace, row, i);
-      // The colour says that it is the backward pass; of which layer it does not.
+      // The colour shows that it is a backward pass, but not the layer, so the layer has priority.
       const std::string kind = core::span_name(spans.kind(i));
       if (label.size() > kind.size() && !has_room(box, label) && spans.layer(i) >= 0)
         label = has_room(box, label.substr(kind.size() + 1)) ? label.substr(kind.size() + 1) : kind;
@@ -107,8 +107,7 @@ class TextPainter {
     return scene_.path_only ? scene_.theme.faint_text : text_on(colour_of(scene_, kind));
   }
 
-  /// The stretch of the line from `start` to `end`, within the lines; empty if it is narrower than
-  /// a text needs.
+  /// Returns the part of the line from `start` to `end`; empty if it is too narrow for a text.
   [[nodiscard]] QRect box_of(Time start, Time end) const {
     if (end <= scene_.range.from || start >= scene_.range.to) return {};
     const int from = std::max(0, pixel_at(scene_.range, start, lines_.width()));
@@ -120,7 +119,7 @@ class TextPainter {
     return {lines_.left() + from + 4, lines_.top() + top_, to - from - 8, height_};
   }
 
-  /// A line between spans that touch, in the colour of what is behind them.
+  /// Draws a line between adjacent spans, in the background's colour.
   void part(Time t) {
     const int x = pixel_at(scene_.range, t, lines_.width());
     if (x <= 0 || x >= lines_.width()) return;
@@ -128,7 +127,7 @@ class TextPainter {
                       colour(scene_.theme.background));
   }
 
-  /// Roughly: whether all of a text can be read in it.
+  /// True if the box is roughly wide enough for the whole text.
   [[nodiscard]] bool has_room(const QRect& box, const std::string& text) const {
     return static_cast<int>(text.size()) * painter_.fontMetrics().averageCharWidth() <= box.width();
   }
@@ -141,7 +140,7 @@ class TextPainter {
   const Scene& scene_;
   QRect lines_;
   ShortTexts& texts_;
-  int top_ = 0;  ///< the top of the current line
+  int top_ = 0;  ///< top of the current line
   int height_ = 0;
 };
 

@@ -10,18 +10,18 @@ namespace tutti::gui {
 /// SOURCE: M. Okabe, K. Ito, "Color universal design", 2008, jfly.uni-koeln.de/color
 struct Theme {
   Pixel background;
-  Pixel band;   ///< behind every other row
-  Pixel group;  ///< behind group headers
+  Pixel band;   ///< background of every other row
+  Pixel group;  ///< background of group headers
   Pixel text;
   Pixel faint_text;
-  Pixel line;       ///< between rows, ticks
-  Pixel selection;  ///< the outline of the selection, and the tint of ranges
-  Pixel path;       ///< critical path
-  Pixel load;       ///< the load of links, and the utilisation of collapsed groups
+  Pixel line;       ///< lines between rows, and ticks
+  Pixel selection;  ///< outline of the selection, and tint of ranges
+  Pixel path;       ///< the critical path
+  Pixel load;       ///< load of links, and utilisation of collapsed groups
   Pixel full_load;
   Pixel longer;    ///< errors: the second timeline takes longer
   Pixel shorter;   ///< errors: the second timeline takes less time
-  Pixel sides[2];  ///< markers next to the names of the first and the second timeline
+  Pixel sides[2];  ///< markers next to the names of the two timelines
   Pixel mark;      ///< notes on the timeline
   Pixel cursor;    ///< the time cursor
   SpanLooks spans;

@@ -9,7 +9,7 @@
 
 namespace tutti::gui {
 
-/// Below the last line.
+/// Fills the area below the last line.
 static void fill_rest(QImage& image, const Scene& scene, qreal scale) {
   int bottom = 0;
   const auto& lines = scene.layout.lines();
@@ -21,8 +21,8 @@ static void fill_rest(QImage& image, const Scene& scene, qreal scale) {
   }
 }
 
-/// Lines share no pixel, so each core takes the next one. Pinned lines are painted last, since the
-/// others scroll beneath them.
+/// Lines share no pixels, so each core paints the next line. Pinned lines are painted last, since
+/// other lines scroll beneath them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before) {
   const auto device = [scale](int logical) {
     return std::max(1, static_cast<int>(std::lround(logical * scale)));

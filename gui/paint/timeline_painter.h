@@ -15,8 +15,8 @@ namespace tutti::gui {
 
 /// The painted area of the lines, right of the names.
 struct PaintedLines {
-  QImage image;                 ///< spans, groups and loads, without texts
-  std::vector<RowTexts> texts;  ///< for each line of the layout, the spans with room for a text
+  QImage image;                 ///< spans, groups and loads without texts
+  std::vector<RowTexts> texts;  ///< for each line of the layout: spans with room for a text
 };
 
 /// Paints at `scale` device pixels per logical pixel, by scanlines on all cores, so that ten

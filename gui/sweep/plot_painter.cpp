@@ -13,15 +13,15 @@ namespace tutti::gui {
 namespace {
 
 constexpr int kGap = 8;
-constexpr int kSample = 26;  ///< a legend's line
+constexpr int kSample = 26;  ///< width in pixels of a sample line in the legend
 constexpr int kMaxLegendRows = 4;
 constexpr std::size_t kForms = 5;
-/// With more points than that across a curve, dots would cover it.
+/// If the points of a curve are closer than this, in pixels, dots would cover the curve.
 constexpr double kMinBetweenDots = 7;
 
 QString tr(const char* text) { return QCoreApplication::translate("Plot", text); }
 
-/// Texts of the legend, and what they are drawn with.
+/// An entry of the legend: its text, and how it is drawn.
 struct Entry {
   enum class What { kCurve, kBound, kMeasured, kGivenUp } what = What::kCurve;
   std::size_t curve = 0;
@@ -43,7 +43,8 @@ std::vector<Entry> legend_of(const SweepCurves& curves) {
   return entries;
 }
 
-/// At most four points for each pixel across: what comes in, the extremes, what goes out.
+/// Reduces a curve to at most four points per horizontal pixel: the first, the extremes, and the
+/// last.
 QPolygonF thinned(const std::vector<CurvePoint>& points, const PlotGeometry& geometry) {
   QPolygonF line;
   std::size_t i = 0;
@@ -144,8 +145,9 @@ class Picture {
     painter_.drawPolyline(thinned(curves_.bound.points, geometry_));
   }
 
-  /// A polyline is one outline, whose every edge is looked at in every row of pixels: seconds for
-  /// one that goes up and down thousands of times. Pieces by themselves take hundredths.
+  /// Draws a polyline in pieces. As a single outline, every edge is examined in every row of
+  /// pixels, which takes seconds for a line with thousands of turns; in pieces, it takes
+  /// hundredths.
   void draw(const QPolygonF& line) {
     constexpr qsizetype kLong = 500;
     if (line.size() < kLong) return painter_.drawPolyline(line);
@@ -166,7 +168,7 @@ class Picture {
     const double between =
         geometry_.area().width() / static_cast<double>(std::max<std::size_t>(1, points.size()));
     const double radius = between < kMinBetweenDots ? 0 : 3.2;
-    // A point that has no neighbour has no line either.
+    // A point without neighbours has no line, so draw a dot.
     if (radius > 0 || known.size() == 1) {
       for (const CurvePoint& point : known)
         paint_dot(painter_, geometry_.at(point), c, ink, 3.2, false);
@@ -309,7 +311,8 @@ PlotGeometry::PlotGeometry(const SweepCurves& curves, const QSize& size, const Q
 }
 
 QColor curve_colour(std::size_t curve, const Theme& theme) {
-  // Okabe and Ito's, those first that are far apart; the last is the text's, black or white.
+  // Colours of Okabe and Ito, sorted so that the first ones differ most; the last is that of text,
+  // black or white.
   constexpr std::array<Pixel, 7> kColours{0xff0072b2, 0xffd55e00, 0xff009e73, 0xffcc79a7,
                                           0xffe69f00, 0xff56b4e9, 0};
   const Pixel chosen = kColours[curve % kColours.size()];

@@ -14,7 +14,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// So far from a point the mouse still means it.
+/// Maximum distance in pixels between the mouse and a point that it selects.
 constexpr double kReach = 14;
 
 bool walks(int key) {
@@ -119,7 +119,7 @@ void PlotView::step_along(int by) {
   select(CurvePlace{selected_->curve, static_cast<std::size_t>(index)});
 }
 
-/// Steps to the next curve by height at this value of the field, since curves cross.
+/// Moves to the next higher or lower curve at this value of the field, since curves may cross.
 void PlotView::step_across(int up) {
   if (!selected_) return select(curves_.best);
   const CurvePoint from = curves_.at(*selected_);
@@ -170,7 +170,7 @@ void PlotView::mouseReleaseEvent(QMouseEvent* event) {
   open_selected();
 }
 
-/// While this has the keyboard, arrows are its own rather than the timeline's.
+/// While the plot has the focus, arrow keys move in the plot rather than in the timeline.
 bool PlotView::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* const key = static_cast<QKeyEvent*>(event);

@@ -65,7 +65,7 @@ class PlotView : public QWidget {
   std::shared_ptr<const SweepData> data_;
   SweepCurves curves_;
   const Theme* theme_;
-  QPixmap picture_;  ///< the plot without the selection; null: has to be painted again
+  QPixmap picture_;  ///< the plot without the selection; null: it must be painted again
   std::optional<CurvePlace> hovered_, selected_;
   QString words_;
 };

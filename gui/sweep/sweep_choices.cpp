@@ -115,7 +115,7 @@ void SweepChoices::show_choice(const SweepData& sweep, const SweepCurves& drawn,
   show_filters(drawn);
 }
 
-/// A list for every field that is not drawn.
+/// Shows a list of values for every field that is not drawn.
 void SweepChoices::show_filters(const SweepCurves& drawn) {
   std::vector<const SweepField*> shown;
   for (const SweepField& field : fields_) {
@@ -123,7 +123,7 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
     if (!is_drawn && field.values.size() > 1 && field.values.size() <= kMaxListed)
       shown.push_back(&field);
   }
-  // If the fields are the same, the list is not changed: the user may have it open.
+  // If the fields are unchanged, the lists are kept, since the user may have one of them open.
   QStringList names;
   for (const SweepField* const field : shown) names << text_of(field->name);
   if (filters_->property("fields").toStringList() != names || !filters_->layout()) {

@@ -24,8 +24,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// Larger sweeps cannot be plotted, and the values would be generated again on every key; the
-/// command line accepts more.
+/// Larger sweeps cannot be plotted, and their values would be generated again at every keystroke.
+/// The command line accepts more.
 constexpr std::int64_t kMaxValues = 200'000;
 
 /// The fields that are varied most often.

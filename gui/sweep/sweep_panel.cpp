@@ -108,7 +108,7 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
     if (result.error) emit failed(words);
   });
   connect(&point_run_, &ScenarioRun::progress, this, [this](const QString& words, double share) {
-    if (run_.running()) return;  // the bar is the sweep's
+    if (run_.running()) return;  // the bar shows the progress of the sweep
     progress_->setValue(static_cast<int>(1000 * share));
     words_->setText(tr("this point: %1").arg(words));
   });
@@ -160,7 +160,7 @@ void SweepPanel::choose_measured() {
 
 void SweepPanel::take(const std::shared_ptr<const SweepData>& sweep) {
   const bool fresh = !opening_.isEmpty();
-  // Choices that another sweep does not know fall back by themselves.
+  // Choices that do not exist in this sweep get their defaults.
   data_ = sweep;
   opening_.clear();
   head_->show();
@@ -240,7 +240,7 @@ void SweepPanel::start_form_again() {
   form_->show();
   std::vector<std::pair<QString, QString>> fields;
   for (const core::Axis& axis : data_->info.axes) {
-    if (axis.fields.size() != 1) continue;  // a table: of the command line alone
+    if (axis.fields.size() != 1) continue;  // a table, which only the command line can define
     QStringList values;
     for (const auto& row : axis.rows) values << QString::fromStdString(row.front());
     fields.emplace_back(QString::fromStdString(axis.fields.front()), values.join(QLatin1Char(',')));
@@ -292,7 +292,7 @@ void SweepPanel::open_point(std::int64_t point) {
   if (backend == executors_.backends.end()) return emit told(tr("this window cannot simulate"));
   const auto changes = changes_of(point);
   if (!changes) return emit told(QString::fromStdString(changes.error().message()));
-  // Another click means another point.
+  // Another click selects another point, so stop the present run.
   point_run_.stop_and_wait();
   point_ = point;
   if (run_.running()) {
@@ -305,7 +305,7 @@ void SweepPanel::open_point(std::int64_t point) {
   for (int again = 2; QFileInfo::exists(timeline); ++again)
     timeline =
         folder_.filePath(QStringLiteral("%1 point %2 (%3).tutti").arg(stem).arg(point).arg(again));
-  // Uses the files as the sweep read them, even if they have changed since.
+  // Use the files as the sweep read them, even if they have changed since then.
   point_run_.start({*backend, data_->info.scenario_text, data_->info.scenario_file,
                     core::Library(data_->files), timeline.toStdString(), *changes});
 }

@@ -99,7 +99,7 @@ class SweepPanel : public QWidget {
   SweepReader reader_;
   SweepRun run_;
   ScenarioRun point_run_;
-  std::int64_t point_ = -1;  ///< the point that is being simulated
+  std::int64_t point_ = -1;  ///< point that is being simulated; -1: none
   std::shared_ptr<const SweepData> data_;
   QString opening_;  ///< the file that is being opened; empty once it is shown
   SweepChoice choice_;

@@ -62,7 +62,7 @@ void SweepReader::join(const QStringList& timelines) {
   course_->news.notify_all();
 }
 
-/// Runs in the reader's thread.
+/// Reads the sweep, in the reader's thread.
 void SweepReader::work(const std::string& path, const std::shared_ptr<Course>& course) {
   // Results for a reader that was stopped or follows another file are discarded.
   const auto say = [&](auto what) {
@@ -76,9 +76,9 @@ void SweepReader::work(const std::string& path, const std::shared_ptr<Course>& c
   auto store = SweepStore::open(path);
   if (!store) return fail(store.error());
   std::vector<std::string> to_join;
-  std::optional<QStringList> wrong;  // of those that were to be joined last
+  std::optional<QStringList> wrong;  // errors of the measurements that were last joined
   while (true) {
-    // Before reading: what comes while it is read counts as news.
+    // Get the version before reading, so that later changes count as new.
     const auto version = store->version();
     if (!version) return fail(version.error());
     QElapsedTimer took;

@@ -28,7 +28,7 @@ class SweepRun : public QObject {
 
   struct Result {
     std::optional<core::Error> error;
-    bool all = false;  ///< false: it was stopped, or failed
+    bool all = false;  ///< true: all points are done; false: the sweep was stopped, or failed
   };
 
  signals:
@@ -38,7 +38,7 @@ class SweepRun : public QObject {
 
  private:
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< the number of the run; messages of earlier runs are ignored
+  std::int64_t number_ = 0;  ///< number of the run; messages of earlier runs are ignored
   std::jthread thread_;
 };
 

@@ -10,7 +10,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Writes signs and words from left to right.
+/// Draws signs and words from left to right.
 class Writer {
  public:
   Writer(QPainter& painter, const Theme& theme, int line)

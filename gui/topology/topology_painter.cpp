@@ -15,17 +15,17 @@ namespace {
 
 using Kind = Topology::Kind;
 
-/// Below these scales, details would only be grey: texts, the two directions of a link, the content
-/// of devices.
+/// Scales below which details would not be legible: texts; the two directions of a link and the
+/// content of devices.
 constexpr double kTextScale = 0.4, kFineScale = 0.22;
-/// The heights of texts in pixels, where there is room for them.
+/// Heights of texts in pixels, if there is enough space.
 constexpr double kNamePixels = 10, kFigurePixels = 9;
-/// More messages than that are small dots without names.
+/// If there are more messages, they are drawn as small dots without names.
 constexpr std::size_t kFewFlights = 60;
-/// Loads from here on have their figure beside the link.
+/// Loads from this fraction on are also shown as a number next to the link.
 constexpr double kTold = 0.5;
 constexpr double kDot = 6.5, kBridge = 3;
-constexpr double kStrip = 15;  ///< height of what a device holds, in its box
+constexpr double kStrip = 15;  ///< height of the strip in a device's box that shows its content
 
 QRectF rect_of(const Box& box) { return {box.x, box.y, box.width, box.height}; }
 
@@ -67,7 +67,7 @@ class TopologyPainter {
     painter_.setPen(QPen(colour(theme().line), 1.2));
     painter_.setBrush(colour(theme().band));
     painter_.drawRoundedRect(box, 6, 6);
-    // No larger than fits beside the first card's link.
+    // Limit the size such that the text fits next to the first card's link.
     QFont small = font_;
     small.setPixelSize(11);
     painter_.setFont(small);
@@ -117,7 +117,7 @@ class TopologyPainter {
     painter_.drawPolyline(polygon);
     if (!known) paint_arrow_head(polygon, width);
     if (load <= kFullLoad || scale_ < kFineScale) return;
-    // The second cue: a full link is broken by its own background.
+    // A second cue besides the colour: a full link is dashed.
     painter_.setPen(QPen(colour(theme().background), std::max(1.0, width * 0.4), Qt::CustomDashLine,
                          Qt::FlatCap));
     QPen dashes = painter_.pen();
@@ -126,8 +126,8 @@ class TopologyPainter {
     painter_.drawPolyline(polygon);
   }
 
-  /// Links are drawn in both directions; lines between devices that sent to each other need an
-  /// arrow head.
+  /// Draws an arrow head on lines between devices that sent to each other. Links need none, since
+  /// both directions are drawn.
   void paint_arrow_head(const QPolygonF& line, double width) {
     const QPointF tip = line.back(), along = tip - line[line.size() - 2];
     const double length = std::max(1e-9, std::hypot(along.x(), along.y()));
@@ -176,7 +176,7 @@ class TopologyPainter {
                held, scene_.moment, theme(), false);
   }
 
-  /// Loads in figures, beside links that carry much.
+  /// Paints loads as numbers, next to links that carry much.
   void paint_figures() {
     if (scale_ < kTextScale) return;
     const double unit = std::clamp(kFigurePixels / scale_, 8.0, 14.0);
@@ -225,7 +225,7 @@ class TopologyPainter {
     small.setBold(true);
     painter_.setFont(small);
     const Pixel strong = theme().spans[core::SpanKind::kPackInFlight].colour;
-    // The messages of the selected pack are drawn above the others.
+    // Draw the messages of the selected pack above the others.
     for (const bool of_pack : {false, true}) {
       for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
         if (flight.of_pack != of_pack || flight.transfer->bytes.count() == 0) continue;

@@ -124,7 +124,7 @@ void TopologyPanel::fill_sides() {
   sides_->setCurrentIndex(static_cast<int>(side_));
 }
 
-/// With two timelines, one is read when it is first shown.
+/// Resets the panel for a new timeline. With two timelines, each is read when it is first shown.
 void TopologyPanel::begin() {
   player_.reset();
   topology_.reset();
@@ -150,7 +150,7 @@ void TopologyPanel::showEvent(QShowEvent*) {
   if (moment_is_old_) show_moment();
 }
 
-/// While the panel is hidden, nothing is worked out for it.
+/// Shows the current time. While the panel is hidden, nothing is computed.
 void TopologyPanel::show_moment() {
   moment_is_old_ = !isVisible();
   if (moment_is_old_) return;

@@ -18,7 +18,7 @@ namespace tutti::gui {
 namespace {
 
 constexpr double kMargin = 10, kMaxScale = 6, kMinScale = 0.02, kZoomStep = 1.25, kLargestFit = 1.6;
-constexpr double kNear = 4;  ///< pixels within which a link is under the mouse
+constexpr double kNear = 4;  ///< maximum distance in pixels between the mouse and a link under it
 constexpr int kClick = 4;
 
 double distance_to(const Line2& line, const Point& p) {
@@ -92,7 +92,7 @@ void TopologyView::lay_out_again() {
 
 void TopologyView::fit() {
   const Box& bounds = layout_.bounds;
-  const double left = layout_.network.size() > 1 ? 16 : 0;  // the network's trunk
+  const double left = layout_.network.size() > 1 ? 16 : 0;  // space for the network's trunk
   const double width = std::max(1.0, bounds.width + left), height = std::max(1.0, bounds.height);
   scale_ = std::clamp(
       std::min((this->width() - 2 * kMargin) / width, (this->height() - 2 * kMargin) / height),
@@ -159,7 +159,7 @@ std::optional<std::size_t> TopologyView::link_under(const QPointF& position) con
   return best;
 }
 
-/// To the nearest node that lies that way; the first one if none is selected.
+/// Selects the nearest node in this direction; the first node if none is selected.
 void TopologyView::walk(int dx, int dy) {
   if (!topology_ || topology_->nodes().empty()) return;
   std::optional<std::size_t> best;
@@ -181,7 +181,7 @@ void TopologyView::walk(int dx, int dy) {
   bring_into_view(layout_.nodes[*best].centre());
 }
 
-/// To the next link of the selected node; of all, if none is selected.
+/// Selects the next link of the selected node, or of all nodes if none is selected.
 void TopologyView::walk_links(int by) {
   if (!topology_) return;
   std::vector<std::size_t> links;
@@ -282,8 +282,8 @@ void TopologyView::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TopologyView::event(QEvent* event) {
-  // These keys have a meaning here while the topology has the focus; elsewhere they are the
-  // window's shortcuts.
+  // While the topology has the focus, these keys have a meaning here; elsewhere they are shortcuts
+  // of the window.
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* const key = static_cast<QKeyEvent*>(event);
     const QList<int> ours{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,    Qt::Key_Down, Qt::Key_N,

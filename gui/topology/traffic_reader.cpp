@@ -23,7 +23,7 @@ void TrafficReader::wait() {
   thread_.join();
   const auto cancel = cancel_;
   const Known known = *result_;
-  // Take the thread's result here, instead of in the event that it has queued.
+  // Take the thread's result here rather than in the event that it has queued.
   *cancel = true;
   take(known);
 }
@@ -34,14 +34,14 @@ std::shared_ptr<const Trace> TrafficReader::wanted() {
     side_ = 0;
     return trace;
   }
-  // Only as long as it is one of these two.
+  // Keep the source only while it is one of the two timelines.
   const auto& side = trace->parts()->source(side_);
   return side == source_ ? side : nullptr;
 }
 
 void TrafficReader::begin() {
   const std::shared_ptr<const Trace> trace = wanted();
-  if (trace && trace == source_) {  // otherwise aligned, or alone again
+  if (trace && trace == source_) {  // aligned differently, or shown alone again
     if (!busy_) take(known_);
     return;
   }

@@ -54,11 +54,11 @@ class TrafficReader : public QObject {
   TimelineView& view_;
   core::Library library_;
   std::size_t side_ = 0;
-  std::shared_ptr<const Trace> source_;  ///< the trace of `known_`, or of what it will be
+  std::shared_ptr<const Trace> source_;  ///< the trace of `known_`, or of the result to come
   Known known_;
   bool busy_ = false;
   std::shared_ptr<std::atomic<bool>> cancel_;
-  std::shared_ptr<Known> result_;  ///< written by the thread; read when it has ended
+  std::shared_ptr<Known> result_;  ///< written by the thread; read after the thread has ended
   std::jthread thread_;
 };
 

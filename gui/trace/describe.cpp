@@ -16,7 +16,7 @@ using core::Time;
 
 namespace {
 
-/// A moment of the run, exactly.
+/// Returns an exact time of the run.
 std::string moment(Time t) { return fmt::format("{:.6f} ms", core::to_ms(t)); }
 
 std::string rate(core::Bytes bytes, Time time) {
@@ -42,7 +42,7 @@ void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts&
   facts.emplace_back("pack over everywhere", moment(record->end));
 }
 
-/// "packs, 38 of 40": how many rows of a kind have no spans.
+/// Adds a text such as "packs in 38 of 40 rows" if some rows of a kind have no spans.
 void tell_empty_rows(const Trace& trace, core::TrackKind kind, const char* what,
                      std::vector<std::string>& lost) {
   std::size_t rows = 0, empty = 0;
@@ -55,7 +55,7 @@ void tell_empty_rows(const Trace& trace, core::TrackKind kind, const char* what,
                                empty == rows ? "all" : std::to_string(empty), rows));
 }
 
-/// Describes what the run should have recorded but is missing from its file.
+/// Describes the data that the run should have recorded but that is missing from its file.
 std::string what_is_lost(const Trace& trace) {
   const core::RunInfo& run = trace.run();
   std::vector<std::string> lost;

@@ -11,10 +11,10 @@ using core::Time;
 
 namespace {
 
-/// The exchanges of one device.
+/// An exchange in flight on one device.
 struct Seen {
   std::int32_t step;
-  std::int64_t exchange;  ///< its number in the scenario
+  std::int64_t exchange;  ///< number of the exchange in the scenario
   Time start, end;
   std::int32_t slot;
 };
@@ -43,7 +43,7 @@ core::Expected<Exchanges> Exchanges::read(const Trace& trace) {
   }
   Exchanges exchanges;
   std::map<std::pair<std::int64_t, std::int32_t>, std::int32_t>
-      numbers;  // by exchange, and which of its kind in the step
+      numbers;  // by exchange, and by its index in the step
   for (auto& [device, seen] : by_device) {
     std::stable_sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) {
       return std::tuple(a.step, a.exchange, a.start) < std::tuple(b.step, b.exchange, b.start);

@@ -27,8 +27,8 @@ class Exchanges {
     core::Time start, end;
     std::int32_t number = -1;
   };
-  using Slot = std::tuple<std::int32_t, std::string, std::int32_t>;  ///< worker, device, slot
-  std::map<Slot, std::vector<Flight>> flights_;                      ///< ordered by start
+  using Slot = std::tuple<std::int32_t, std::string, std::int32_t>;  ///< worker, device and slot
+  std::map<Slot, std::vector<Flight>> flights_;                      ///< sorted by start
 };
 
 }  // namespace tutti::gui

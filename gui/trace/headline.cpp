@@ -20,7 +20,8 @@ std::string percent(Time part, Time whole) {
   return fmt::format("{:.{}f} %", share, share < 10 ? 1 : 0);
 }
 
-/// The widest band of the packs, as factors of the predicted time; nothing if there is none.
+/// Returns the widest error band of the packs, as factors of the predicted time; nullopt if there
+/// is none.
 std::optional<std::pair<double, double>> band_of(const core::RunInfo& run) {
   std::optional<std::pair<double, double>> band;
   for (const core::RunInfo::PackInfo& pack : run.packs) {

@@ -9,10 +9,10 @@ namespace tutti::gui {
 
 /// One figure of the headline above a timeline.
 struct HeadlineFigure {
-  std::string name;    ///< "step time"
-  std::string value;   ///< "12.3 ms"
-  std::string remark;  ///< "1.31 × the lower bound"; may be empty
-  std::string detail;  ///< a sentence that explains the figure, for a tooltip
+  std::string name;    ///< name of the figure, such as "step time"
+  std::string value;   ///< formatted value, such as "12.3 ms"
+  std::string remark;  ///< remark such as "1.31 × the lower bound"; may be empty
+  std::string detail;  ///< sentence for a tooltip that explains the figure
 };
 
 /// Returns what a user wants to know of a run first: step time, exposed communication, lower bound,

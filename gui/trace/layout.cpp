@@ -19,7 +19,7 @@ constexpr std::size_t kOpenLinks = 12;
 /// Returns the name as the last part of a key.
 std::string behind(const std::string& timeline) { return timeline.empty() ? "" : '/' + timeline; }
 
-/// Rows of both sides in one order; the same of both one above the other.
+/// Sorts rows of both sides into one order, in which matching rows are adjacent.
 std::vector<std::size_t> in_pairs(const Trace& trace, std::vector<std::size_t> rows) {
   std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
     return is_listed_before(trace.rows()[a].track, trace.rows()[b].track);
@@ -72,7 +72,7 @@ void Layout::show_counters(const std::vector<std::string>& names) {
     return line.kind == Line::Kind::kCounters || line.kind == Line::Kind::kCounter;
   });
   counters_ = !names.empty();
-  // Above what is of one worker or link alone.
+  // Place these lines above the lines of single workers and links.
   std::vector<Line> below;
   const auto first =
       std::find_if(all_.begin(), all_.end(), [](const Line& line) { return line.is_group(); });
@@ -159,7 +159,7 @@ void Layout::add_links(const Trace& trace, const std::vector<std::size_t>& sides
   struct Place {
     std::size_t side, number;
   };
-  // Links by the first's order, the same of the others beside them.
+  // Links are in the order of the first timeline; matching links of the second are adjacent.
   std::vector<std::pair<std::string, std::vector<Place>>> links;
   std::map<std::string, std::size_t> known;
   for (const std::size_t s : sides) {
@@ -199,8 +199,8 @@ void Layout::add(Line line) {
   all_.push_back(std::move(line));
 }
 
-/// Collapses groups so that a new user is not overwhelmed: a few devices stay open, and their lanes
-/// if there are few.
+/// Collapses groups so that a new user is not overwhelmed. A few devices stay open, and so do their
+/// lanes if there are few.
 void Layout::close_what_is_much() {
   const auto inside = [this](const Line& group, Line::Kind kind) {
     return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [&](const Line& l) {
@@ -223,7 +223,7 @@ void Layout::arrange() {
   lines_.clear();
   const std::string wanted = lower(filter_);
   std::vector<Line> scrolled;
-  std::string closed;  // the outermost closed group, with what is in it
+  std::string closed;  // key of the outermost collapsed group around the line
   for (std::size_t i = 0; i < all_.size(); ++i) {
     Line line = all_[i];
     line.open = !closed_.contains(line.key);

@@ -12,35 +12,36 @@ namespace tutti::gui {
 /// One line of the window, from top to bottom.
 struct Line {
   enum class Kind {
-    kSteps,     ///< training steps
-    kPath,      ///< critical path of the last step
-    kError,     ///< deviation between two timelines
+    kSteps,     ///< the training steps
+    kPath,      ///< the critical path of the last step
+    kError,     ///< the deviations between two timelines
     kSide,      ///< a group: one of two timelines
     kWorker,    ///< a group of devices
     kDevice,    ///< a group of rows
-    kLanes,     ///< a device's lanes
+    kLanes,     ///< a group: a device's lanes
     kSpans,     ///< one row of the trace
     kLinks,     ///< a group of links
-    kLink,      ///< load of one link
+    kLink,      ///< the load of one link
     kCounters,  ///< a group of counters
     kCounter    ///< one counter
   };
   Kind kind = Kind::kSpans;
   int depth = 0;
-  std::string key;   ///< identical in every run of the same scenario: "worker 0/gpu1/lanes"
+  /// Path of the line, such as "worker 0/gpu1/lanes"; identical in every run of a scenario.
+  std::string key;
   std::string name;  ///< the last part of the key
   std::size_t side = 0;
-  std::string timeline{};  ///< with two timelines: the side's name, if the groups around the line
-                           ///< do not show it
+  /// With two timelines: name of the side, if no group around the line shows it.
+  std::string timeline{};
   /// kSpans: the row. Groups: all rows in them, whose utilisation is drawn while the group is
   /// collapsed.
   std::vector<std::size_t> rows{};
   /// The index: kLink: among the side's links; kError: among the trace's difference rows; kCounter:
   /// in counters_of().
   std::size_t number = 0;
-  bool open = true;  ///< for groups: not collapsed
+  bool open = true;  ///< groups: true if not collapsed
   bool pinned = false;
-  int top = 0;  ///< in pixels, from the top of the first line
+  int top = 0;  ///< distance in pixels from the top of the first line
   int height = 0;
   [[nodiscard]] bool is_group() const {
     return kind == Kind::kSide || kind == Kind::kWorker || kind == Kind::kDevice ||
@@ -51,8 +52,8 @@ struct Line {
 
 /// The arrangement of the lines of two timelines.
 enum class Arrangement {
-  kPairs,  ///< matching lines of both, one above the other
-  kSides   ///< all of the first above all of the second
+  kPairs,  ///< matching lines of both timelines are adjacent
+  kSides   ///< all lines of the first timeline are above all of the second
 };
 
 /// The lines of the window and their positions: worker ▸ device ▸ lanes, and links. Lines can be
@@ -108,7 +109,7 @@ class Layout {
   void close_what_is_much();
   void arrange();
 
-  std::vector<Line> all_;  ///< every group before its content
+  std::vector<Line> all_;  ///< all lines; every group precedes its content
   std::vector<Line> lines_;
   std::set<std::string> closed_, pinned_;
   std::string filter_;

@@ -8,7 +8,7 @@ namespace {
 
 using Entry = LongestSpans::Entry;
 
-/// `later` only if it is longer.
+/// Replaces `best` by the later entry if that is longer.
 void take(Entry& best, const Entry& later) {
   if (later.duration > best.duration) best = later;
 }
@@ -42,9 +42,10 @@ void LongestSpans::build(const std::vector<std::int64_t>& sums,
   }
 }
 
-/// Up the levels from both ends: at each, what does not fill a block is looked at one by one.
+/// Combines blocks of all levels, from both ends: entries that do not fill a block of the next
+/// level are examined one by one.
 Entry LongestSpans::of_blocks(std::size_t first, std::size_t end) const {
-  Entry left, right;  // those from the right are met from right to left
+  Entry left, right;  // `right` collects entries from right to left
   for (std::size_t l = 0; first < end; ++l) {
     const std::vector<Entry>& level = levels_[l];
     const bool top = l + 1 == levels_.size();

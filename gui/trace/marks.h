@@ -12,7 +12,7 @@ namespace tutti::gui {
 
 /// A note at a time of a run, or over a range of it.
 struct Mark {
-  TimeRange at;  ///< for a note at one time both ends are equal
+  TimeRange at;  ///< range of the note; both ends are equal for a note at one time
   std::string text;
   bool operator==(const Mark&) const = default;
 };

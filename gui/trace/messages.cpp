@@ -14,13 +14,12 @@ using core::Time;
 
 namespace {
 
-/// Spans as the file has them, read in stretches and kept for a while, for questions that go back
-/// and forth.
+/// Reads spans from the file in stretches, and caches these, since queries go back and forth.
 class Stretches {
  public:
   explicit Stretches(const Trace& trace) : trace_(trace) {}
 
-  /// REQUIRES: the row has the span.
+  /// Returns the span. REQUIRES: the row has it.
   Expected<Span> at(std::size_t row, SpanRow::Index i) {
     const SpanRow::Index stretch = i / kLength;
     auto there = read_.find({row, stretch});
@@ -42,21 +41,21 @@ class Stretches {
   std::map<std::pair<std::size_t, SpanRow::Index>, std::vector<Span>> read_;
 };
 
-/// Returns true if `to` records that it received the message of `from` from that lane.
+/// True if `to` records that it received the message of `from` from that lane.
 bool is_received_from(const Span& to, const Span& from) {
   return to.step == from.step && to.pack == from.pack && to.peer_index == from.index;
 }
 
 bool is_lane(const Trace::Row& row) { return row.track.kind == core::TrackKind::kLane; }
 
-/// Returns true if spans of that kind may receive a message.
+/// True if spans of that kind may receive a message.
 bool may_receive(int kind) {
   return kind <= static_cast<int>(core::StepKind::kSwitchReduce) &&
          receives(static_cast<core::StepKind>(kind));
 }
 
-/// Returns when the pack of that step had completed everywhere; the end of the run if that is not
-/// recorded.
+/// Returns when the pack was complete on all devices in that step; the end of the run if that is
+/// not recorded.
 Time end_of_pack(const Trace& trace, std::size_t side, const Span& span) {
   for (const core::PackRecord& pack : trace.sides()[side].packs) {
     if (pack.step == span.step && pack.pack == span.pack) return pack.end;
@@ -64,7 +63,8 @@ Time end_of_pack(const Trace& trace, std::size_t side, const Span& span) {
   return trace.length();
 }
 
-/// The message into a span, its sender's looked for back from when it was received.
+/// Returns the message that a span received. Searches for the sender backwards from the time of
+/// receipt.
 Expected<std::optional<Message>> message_of(const Trace& trace, Stretches& all, SpanId receiver) {
   const auto received = all.at(receiver.row, receiver.index);
   if (!received) return tl::make_unexpected(received.error());
@@ -113,7 +113,7 @@ Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender
       if (to.step > sent.step) break;
       if (to.peer != track || !is_received_from(to, sent)) continue;
       messages.push_back({sender, {r, i}, begun(sent), begun(to)});
-      break;  // one receipt a lane
+      break;  // a lane receives the message once
     }
   }
   std::stable_sort(messages.begin(), messages.end(),

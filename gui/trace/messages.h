@@ -12,8 +12,8 @@ namespace tutti::gui {
 struct Message {
   SpanId from;         ///< the step that sent it
   SpanId to;           ///< the step that received it
-  core::Time sent;     ///< when the sender had what it waited for, and began to send
-  core::Time arrived;  ///< when the message arrived that the receiver waited for
+  core::Time sent;     ///< when the sender had everything it waited for, and began to send
+  core::Time arrived;  ///< when the message arrived for which the receiver waited
   bool operator==(const Message&) const = default;
 };
 

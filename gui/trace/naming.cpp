@@ -18,7 +18,7 @@ namespace {
 
 bool is_between(char c) { return c == '.' || c == '/' || c == ':'; }
 
-/// The name without its last piece; empty if it has only one.
+/// Returns the name without its last piece; empty if it has only one piece.
 std::string_view parent(std::string_view name) {
   const auto cut = std::find_if(name.rbegin(), name.rend(), is_between);
   return name.substr(0, cut == name.rend() ? 0 : static_cast<std::size_t>(name.rend() - cut) - 1);
@@ -38,7 +38,7 @@ class Layers {
     }
   }
 
-  /// Marks it, if there is one.
+  /// Marks the layer of a gradient, if there is one.
   void mark(std::string_view gradient, std::vector<bool>& layers) const {
     for (std::string_view name = gradient; !name.empty(); name = parent(name)) {
       if (const auto of = by_name_.find(name); of != by_name_.end())
@@ -54,8 +54,10 @@ class Layers {
   static constexpr std::size_t kSeveral = static_cast<std::size_t>(-1);
 
   std::map<std::string_view, std::size_t> by_name_;
-  std::map<std::string_view, std::size_t> by_parent_;  ///< the first of several
-  std::map<std::string_view, std::size_t> below_;      ///< the only one at any depth
+  /// By parent's name: the first of its layers.
+  std::map<std::string_view, std::size_t> by_parent_;
+  /// By prefix: the layer, if it is the only one below it at any depth.
+  std::map<std::string_view, std::size_t> below_;
 };
 
 }  // namespace

@@ -15,9 +15,9 @@ std::string lower(std::string text);
 /// match best, so "conv1" finds the first convolution and not one in each block.
 enum class Naming {
   kNot,
-  kPart,   ///< the word is somewhere in the name: "conv"
-  kPiece,  ///< the word is one or several consecutive pieces of the name: "0.conv1"
-  kBegin,  ///< the name begins with the word as a piece, or equals it: "layer1", "conv1"
+  kPart,   ///< the word occurs anywhere in the name, such as "conv"
+  kPiece,  ///< the word is one or several consecutive pieces of the name, such as "0.conv1"
+  kBegin,  ///< the word is the name, or its first pieces, such as "layer1" or "conv1"
 };
 
 /// Returns how well `word` matches `name`. REQUIRES: `word` is in lower case and not empty.

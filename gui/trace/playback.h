@@ -14,7 +14,7 @@ class Playback {
  public:
   /// At normal speed the visible range plays in this time.
   static constexpr std::int64_t kMillisecondsForRange = 20'000;
-  static constexpr int kSlowest = -5, kFastest = 5;  ///< speed is a power of two
+  static constexpr int kSlowest = -5, kFastest = 5;  ///< limits of the speed, as exponents of two
 
   [[nodiscard]] core::Time moment() const { return moment_; }
   [[nodiscard]] bool playing() const { return playing_; }
@@ -37,7 +37,7 @@ class Playback {
   core::Time moment_;
   bool playing_ = false;
   int speed_ = 0;
-  core::Wide rest_ = 0;  ///< the fraction of a picosecond that the last frame left over
+  core::Wide rest_ = 0;  ///< fraction of a picosecond that remained after the last frame
 };
 
 /// Formats `t` in milliseconds, with enough digits for a thousandth of the range: "83.2041 ms".

@@ -19,7 +19,7 @@ using core::Time;
 
 namespace {
 
-/// "1.5ms" is 1.5 ms.
+/// Parses a duration with its unit, such as "1.5ms".
 std::optional<Time> duration(const std::string& text) {
   struct Unit {
     const char* name;
@@ -37,7 +37,7 @@ std::optional<Time> duration(const std::string& text) {
   return Time(static_cast<std::int64_t>(std::llround(n * unit->picoseconds)));
 }
 
-/// Cost: linear in the spans.
+/// Returns the kinds of spans in the trace. Cost: linear in the number of spans.
 std::bitset<64> kinds_in(const Trace& trace) {
   std::bitset<64> kinds;
   for (const Trace::Row& row : trace.rows()) {
@@ -47,9 +47,9 @@ std::bitset<64> kinds_in(const Trace& trace) {
   return kinds;
 }
 
-/// Kinds with a word of their name that begins so; whole names win over parts ("send" is not
-/// "receive-send"), and a part is none of a kind that the trace does not have ("conv" is no
-/// "convert" where nothing is converted).
+/// Returns the kinds of spans with a word in their name that begins with `word`. Whole names have
+/// priority over parts ("send" is not "receive-send"). A part does not match kinds that the trace
+/// does not contain ("conv" does not match "convert" if nothing is converted).
 std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   std::bitset<64> whole, parts;
   for (std::size_t kind = 0; kind < whole.size(); ++kind) {
@@ -63,7 +63,7 @@ std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
 /// The position of a span in the search order.
 using Place = std::pair<Time, std::size_t>;
 
-/// The first span of another row that comes behind `from`.
+/// Returns the first span of the other row that comes after `from` in the search order.
 SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t row) {
   const Time t = trace.rows()[from.row].spans.start(from.index);
   return trace.rows()[row].spans.first_from(row > from.row ? t : t + Time(1));
@@ -71,8 +71,9 @@ SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t 
 
 enum class Way { kForward, kBack };
 
-/// Forward: the first of all rows' spans from `split(row)` on; where there is none, the first of
-/// all. Back: the last before it; where there is none, the last of all.
+/// Searches forwards for the first of all rows' spans from `split(row)` on, and wraps around to the
+/// first of all. Backwards, it searches for the last one before that, and wraps around to the last
+/// of all.
 template <class Split>
 std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, Split split) {
   if (query.empty()) return std::nullopt;
@@ -99,7 +100,7 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
   return near ? near : around;
 }
 
-/// Returns the name by which a person would refer to the row.
+/// Returns the name by which a user would refer to the row.
 std::string full_name(const Trace::Row& row) {
   return lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' +
                row.track.device + '/' + row.name);
@@ -138,7 +139,7 @@ Query::Query(const std::string& text, const Trace& trace) {
       narrow_down(word, trace, false);
     }
   }
-  // The beginning of names, where nothing follows.
+  // If "pack" or "layer" was not followed by a number, it is the beginning of a name.
   if (about_pack) kinds |= kinds_named("pack", trace);
   if (about_layer) narrow_down("layer", trace, true);
   kinds_ = kinds.any() ? kinds : std::bitset<64>().set();
@@ -159,7 +160,7 @@ void Query::narrow_down(const std::string& word, const Trace& trace, bool layer)
       !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
   if (row_word) return row_words_.push_back(word);
   std::vector<Concerned>& of_sides = named_.emplace_back();
-  // A layer that there is not concerns nothing.
+  // A name that does not exist matches nothing.
   for (const Side& side : trace.sides())
     of_sides.push_back(best == Naming::kNot ? Concerned() : concerned(side.run, word, best));
 }

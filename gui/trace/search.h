@@ -37,7 +37,7 @@ class Query {
   [[nodiscard]] bool is_named(const Trace::Row& row, SpanRow::Index i) const;
 
   bool empty_ = true;
-  std::bitset<64> kinds_;  ///< by SpanKind
+  std::bitset<64> kinds_;  ///< indexed by SpanKind
   std::optional<std::int32_t> pack_;
   core::Time at_least_;
   core::Time less_than_ = core::kNever;
@@ -48,12 +48,12 @@ class Query {
 /// A histogram of the durations of matching spans, with bins of powers of two.
 struct Durations {
   struct Bin {
-    core::Time from;  ///< lower bound, included; 0 for the shortest bin
-    core::Time to;    ///< upper bound, excluded
+    core::Time from;  ///< inclusive lower bound; 0 for the shortest bin
+    core::Time to;    ///< exclusive upper bound
     std::int64_t spans = 0;
     bool operator==(const Bin&) const = default;
   };
-  std::vector<Bin> bins;  ///< from the first that has spans to the last
+  std::vector<Bin> bins;  ///< from the first non-empty bin to the last one
   std::int64_t spans = 0;
   core::Time sum, shortest, longest;
 };

@@ -6,7 +6,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Like std::lower_bound, but starts at a place at or before the result. Cost: logarithmic in the
+/// Like std::lower_bound, but starts at an index at or before the result. Cost: logarithmic in the
 /// distance.
 std::size_t walk(const std::vector<std::int64_t>& times, std::size_t from, std::int64_t t) {
   std::size_t reach = 1;
@@ -33,15 +33,15 @@ void SortedTimes::finish() {
   }
 }
 
-/// Returns the number of times of a level that are before `t`, given that `above` times of the
-/// level above are.
+/// Returns the number of times of a level that are before `t`. `above` is that number for the level
+/// above.
 std::size_t SortedTimes::refine(std::size_t of, std::size_t above, std::int64_t t) const {
   if (above == 0) return 0;
   const std::vector<std::int64_t>& times = level(of);
   const std::size_t first = (above - 1) * kFan;
   const std::int64_t* const block = times.data() + first;
   const std::size_t size = std::min(kFan, times.size() - first);
-  std::size_t last = 0;  // the last one before t: block[0] is
+  std::size_t last = 0;  // last one before `t`; block[0] is before `t`
   for (std::size_t step = kFan / 2; step > 0; step /= 2) {
     if (last + step < size && block[last + step] < t) last += step;
   }
@@ -55,7 +55,7 @@ SortedTimes::Index SortedTimes::first_from(std::int64_t t) const {
   return static_cast<Index>(place);
 }
 
-/// The finest one of which no more than a few lie between two of the times that are wanted.
+/// Returns the finest level that has only a few times between any two of the wanted times.
 std::size_t SortedTimes::level_for(std::span<const std::int64_t> wanted) const {
   std::size_t between = (first_from(wanted.back()) - first_from(wanted.front())) / wanted.size();
   std::size_t level = 0;

@@ -51,7 +51,7 @@ class SortedTimes {
 
   std::vector<std::int64_t> times_;
   std::vector<std::vector<std::int64_t>>
-      samples_;  ///< [0]: every 16th time; [1]: every 16th of those; …
+      samples_;  ///< [0] contains every 16th time, [1] every 16th of those, and so on
 };
 
 }  // namespace tutti::gui

@@ -36,7 +36,7 @@ void SpanRow::add(const core::Span& span) {
   starts_->push_back(start);
   columns_->sums.push_back(columns_->sums.back() + (end - start));
   columns_->kinds.push_back(static_cast<std::uint8_t>(span.kind));
-  // Layers have the numbers below those of packs: no span has both.
+  // Layers use the numbers below those of packs, since no span has both.
   const bool has_layer =
       span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMaxLayers;
   columns_->packs.push_back(has_layer ? kFirstLayer - static_cast<std::int32_t>(span.index)
@@ -57,8 +57,8 @@ Time SpanRow::busy(Time from, Time to) const {
   return busy(from, to, first_from(from), first_from(to));
 }
 
-/// Spans do not overlap, so only the last one before `from` can reach into the window, and only the
-/// last one before `to` out of it.
+/// Spans do not overlap, so only the last one before `from` can extend into the window, and only
+/// the last one before `to` can extend beyond it.
 Time SpanRow::busy(Time from, Time to, Index first, Index last) const {
   if (to <= from) return Time();
   Time sum(columns_->sums[last] - columns_->sums[first]);

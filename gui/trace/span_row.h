@@ -82,7 +82,8 @@ class SpanRow {
  private:
   static constexpr std::int32_t kFirstLayer = -2;
   struct Columns {
-    std::vector<std::int64_t> sums{0};  ///< sums[i]: the sum of the durations of the spans before i
+    /// Sums[i] is the sum of the durations of the spans before i.
+    std::vector<std::int64_t> sums{0};
     std::vector<std::uint8_t> kinds;
     std::vector<std::int32_t>
         packs;  ///< values from kFirstLayer on downwards encode the layer of spans without a pack

@@ -14,7 +14,7 @@ using core::Time;
 
 namespace {
 
-/// REQUIRES: not empty. Puts them in another order.
+/// Returns a percentile, and reorders the lengths. REQUIRES: `lengths` is not empty.
 Time percentile(std::vector<std::int64_t>& lengths, int percent) {
   const std::size_t rank = (lengths.size() - 1) * static_cast<std::size_t>(percent) / 100;
   std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rank),
@@ -22,14 +22,14 @@ Time percentile(std::vector<std::int64_t>& lengths, int percent) {
   return Time(lengths[rank]);
 }
 
-/// The spans of a row that lie in the range, at least in part.
+/// Returns the spans of a row that are in the range, at least in part.
 std::pair<SpanRow::Index, SpanRow::Index> in_range(const SpanRow& spans, const TimeRange& range) {
   SpanRow::Index first = spans.first_from(range.from);
   if (first > 0 && spans.end(first - 1) > range.from) --first;
   return {first, spans.first_from(range.to)};
 }
 
-/// By kind, side and device.
+/// kind, side and device
 using Key = std::tuple<int, std::size_t, std::string>;
 
 struct Collected {
@@ -48,7 +48,7 @@ void collect(const Trace& trace, std::size_t r, const TimeRange& range,
   core::Expected<std::vector<core::Span>> read;
   if (options.bytes && first < end) read = trace.spans(r, first, end);
   std::unordered_map<int, Collected*>
-      of_kind;  // a row has few kinds, and looking up a device's name takes time
+      of_kind;  // cached, since a row has few kinds, and looking up a device's name takes time
   constexpr SpanRow::Index kLookForCancel = 4096;
   for (SpanRow::Index i = first; i < end; ++i) {
     if (i % kLookForCancel == 0 && options.cancel && *options.cancel) return;

@@ -17,10 +17,11 @@ namespace tutti::gui {
 struct KindStatistics {
   int kind = 0;
   std::size_t side = 0;
-  std::string device;  ///< "w0/gpu1"; empty: all devices
+  std::string device;  ///< device, such as "w0/gpu1"; empty: all devices
   std::int64_t spans = 0;
-  std::optional<core::Bytes> bytes;  ///< nullopt: not requested, or the file has changed
-  double busy = 0;                   ///< fraction of the time of the rows that have such spans
+  /// Total size; nullopt: not requested, or the file has changed.
+  std::optional<core::Bytes> bytes;
+  double busy = 0;  ///< fraction of the time of all rows with such spans
   core::Time sum, p50, p99, longest;
   [[nodiscard]] core::Time mean() const {
     return spans > 0 ? core::Time(sum.count() / spans) : core::Time();
@@ -37,8 +38,9 @@ struct RangeStatistics {
 
 struct StatisticsOptions {
   bool by_device = false;
-  bool bytes = false;  ///< needs to read the spans from the file: 20 times the cost
-  const std::atomic<bool>* cancel = nullptr;  ///< once it is true, the result may be incomplete
+  /// True: also sum up bytes, which are read from the file at 20 times the cost.
+  bool bytes = false;
+  const std::atomic<bool>* cancel = nullptr;  ///< if it becomes true, the result may be incomplete
 };
 
 /// Returns the number of spans of `rows` that lie at least partly in the range.

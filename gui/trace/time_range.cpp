@@ -15,7 +15,8 @@ using core::Time;
 
 namespace {
 
-/// Nothing in a run is shorter than a picosecond, and no window is wider than this many pixels.
+/// Narrowest view: no span is shorter than a picosecond, and no window is wider than this many
+/// pixels.
 constexpr Time kNarrowestView{10'000};
 constexpr std::size_t kMaxKept = 200;
 
@@ -55,7 +56,7 @@ void View::glide(const TimeRange& range) {
 TimeRange View::zoomed(double factor, Time at) const {
   const auto from = static_cast<double>((range_.from - at).count());
   const auto to = static_cast<double>((range_.to - at).count());
-  // Far beyond the run is as good as the run's ends, and does not overflow.
+  // Distances far beyond the run are limited, which shows the same and cannot overflow.
   const auto reach = 2 * static_cast<double>(length_.count());
   const auto scaled = [&](double distance) {
     return Time(std::llround(std::clamp(distance * factor, -reach, reach)));

@@ -54,7 +54,7 @@ class View {
 /// The ticks of a time axis and their labels.
 struct Ticks {
   core::Time first;
-  core::Time step;  ///< 1, 2 or 5 times a power of ten picoseconds
+  core::Time step;  ///< distance of ticks: 1, 2 or 5 times a power of ten picoseconds
   int minor = 5;    ///< the number of minor intervals between two ticks
   /// Formats a time as the axis does: in the unit that suits the step, with enough digits to tell
   /// neighbouring ticks apart.

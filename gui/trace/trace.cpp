@@ -24,7 +24,7 @@ using Block = Reader::SpanBlock;
 
 namespace {
 
-/// "gpu2" before "gpu10".
+/// Returns a key that sorts names naturally: "gpu2" before "gpu10".
 std::tuple<std::string, std::size_t, std::string> natural(const std::string& device) {
   const std::size_t digits = device.find_last_not_of("0123456789") + 1;
   const std::string number = device.substr(digits);
@@ -146,7 +146,7 @@ void Trace::list_blocks() {
   }
 }
 
-/// From now on, the timeline consists of the undamaged blocks, also for later readers of the file.
+/// Restricts the timeline to its undamaged blocks, for later readers of the file as well.
 void Trace::leave_out(const std::vector<Block>& damaged) {
   if (damaged.empty()) return;
   reader_->leave_out(damaged);
@@ -154,7 +154,8 @@ void Trace::leave_out(const std::vector<Block>& damaged) {
   list_blocks();
 }
 
-/// Rows are independent of each other: each core takes the next one. Each block is read once.
+/// Reads all rows. They are independent of each other, so each core reads the next one. Each block
+/// is read once.
 Expected<void> Trace::read_rows(const OpenControl& control) {
   std::atomic<std::size_t> next{0}, blocks_done{0};
   std::atomic<bool> stop{false};
@@ -221,7 +222,7 @@ Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first,
                                          SpanRow::Index end) const {
   if (parts_) return parts_->spans(row, first, end);
   std::vector<Span> found;
-  std::size_t before = 0;  // spans of the row in blocks that are behind us
+  std::size_t before = 0;  // number of the row's spans in earlier blocks
   for (const std::size_t b : blocks_[row]) {
     const Block& block = reader_->span_blocks()[b];
     const std::size_t after = before + static_cast<std::size_t>(block.spans);

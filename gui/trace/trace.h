@@ -18,7 +18,8 @@ namespace tutti::gui {
 /// Progress reporting and cancellation of opening a timeline.
 struct OpenControl {
   const std::atomic<bool>* cancel = nullptr;
-  std::function<void(double share)> progress{};  ///< called from any thread
+  /// Called with the completed share, from any thread.
+  std::function<void(double share)> progress{};
 };
 
 /// A span of a trace.
@@ -36,32 +37,32 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 /// One of the timelines that a trace shows: everything about its run as a whole, at the times at
 /// which it is shown.
 struct Side {
-  std::string name;  ///< "simulated", …; empty if there is only one
+  std::string name;  ///< name of the side, such as "simulated"; empty if there is only one
   core::RunInfo run;
   std::vector<core::StepRecord> steps;
   std::vector<core::PackRecord> packs;
   std::vector<core::LinkRecord> links;
   std::vector<core::PathPiece> path;
   std::optional<core::SteadyState> steady{};
-  std::string
-      damage{};  ///< as core::TimelineReader::damage() has it; empty: all of the run is there
+  /// Damage of the file (core::TimelineReader::damage()); empty: the file is complete.
+  std::string damage{};
 };
 
 /// Something that both sides did, with its duration on each.
 struct Difference {
-  TimeRange at;  ///< the range at which it is shown
+  TimeRange at;  ///< range in which the difference is shown
   core::Pair time;
-  std::string what;  ///< "step 2", "pack 3"
+  std::string what;  ///< subject, such as "step 2" or "pack 3"
 };
 /// Differences of one kind that do not overlap; shown as one line of the window.
 struct DifferenceRow {
   std::string name;
-  std::vector<Difference> differences;  ///< ordered by time
+  std::vector<Difference> differences;  ///< sorted by time
 };
 
 /// A section of the time axis that counts from 0.
 struct AxisStretch : TimeRange {
-  std::string name;  ///< "step 2"
+  std::string name;  ///< name, such as "step 2"
 };
 
 /// The interface through which a trace that combines others accesses them (see
@@ -97,11 +98,12 @@ class Trace {
   /// computation, packs, lanes.
   struct Row {
     core::Track track;
-    std::string group;  ///< "worker 0"
-    std::string name;   ///< "compute", "packs", "packs, slot 1", "lane 3"
+    std::string group;  ///< group of the row, such as "worker 0"
+    /// Name of the row, such as "compute", "packs", "packs, slot 1" or "lane 3".
+    std::string name;
     SpanRow spans;
     std::size_t side = 0;
-    std::string timeline{};  ///< the name of the side
+    std::string timeline{};  ///< name of the row's side
     /// The index of the first span of each training step, with the step's number.
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
@@ -179,11 +181,11 @@ class Trace {
   void leave_out(const std::vector<core::TimelineReader::SpanBlock>& damaged);
   void measure();
 
-  std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines others
+  std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines other traces
   std::vector<Side> sides_;
   std::vector<Row> rows_;
   std::vector<std::vector<std::size_t>>
-      blocks_;  ///< for each row: indices into reader_.span_blocks(), ordered by time
+      blocks_;  ///< by row: indices into reader_.span_blocks(), sorted by time
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;
   std::shared_ptr<const TraceParts> parts_;

@@ -34,9 +34,9 @@ class Counter {
   [[nodiscard]] std::size_t after(core::Time t) const;
 
   std::vector<std::int64_t> times_;
-  std::vector<std::int64_t> values_;  ///< the value from times_[i] on
+  std::vector<std::int64_t> values_;  ///< values_[i] is the value from times_[i] on
   std::vector<std::vector<std::int64_t>>
-      highest_;  ///< maxima; [0]: of each 16 values; [1]: of each 16 of those; …
+      highest_;  ///< maxima: [0] of each 16 values, [1] of each 16 of those, and so on
   std::int64_t peak_ = 0;
 };
 

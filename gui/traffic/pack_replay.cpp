@@ -18,7 +18,7 @@ using core::Time;
 
 namespace {
 
-/// Ranges of the pack that a step names.
+/// Calls `what` for each range of the pack that a step refers to.
 template <class What>
 void each_range(const Step& step, What what) {
   const auto in_pack = [&](const Range& range) {
@@ -115,8 +115,8 @@ Rank PackReplay::rank(std::int32_t device) const {
   return device < 0 || rank == devices_.end() ? -1 : static_cast<Rank>(rank - devices_.begin());
 }
 
-/// Returns the lane from which the lane's next step received its message, as recorded. This matters
-/// for steps that accept any message.
+/// Returns the lane from which the lane's next step received its message, according to the
+/// timeline. It is needed for steps that accept any message.
 std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const SymbolicRun::LaneState& lane = run_->lane(number);
   const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];
@@ -127,10 +127,10 @@ std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   return run_->lane_number(from, sender.lane);
 }
 
-/// Does the lane's next step, after what has to happen before it: what was received was sent,
-/// though the sending step may not have ended by then. False: it cannot be done.
+/// Executes the lane's next step, after the steps on which it depends: a received message must have
+/// been sent, even if the sending step had not ended by then. Returns false if that is impossible.
 bool PackReplay::push(std::size_t wanted) {
-  std::vector<std::size_t> chain{wanted};  // each waits for the one behind it
+  std::vector<std::size_t> chain{wanted};  // each lane waits for the one after it
   while (!chain.empty()) {
     const std::size_t number = chain.back();
     const SymbolicRun::LaneState& lane = run_->lane(number);

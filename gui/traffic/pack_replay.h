@@ -24,7 +24,7 @@ class PackReplay {
   struct Piece {
     std::int64_t offset = 0;
     std::int64_t count = 0;
-    std::int32_t contributions = 0;  ///< 0: no valid data yet
+    std::int32_t contributions = 0;  ///< number of contributions; 0: no valid data yet
     bool operator==(const Piece&) const = default;
   };
   /// Collectives with more steps are not replayed.
@@ -78,7 +78,7 @@ class PackReplay {
   std::shared_ptr<const Traffic> traffic_;
   core::Collective collective_;
   std::int32_t step_, pack_;
-  std::vector<std::int32_t> devices_;  ///< by rank
+  std::vector<std::int32_t> devices_;  ///< by rank: number of the device
   core::Contract contract_;
   std::unique_ptr<core::SymbolicRun> run_;
   core::Time shown_;

@@ -25,7 +25,7 @@ Topology::Kind kind_of(PartKind kind) {
   return Topology::Kind::kPart;
 }
 
-/// Parses "w12/gpu1" as 12 and "gpu1"; returns nullopt for other names.
+/// Parses a name such as "w12/gpu1" as 12 and "gpu1"; returns nullopt for other names.
 std::optional<std::pair<std::int32_t, std::string>> part_of(const std::string& name) {
   const std::size_t slash = name.find('/');
   if (slash == std::string::npos || slash < 2 || slash > 10 || name[0] != 'w') return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::pair<std::int32_t, std::string>> part_of(const std::string& n
   return std::pair(static_cast<std::int32_t>(worker), name.substr(slash + 1));
 }
 
-/// Guesses the kind of a device from its name, if nothing else is known.
+/// Returns the kind of a device, guessed from its name if nothing else is known.
 Topology::Kind guessed(const std::string& name) {
   if (name.starts_with("gpu")) return Topology::Kind::kGpu;
   if (name.starts_with("cpu")) return Topology::Kind::kCpu;
@@ -49,7 +49,7 @@ Topology::Kind guessed(const std::string& name) {
 constexpr const char* kArrow = "→";
 constexpr const char* kNetwork = "network";
 
-/// "network", or a switch of it as Fabric names them: all of them are drawn as one.
+/// True for "network", and for its switches as Fabric names them. They are drawn as one node.
 bool is_of_network(const std::string& name) {
   const auto numbered = [&name](const char* word) {
     const std::size_t length = std::string(word).size();
@@ -114,7 +114,7 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
                ? node(-1, kNetwork, Kind::kNetwork)
                : node(part.worker, cluster.part(part).name, kind_of(cluster.part(part).kind));
   };
-  // Switches of the network are drawn as one: what is between them has no place of its own.
+  // Switches of the network are drawn as one node, so links between them are not drawn.
   if (cluster.fabric()) {
     words_ +=
         fmt::format("{}The network, a {}, is drawn as a single node; the report lists its links.",

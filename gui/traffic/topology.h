@@ -23,9 +23,9 @@ class Topology {
   enum class Kind { kGpu, kCpu, kPcieSwitch, kNvswitch, kNic, kNetwork, kPart };
   struct Node {
     Kind kind = Kind::kPart;
-    std::int32_t worker = -1;  ///< -1: the network
-    std::string name;          ///< "gpu1"
-    std::int32_t device = -1;  ///< its number in Traffic; -1: it has no spans
+    std::int32_t worker = -1;  ///< number of the worker; -1: the network
+    std::string name;          ///< name of the node in its worker, such as "gpu1"
+    std::int32_t device = -1;  ///< number of the device in Traffic; -1: it has no spans
     [[nodiscard]] std::string full_name() const;
     [[nodiscard]] bool is_device() const { return kind == Kind::kGpu || kind == Kind::kCpu; }
   };
@@ -33,10 +33,10 @@ class Topology {
   struct Link {
     std::size_t from = 0;
     std::size_t to = 0;
-    std::string name;  ///< "w0/gpu1→w0/nvswitch"
+    std::string name;  ///< name of the link, such as "w0/gpu1→w0/nvswitch"
     core::LinkKind kind = core::LinkKind::kPcie;
-    core::Bandwidth capacity;  ///< 0: unknown
-    core::Bytes bytes;         ///< total over the run
+    core::Bandwidth capacity;  ///< bandwidth; 0: unknown
+    core::Bytes bytes;         ///< total bytes over the run
     std::optional<std::size_t>
         record;  ///< index in the trace's links; nullopt: nothing was sent over it
   };

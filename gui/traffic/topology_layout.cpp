@@ -12,8 +12,8 @@ namespace {
 using Kind = Topology::Kind;
 
 constexpr double kDeviceWidth = 50, kDeviceHeight = 40, kOtherWidth = 46, kOtherHeight = 18;
-constexpr double kGap = 9;      ///< between nodes of a row
-constexpr double kRowGap = 36;  ///< between rows of nodes: links are seen there
+constexpr double kGap = 9;      ///< gap between the nodes of a row
+constexpr double kRowGap = 36;  ///< gap between rows, in which links are visible
 constexpr double kPadding = 12, kTitle = 16;
 constexpr double kBoxGap = 26, kBar = 18, kBarGap = 24, kTrunk = 12;
 constexpr double kWidest = 7, kNarrowest = 1.6;
@@ -31,7 +31,7 @@ int row_of(Kind kind) {
   }
 }
 
-/// The inside of one worker's box; nodes' boxes are relative to it.
+/// The layout inside a worker's box; its nodes' boxes are relative to it.
 class Inside {
  public:
   Inside(const Topology& topology, const std::vector<std::size_t>& nodes,
@@ -42,13 +42,13 @@ class Inside {
     width_ = 0;
     for (const auto& row : rows_) width_ = std::max(width_, width_of(row));
     place_rows();
-    // The row to which most nodes are connected is spaced evenly; from there outwards, the other
-    // nodes are placed above and below what they are connected to.
+    // The row with the most connections is spaced evenly. From there outwards, other nodes are
+    // placed above and below the nodes that they are connected to.
     const int anchor = !rows_[3].empty() ? 3 : !rows_[1].empty() ? 1 : 2;
     spread(anchor);
     for (int row = anchor - 1; row >= 0; --row) gather(row);
     for (int row = anchor + 1; row < kRows; ++row) spread(row);
-    // Cards above the switches that they are joined to, which have their places by now.
+    // Place cards above the switches that they are connected to, which have been placed.
     gather(0);
   }
   [[nodiscard]] double width() const { return width_ + 2 * kPadding; }
@@ -81,7 +81,7 @@ class Inside {
     height_ = y - kRowGap + kPadding + arc_room();
   }
 
-  /// Below the last row, for the arcs of its links.
+  /// Returns the space needed below the last row for the arcs of its links.
   [[nodiscard]] double arc_room() const {
     const auto last =
         std::find_if(rows_.rbegin(), rows_.rend(), [](const auto& row) { return !row.empty(); });
@@ -116,7 +116,8 @@ class Inside {
       boxes_[row.front()].x = kPadding + (width_ - boxes_[row.front()].width) / 2;
   }
 
-  /// Each in the middle of what it is joined to, pushed aside until none overlap.
+  /// Centres each node of a row on the nodes that it is connected to, and shifts nodes until none
+  /// overlap.
   void gather(int number) {
     auto row = rows_[static_cast<std::size_t>(number)];
     if (row.empty()) return;
@@ -188,7 +189,7 @@ class Layouter {
  private:
   [[nodiscard]] double bar_room() const { return network_ ? kBar + kBarGap : 0; }
 
-  /// The number of columns with which it can be drawn largest.
+  /// Returns the number of columns that allows the largest scale.
   [[nodiscard]] std::size_t columns() const {
     const std::size_t count = layout_.workers.size();
     std::size_t best = 1;
@@ -229,7 +230,7 @@ class Layouter {
     layout_.nodes[*network_] = layout_.network.front();
   }
 
-  /// The bar above the node's box.
+  /// Returns the network's bar above the node's box.
   [[nodiscard]] const Box& bar_above(const Box& node) const {
     const Box* best = &layout_.network.front();
     for (const Box& bar : layout_.network) {
@@ -248,7 +249,7 @@ class Layouter {
       const double width = kNarrowest + (kWidest - kNarrowest) * share;
       layout_.widths.push_back(width);
       Line2 line = middle_of(link);
-      // Each direction keeps to its right.
+      // Each direction is drawn to the right of the centre.
       shift(line, width / 2 + 0.7);
       layout_.links.push_back(std::move(line));
     }
@@ -274,8 +275,8 @@ class Layouter {
     return between(a, b);
   }
 
-  /// From edge to edge: lower side of the upper one to the upper side of the lower one; beside each
-  /// other, straight.
+  /// Returns a line from edge to edge: from the lower side of the upper box to the upper side of
+  /// the lower box. Between adjacent boxes it is straight.
   static Line2 between(const Box& a, const Box& b) {
     const auto end = [](const Box& box, const Box& other) -> Point {
       const double towards = other.centre().x - box.centre().x;
@@ -297,7 +298,7 @@ class Layouter {
     if (free) return between(a, b);
     const double from = a.centre().x, to = b.centre().x, y = std::max(a.bottom(), b.bottom());
     const double depth = 2 * std::clamp(kArcShare * std::abs(to - from), kMinArc, kMaxArc);
-    // Endpoints are next to each other, so that the arcs of one node can be distinguished.
+    // Endpoints are spread, so that the arcs of one node can be distinguished.
     const double inset = std::clamp((to - from) / 16, -a.width / 3, a.width / 3);
     Line2 line;
     constexpr int kPieces = 14;
@@ -323,7 +324,7 @@ class Layouter {
     return found;
   }
 
-  /// To the right of its direction.
+  /// Shifts the line to the right of its direction.
   static void shift(Line2& line, double by) {
     Line2 shifted;
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -370,7 +371,7 @@ Point along(const Line2& line, double share) {
 
 Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links) {
   Line2 way;
-  // The bar that a point is at the edge of.
+  // Returns the bar whose edge a point is on.
   const auto bar_at = [&](const Point& p) -> const Box* {
     for (const Box& bar : layout.network) {
       if (p.x >= bar.x - 1 && p.x <= bar.right() + 1 && std::abs(p.y - bar.bottom()) < 1)

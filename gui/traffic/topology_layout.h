@@ -35,7 +35,7 @@ struct TopologyLayout {
     Box box;
   };
   std::vector<Worker> workers;
-  std::vector<Box> network;  ///< the network's bars; nodes[] contains the first
+  std::vector<Box> network;  ///< bars of the network; nodes[] contains the first one
   double trunk = 0;          ///< the x coordinate of the line that connects the bars
   std::vector<Line2> links;  ///< centre lines; the two directions of a link are drawn side by side
   std::vector<double> widths;

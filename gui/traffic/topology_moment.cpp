@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kKeptReplays = 6;
 
-/// "chunk 3" → "3", "chunks 3 to 5" → "3-5".
+/// Shortens "chunk 3" to "3", and "chunks 3 to 5" to "3-5".
 std::string short_name(const PackReplay& replay, const core::Range& range) {
   std::string name = replay.name_of(range.offset, range.count);
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"part of ", ""},
@@ -65,7 +65,7 @@ PackReplay* TopologyPlayer::replay_of(const PackOfStep& pack, std::string& words
   });
   if (known != replays_.end()) return known->get();
   if (!plan_) {
-    return nullptr;  // that it is not there is known to whoever has not given it
+    return nullptr;  // the caller has given no plan, and knows that
   }
   auto made = PackReplay::of(plan_, traffic_, pack.step, pack.pack);
   if (!made) {

@@ -27,22 +27,22 @@ struct TopologyMoment {
   struct Flight {
     const Transfer* transfer = nullptr;
     std::vector<std::size_t>
-        route;  ///< links; empty: the message is drawn straight from node to node
-    std::size_t from = 0, to = 0;  ///< nodes
-    double progress = 0;           ///< the covered share of its path, 0 … 1
-    bool waits = false;            ///< for a link, or for its receiver
-    bool of_pack = false;          ///< it belongs to the selected pack
-    std::string
-        chunk;  ///< "3", "3-5"; empty if it is of another pack, or not for the pack's own buffer
+        route;  ///< links of the route; empty: the message is drawn straight from node to node
+    std::size_t from = 0, to = 0;  ///< nodes at the ends
+    double progress = 0;           ///< covered share of the path, from 0 to 1
+    bool waits = false;            ///< true: it waits for a link, or for its receiver
+    bool of_pack = false;          ///< true: it belongs to the selected pack
+    /// Chunks such as "3" or "3-5"; empty for other packs, and outside of the pack's own buffer.
+    std::string chunk;
   };
   std::vector<Flight> flights;
-  std::vector<PackOfStep> in_flight;  ///< packs in flight, in order of their start
+  std::vector<PackOfStep> in_flight;  ///< packs in flight, sorted by start
   std::optional<PackOfStep> pack;     ///< the selected pack
   /// The content of each node's device; empty if unknown, or if it does not take part.
   std::vector<std::vector<PackReplay::Piece>> held;
-  std::int32_t contributors = 0;  ///< the number of contributions in a complete element
+  std::int32_t contributors = 0;  ///< number of contributions in a complete element
   std::int64_t elements = 0;
-  std::string words;  ///< why it is unknown; may be empty
+  std::string words;  ///< reason why the contents are unknown; may be empty
 };
 
 /// Computes what a topology shows, time by time. Cost of a frame: the messages in flight, and the
@@ -72,9 +72,9 @@ class TopologyPlayer {
   std::shared_ptr<const core::Scenario> plan_;
   std::shared_ptr<const Traffic> traffic_;
   const Topology& topology_;
-  std::vector<core::PackRecord> packs_;  ///< ordered by start
-  std::vector<core::Time> last_end_;     ///< the latest end of this pack and all before it
-  std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the most recently used ones
+  std::vector<core::PackRecord> packs_;  ///< sorted by start
+  std::vector<core::Time> last_end_;     ///< latest end of this pack and all earlier ones
+  std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the most recently used replays
   PackReplay* replay_ = nullptr;
   std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;
 };

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMessageFan = 16;
 constexpr std::int64_t kMaxRanks = 1024;
-/// Larger sizes, from a damaged file, are ignored, so that sums over all messages do not overflow.
+/// Larger values in a damaged file are ignored, so that sums over all messages cannot overflow.
 constexpr core::Bytes kLargestMessage{std::int64_t{1} << 39};
 constexpr std::int64_t kLastIndex = std::int64_t{1} << 62;
 
@@ -106,7 +106,7 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
                     exchange < 0 ? span.pack : kFirstExchange - exchange};
       if (!segment || key != last) segment = &segments_[key];
       last = key;
-      // A damaged file may name a step twice: the first counts.
+      // A damaged file may contain a step twice; the first one counts.
       const bool again = !segment->indices.empty() && span.index <= segment->indices.back();
       if (again || span.index < 0 || span.index > kLastIndex || span.kind < 0) return;
       Sender sender;
@@ -175,7 +175,7 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
   transfers_.push_back(message);
 }
 
-/// The levels over the messages, and the counters.
+/// Computes the levels over the messages, and the counters.
 void Traffic::count() {
   std::vector<Counter::Change> bytes, waiting;
   const auto between = [](std::vector<Counter::Change>& changes, Time from, Time to,
@@ -208,7 +208,7 @@ std::vector<const Transfer*> Traffic::in_flight(Time t) const {
                        [](Time wanted, const Transfer& message) { return wanted < message.sent; });
   const auto end = static_cast<std::size_t>(after - transfers_.begin());
   std::vector<const Transfer*> found;
-  // Blocks of 16 in which nothing is taken after `t` are left out as a whole, at every level.
+  // Skip blocks of 16 messages, at every level, in which none is taken after `t`.
   for (std::size_t i = 0; i < end;) {
     std::size_t level = 0, size = 1;
     while (level < last_taken_.size() && i % (size * kMessageFan) == 0 &&

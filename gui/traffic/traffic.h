@@ -22,13 +22,14 @@ namespace tutti::gui {
 /// message counts as sent when it began to move, according to its receiver; or, if the receiver
 /// arrived later, when the sending step completed.
 struct Transfer {
-  core::Time sent;         ///< the sending step had everything that it waited for
-  core::Time moves;        ///< it acquired its first link: later than `sent` if the link was busy
-  core::Time left;         ///< the sending step had completed
-  core::Time awaited;      ///< the receiving step began
-  core::Time taken;        ///< … and completed
-  std::int32_t from = -1;  ///< devices; -1: its step was not recorded. An in-switch reduction is
-                           ///< from its own device
+  core::Time sent;  ///< when the sending step had everything it waited for
+  /// When the message acquired its first link; later than `sent` if the link was busy.
+  core::Time moves;
+  core::Time left;     ///< when the sending step was complete
+  core::Time awaited;  ///< when the receiving step began
+  core::Time taken;    ///< when the receiving step was complete
+  /// Devices; -1: the step was not recorded. An in-switch reduction is sent by its own device.
+  std::int32_t from = -1;
   std::int32_t to = -1;
   std::int32_t step = 0;  ///< the training step
   std::int32_t pack = -1;
@@ -50,7 +51,7 @@ class Traffic {
  public:
   struct Device {
     std::int32_t worker = 0;
-    std::string name;  ///< "gpu1"
+    std::string name;  ///< name of the device, such as "gpu1"
     auto operator<=>(const Device&) const = default;
   };
   /// Timelines with more steps are not read, which limits the memory to 1 GB.
@@ -92,13 +93,14 @@ class Traffic {
   /// The steps of one lane for one pack in flight, or for one exchange.
   struct Segment {
     std::vector<std::int64_t> indices;
-    std::vector<core::Time> began;  ///< had what it waited for
+    std::vector<core::Time> began;  ///< when the step had everything it waited for
     std::vector<core::Time> ends;
     std::vector<core::Time> starts;
     std::vector<std::int32_t> kinds;
     std::vector<core::Bytes> bytes;
-    std::vector<Sender> senders;               ///< as the timeline has it
-    std::vector<std::int64_t> sender_indices;  ///< also as in the timeline
+    std::vector<Sender> senders;  ///< senders, as recorded in the timeline
+    /// Indices of the senders' steps, as recorded in the timeline.
+    std::vector<std::int64_t> sender_indices;
     [[nodiscard]] std::size_t position(std::int64_t index) const;
   };
   /// Device, lane, training step, and pack. Values from kFirstExchange downwards stand for the
@@ -116,7 +118,7 @@ class Traffic {
   std::int64_t steps_ = 0;
   std::vector<Transfer> transfers_;
   std::vector<std::vector<core::Time>>
-      last_taken_;  ///< maxima; [0]: of each 16 messages; [1]: of each 16 of those; …
+      last_taken_;  ///< maxima: [0] of each 16 messages, [1] of each 16 of those, and so on
   Counter bytes_in_flight_, queue_depth_;
 };
 
@@ -126,7 +128,7 @@ std::vector<std::string> counter_names(const Trace& trace);
 struct NamedCounter {
   std::string name;
   const Counter* counter = nullptr;
-  bool bytes = false;  ///< else a number of messages
+  bool bytes = false;  ///< true: a number of bytes; false: a number of messages
 };
 std::vector<NamedCounter> counters_of(const Traffic& traffic);
 

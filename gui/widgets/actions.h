@@ -14,7 +14,7 @@ namespace tutti::gui {
 class Actions {
  public:
   struct Group {
-    QString name;  ///< name of the menu, or of the menu and its submenu
+    QString name;  ///< name of the menu, or names of the menu and its submenu
     std::vector<QAction*> actions;
   };
 

@@ -15,7 +15,7 @@ DetailsPanel::DetailsPanel(const TimelineView& view)
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_);
-  // Long values take more lines rather than being cut off.
+  // Long values use several lines instead of being cut off.
   table_->setWordWrap(true);
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);

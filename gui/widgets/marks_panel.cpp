@@ -21,7 +21,7 @@ using core::Time;
 namespace {
 
 constexpr int kTextColumn = 0, kFromColumn = 1, kLengthColumn = 2;
-constexpr int kFlag = 120;  ///< widest
+constexpr int kFlag = 120;  ///< maximum width in pixels
 
 }  // namespace
 
@@ -91,7 +91,7 @@ void MarksPanel::mark_here() {
       marks_.add({at, tr("mark %1").arg(marks_.all().size() + 1).toStdString()});
   changed(made);
   emit name_wanted();
-  // Once it is shown: what is not cannot have the keyboard.
+  // Wait until the panel is shown, since a hidden widget cannot have the focus.
   QTimer::singleShot(0, table_, [this, made] {
     table_->setFocus();
     if (QTableWidgetItem* const item = table_->item(static_cast<int>(made), kTextColumn))
@@ -137,7 +137,7 @@ void MarksPanel::remove_selected() {
   changed(std::nullopt);
 }
 
-/// Writes what there is now, and shows it.
+/// Saves the current marks, and shows them.
 void MarksPanel::changed(std::optional<std::size_t> selected) {
   fill();
   if (selected) table_->setCurrentCell(static_cast<int>(*selected), kTextColumn);
@@ -172,8 +172,8 @@ void MarksPanel::fill() {
   view_.update();
 }
 
-/// Returns the rectangle of a mark's name and the part of the name that fits; empty if it is out of
-/// view.
+/// Returns the rectangle of a mark's name, and the part of the name that fits; empty if the mark is
+/// not visible.
 static std::pair<QRect, QString> flag_of(const Mark& mark, const Placement& place,
                                          const QFontMetrics& metrics) {
   if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) return {};
@@ -189,7 +189,7 @@ QRegion MarksPanel::on_axis(const Placement& place, const QFontMetrics& metrics)
   return covered;
 }
 
-/// A line through the rows, and a flag with the text on the axis.
+/// Paints each mark as a line through the rows, and a flag with its text on the axis.
 void MarksPanel::paint(QPainter& painter, const Placement& place) const {
   const Theme& theme = place.scene.theme;
   const QColor colour = QColor::fromRgb(theme.mark);

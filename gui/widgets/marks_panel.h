@@ -49,7 +49,7 @@ class MarksPanel : public QWidget, public Overlay {
   TimelineView& view_;
   QTableWidget* table_;
   Marks marks_;
-  QString path_;  ///< empty: marks are not saved
+  QString path_;  ///< file of the marks; empty: they are not saved
   bool filling_ = false;
 };
 

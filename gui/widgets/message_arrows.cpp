@@ -11,7 +11,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// More steps of lanes in view than this, and all arrows would be a thicket.
+/// If more steps of lanes are visible, the arrows would be too dense to show all of them.
 constexpr std::size_t kFew = 250;
 constexpr int kRestMs = 120;
 constexpr double kHead = 7;
@@ -97,8 +97,8 @@ void MessageArrows::paint(QPainter& painter, const Placement& place) const {
   for (const Message& message : of_selection_) arrow(painter, place, message);
 }
 
-/// From the middle of the sender's line to the edge of the receiver's, steep at both ends where
-/// there is room for it.
+/// Draws a line from the middle of the sender's line to the edge of the receiver's. Both ends are
+/// steep if there is enough space.
 void MessageArrows::arrow(QPainter& painter, const Placement& place, const Message& message) const {
   const QRect from_line = place.line_of(message.from.row), to_line = place.line_of(message.to.row);
   if (from_line.isEmpty() || to_line.isEmpty() || from_line == to_line) return;

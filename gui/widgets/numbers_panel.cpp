@@ -20,16 +20,15 @@ using core::Time;
 
 namespace {
 
-/// Above this number of spans, the numbers of the visible range would be outdated before they are
-/// computed.
+/// With more spans than this, the visible range would have changed before its numbers are computed.
 constexpr std::int64_t kQuick = 2'000'000;
 
-/// Above this number of spans, or of rows (a block is read for each), the computation would delay a
-/// gesture and runs in a thread.
+/// With more spans than this, or more rows (a block is read for each), the computation would delay
+/// a gesture, so it runs in a thread.
 constexpr std::int64_t kAtOnce = 20'000;
 constexpr std::size_t kRowsAtOnce = 64;
 
-/// And of more than this the bytes: they have to be read from the file.
+/// With more spans than this, bytes are not summed up, since they have to be read from the file.
 constexpr std::int64_t kQuickToRead = 100'000;
 
 constexpr int kBytesColumn = 4;
@@ -44,7 +43,8 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_);
-  table_->setTextElideMode(Qt::ElideMiddle);  // both ends of "w0/gpu1, receive-send" say something
+  // Both ends of "w0/gpu1, receive-send" are informative.
+  table_->setTextElideMode(Qt::ElideMiddle);
   table_->horizontalHeader()->setStretchLastSection(false);
   table_->viewport()->installEventFilter(this);
   connect(&view_, &TimelineView::view_changed, this, &NumbersPanel::update_numbers);
@@ -75,7 +75,7 @@ NumbersPanel::Wanted NumbersPanel::wanted() const {
 void NumbersPanel::update_numbers() {
   if (!seen_ || !view_.trace()) {
     end_job();
-    shown_.reset();  // which would keep a timeline in memory
+    shown_.reset();  // the reference would keep the timeline in memory
     return table_->setRowCount(0);
   }
   const Wanted now = wanted();
@@ -127,7 +127,7 @@ void NumbersPanel::finish() {
   table_->setEnabled(true);
 }
 
-/// Instead of numbers.
+/// Shows a text instead of numbers.
 void NumbersPanel::show_words(const QString& words) {
   table_->clearSpans();
   table_->setRowCount(0);
@@ -162,13 +162,13 @@ void NumbersPanel::show_numbers(int row, const KindStatistics& k) {
   bytes->setData(Qt::AccessibleDescriptionRole, why);
 }
 
-/// The room for the columns changes with the panel, and with the bar beside them.
+/// The space for the columns changes with the panel and with its scroll bar.
 bool NumbersPanel::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::Resize) fit_columns(*table_);
   return QWidget::eventFilter(watched, event);
 }
 
-/// And which of two timelines it is of.
+/// Returns the name of the row: the kind, the device, and which of two timelines it belongs to.
 QString NumbersPanel::name_of(const KindStatistics& k) const {
   QString kind = QString::fromStdString(core::span_name(k.kind));
   if (!k.device.empty()) kind = tr("%1, %2").arg(QString::fromStdString(k.device), kind);

@@ -73,7 +73,7 @@ class NumbersPanel : public QWidget {
   QTableWidget* table_;
   bool by_device_ = false;
   bool seen_ = false;
-  std::optional<Wanted> shown_;  ///< the input of the table's numbers, or of those being computed
+  std::optional<Wanted> shown_;  ///< input of the numbers in the table, or of those being computed
   int begun_ = 0, begun_in_thread_ = 0;
   std::shared_ptr<Job> job_;  ///< null: no computation is running
   std::jthread thread_;

@@ -12,7 +12,8 @@ namespace tutti::gui {
 /// The positions of things on the timeline, for painting over it.
 struct Placement {
   const Scene& scene;
-  QRect lines;  ///< in the widget; the axis is above the lines, the names are left of them
+  /// Area of the lines in the widget; the axis is above it, and the names are left of it.
+  QRect lines;
 
   [[nodiscard]] int x_of(core::Time t) const {
     return lines.left() + pixel_at(scene.range, t, lines.width());

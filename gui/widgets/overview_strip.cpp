@@ -11,7 +11,7 @@ namespace tutti::gui {
 
 using core::Time;
 
-/// For two timelines, whose bands lie beneath each other.
+/// Height for two timelines, whose bands are below each other.
 static constexpr int kHeightOfTwo = 64;
 
 OverviewStrip::OverviewStrip(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
@@ -44,8 +44,8 @@ TimeRange OverviewStrip::whole() const {
   return {Time(), trace_ ? std::max(trace_->length(), Time(10'000)) : Time(10'000)};
 }
 
-/// Bands of each of the timelines: how many devices compute above, how many packs are in flight
-/// below; of two the same side by side.
+/// Paints the bands of the timelines: the number of devices that compute above, and the number of
+/// packs in flight below. With two timelines, equal bands are adjacent.
 void OverviewStrip::paint_load() {
   const QRect area = strip();
   const int width = std::max(1, area.width());
@@ -75,7 +75,7 @@ void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRe
   const QColor colour =
       QColor::fromRgb(theme_->spans[static_cast<std::size_t>(kind_of_colour)].colour);
   QPainter painter(&load_);
-  // The second timeline's rows have this background, too.
+  // The second timeline's rows also have this background.
   if (side == 1) painter.fillRect(band, QColor::fromRgb(theme_->band));
   for (std::size_t x = 0; x < sums.size() && most > 0; ++x) {
     const int lines = static_cast<int>(std::lround(sums[x] / most * (band.height() - 2)));

@@ -26,7 +26,8 @@ QByteArray svg_of(const TimelineView& view) {
   QPainter painter(&svg);
   view.paint_shapes(painter, view.size());
   painter.end();
-  // A plot is a rectangle per pixel: scaled, their edges must not shine through.
+  // A plot has a rectangle per pixel; when it is scaled, the edges of rectangles must not be
+  // visible.
   QByteArray text = buffer.data();
   return text.replace(
       "<defs>", "<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>");

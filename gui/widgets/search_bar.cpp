@@ -24,7 +24,7 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   filter_->setAccessibleName(tr("Filter rows"));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(260);
-  // A file that is dropped here is to be opened.
+  // Dropped files are opened by the window.
   for (QLineEdit* const line : {search_, filter_}) line->setAcceptDrops(false);
   addWidget(search_);
   addWidget(filter_);

@@ -16,7 +16,7 @@ using core::Time;
 namespace {
 
 constexpr int kFrameMs = 16;
-/// The longest time between two frames that counts: if the window was busy for longer, the cursor
+/// Maximum time in ms between two frames that counts: if the window was busy for longer, the cursor
 /// does not jump over all of that time.
 constexpr qint64 kLongestFrameMs = 200;
 

@@ -10,7 +10,7 @@ using core::Time;
 
 namespace {
 
-/// Width of the scroll bar.
+/// Width of the scroll bar in pixels.
 constexpr int kBar = 14;
 
 }  // namespace
@@ -20,8 +20,9 @@ void TimelineView::filter(const QString& text) {
   lines_have_changed();
 }
 
-/// Counters have their lines before their values are known, so that nothing moves when they are.
-/// With two timelines there are no counters: the space is for comparing.
+/// Shows or hides the lines of counters. They exist before their values are known, so that nothing
+/// moves later. With two timelines there are no counters, since the space is needed for the
+/// comparison.
 void TimelineView::show_counters(bool on) {
   counters_ = on;
   const bool has = on && trace_ && trace_->sides().size() == 1;
@@ -131,7 +132,7 @@ void TimelineView::scroll_to(std::size_t line) {
   }
 }
 
-/// With the same of the other of two timelines, if there is room for both.
+/// Scrolls to the line, and to the matching line of the other timeline if both fit.
 void TimelineView::scroll_to_both(std::size_t line) {
   const auto& lines = layout_.lines();
   if (line >= lines.size() || lines[line].pinned) return;

@@ -1,4 +1,4 @@
-// The selection, and navigation between spans.
+// Selection of spans, and navigation between them.
 
 #include "gui/widgets/timeline_view.h"
 
@@ -19,7 +19,7 @@ void TimelineView::select(const std::optional<SpanId>& span) {
 
 void TimelineView::select_partner() {
   if (partners_.empty()) return;
-  const SpanId partner = partners_.front();  // there are others once it is selected
+  const SpanId partner = partners_.front();  // copied, since selecting it replaces partners_
   go_to(partner);
 }
 

@@ -163,7 +163,7 @@ QRegion TimelineView::covered_of_axis(const QRect& lines, const QFontMetrics& me
   return covered;
 }
 
-/// A bar beside its name.
+/// Paints a bar next to the name of the current line.
 void TimelineView::paint_line_at_hand(QPainter& painter, const QRect& lines) const {
   for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
     const Line& line = layout_.lines()[i];

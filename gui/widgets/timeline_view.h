@@ -161,10 +161,10 @@ class TimelineView : public QWidget {
   ShortTexts texts_;
   std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;
-  std::vector<SpanId> partners_;  ///< the matches of the selected span in the other timeline
+  std::vector<SpanId> partners_;  ///< spans of the other timeline that match the selected span
   std::optional<TimeRange> range_;
   std::string
-      line_at_hand_;  ///< key of the current line, which was last clicked on or reached by keys
+      line_at_hand_;  ///< key of the current line, which was last clicked or reached by keys
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;
   bool space_held_ = false;

@@ -13,13 +13,13 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kColumns = 4;  ///< at most
+constexpr int kColumns = 4;  ///< maximum number of columns
 constexpr int kBetween = 12;
 constexpr int kCardWidth = 296;
 constexpr qsizetype kMaxAbout = 220;
 constexpr int kMaxRecent = 5;
 
-/// Shortens a text to what fits on a card, at the end of a sentence or a word.
+/// Shortens a text so that it fits on a card, at the end of a sentence or a word.
 QString shortened(const QString& text) {
   if (text.size() <= kMaxAbout) return text;
   const QString head = text.left(kMaxAbout);
@@ -85,7 +85,7 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   layout->addStretch(3);
 }
 
-/// Lists the files that were opened last as links; hides the list if there are none.
+/// Lists the recently opened files as links; hides the list if there are none.
 void WelcomePage::show_recent() {
   QString text;
   for (const QString& path : recent_files().mid(0, kMaxRecent)) {
@@ -103,7 +103,7 @@ void WelcomePage::showEvent(QShowEvent* event) {
   QScrollArea::showEvent(event);
 }
 
-/// Places as many cards side by side as there is room for.
+/// Places as many cards side by side as fit.
 void WelcomePage::place_cards(int columns) {
   if (columns == columns_) return;
   columns_ = columns;
@@ -111,7 +111,7 @@ void WelcomePage::place_cards(int columns) {
 }
 
 void WelcomePage::resizeEvent(QResizeEvent* event) {
-  // The margins, and the bar by which one scrolls.
+  // Width of the margins and the scroll bar.
   constexpr int kBeside = 44;
   place_cards(std::clamp((width() - kBeside + kBetween) / (kCardWidth + kBetween), 1, kColumns));
   QScrollArea::resizeEvent(event);

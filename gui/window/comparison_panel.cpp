@@ -75,7 +75,7 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
                    tr("spans of single devices"), tr("all of these")});
   sort_->setAccessibleName(tr("What is listed"));
   for (QComboBox* const choice : {alignment_, arrangement_, sort_}) {
-    choice->setMinimumWidth(80);  // the details beside it need room, too
+    choice->setMinimumWidth(80);  // leaves space for the details next to it
     bar->addWidget(choice);
   }
   bar->addStretch(1);
@@ -340,7 +340,7 @@ void ComparisonPanel::tell_what_is_listed() {
   words_->setToolTip(words_->text());
 }
 
-/// To what the row of the list is about: the span and the same in the other; a whole step is a
+/// Goes to the item of the list's row: a span and its match in the other timeline, or a step as a
 /// range.
 void ComparisonPanel::go_to(int row) {
   const QTableWidgetItem* const cell = table_->item(row, 0);
@@ -360,7 +360,7 @@ void ComparisonPanel::go_to(int row) {
   }
   view_.select_range(std::nullopt);
   view_.go_to(*span);
-  // Both are to be seen, and large enough to see where they part.
+  // Show both spans, large enough to see where they differ.
   const auto& rows = view_.trace()->rows();
   TimeRange whole{rows[span->row].spans.start(span->index), rows[span->row].spans.end(span->index)};
   for (const SpanId& partner : view_.partners()) {

@@ -92,7 +92,8 @@ class ComparisonPanel : public QWidget {
   Align align_ = Align::kStep;
   std::optional<Comparison> comparison_;
   std::vector<Deviation> deviations_;
-  std::vector<std::size_t> listed_;  ///< the deviation of each row, before the table sorts its rows
+  /// Indices of the listed deviations, in the order before the table sorts its rows.
+  std::vector<std::size_t> listed_;
   std::shared_ptr<std::atomic<bool>> stop_;
   std::jthread thread_;
 };

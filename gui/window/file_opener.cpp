@@ -19,7 +19,7 @@ void FileOpener::open(const QString& path, Wanted wanted) {
   thread_ = std::jthread([this, path, wanted, cancel = cancel_] { read(path, wanted, cancel); });
 }
 
-/// In the thread.
+/// Reads the file, in the opener's thread.
 void FileOpener::read(const QString& path, Wanted wanted,
                       const std::shared_ptr<std::atomic<bool>>& cancel) {
   const auto tell_unless_stopped = [&](auto what) {

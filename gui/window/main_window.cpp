@@ -45,7 +45,7 @@
 
 namespace tutti::gui {
 
-/// Pixels across that show a scenario, the topology and a timeline beside each other.
+/// Minimum width in pixels for a scenario, the topology and a timeline next to each other.
 static constexpr int kRoomForThree = 1800;
 
 static QString text_of_side(const Trace& trace, std::size_t side) {
@@ -164,7 +164,7 @@ void MainWindow::make_panels() {
   auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
   connect(numbers, &QDockWidget::visibilityChanged, numbers_, &NumbersPanel::set_seen);
   splitDockWidget(details, numbers, Qt::Horizontal);
-  resizeDocks({details, numbers}, {290, 560}, Qt::Horizontal);  // two columns beside nine
+  resizeDocks({details, numbers}, {290, 560}, Qt::Horizontal);  // for two and nine columns
   resizeDocks({details}, {200}, Qt::Vertical);
   cursor_ = new TimeCursor(*view_, *overview_);
   traffic_ = new TrafficReader(*view_, core::Library(core::library_folder()));
@@ -172,7 +172,8 @@ void MainWindow::make_panels() {
   cursor_->setParent(view_);
   traffic_->setParent(this);
   auto* const topology = add_panel(tr("Topology"), "topology", topology_, Qt::LeftDockWidgetArea);
-  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);  // a cluster is as high as it is wide
+  // A cluster is drawn as high as it is wide.
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
   resizeDocks({topology}, {430}, Qt::Horizontal);
   marks_ = new MarksPanel(*view_);
   auto* const marks = add_panel(tr("Marks"), "marks", marks_, Qt::BottomDockWidgetArea);
@@ -202,7 +203,7 @@ void MainWindow::make_comparison() {
             overview_->show_trace(trace);
             headline_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks have times of a single timeline. Two timelines need the space; T shows the
+            // Marks have times of a single timeline, and two timelines need the space. T shows the
             // topology of either one.
             marks_->read_beside({});
             put_topology_away(true);
@@ -223,7 +224,8 @@ void MainWindow::make_comparison() {
           });
 }
 
-/// When a second timeline comes; when it goes it comes back if it was there.
+/// Hides the topology when a second timeline is opened; shows it again afterwards if it was
+/// visible.
 void MainWindow::put_topology_away(bool away) {
   QWidget* const dock = topology_->parentWidget();
   if (away && dock->isVisible()) {
@@ -307,7 +309,7 @@ void MainWindow::add_panel_actions() {
     QAction* const action = dock->toggleViewAction();
     actions_.include(group, panel.id, action, QString::fromLatin1(panel.keys));
     connect(action, &QAction::triggered, dock, [dock](bool shown) {
-      if (shown) dock->raise();  // it may lie behind another one
+      if (shown) dock->raise();  // it may be hidden behind another dock
     });
     panel_actions_.push_back(action);
   }
@@ -320,7 +322,7 @@ void MainWindow::add_panel_actions() {
   panel_actions_.push_back(search_->toggleViewAction());
 }
 
-/// Panels are about a timeline.
+/// Enables the actions of panels, which need a timeline.
 void MainWindow::enable_panel_actions(bool enabled) {
   for (QAction* const action : panel_actions_) action->setEnabled(enabled);
 }
@@ -403,20 +405,20 @@ void MainWindow::offer_recovery(bool say) {
   if (nothing && say) tell(tr("there are no unsaved changes to recover"));
 }
 
-/// The scenario has the window to itself until there is a timeline.
+/// Shows the scenario, which fills the window until there is a timeline.
 void MainWindow::show_desk() {
   stack_->setVisible(view_->trace() != nullptr);
   session_->show();
   session_->editor().form().setFocus();
 }
 
-/// Panels and the search bar are about a timeline: they come with the first.
+/// Shows the panels and the search bar, which need a timeline, when the first one is opened.
 void MainWindow::show_panels() {
   if (panels_.isEmpty()) return;
   restoreState(panels_);
   panels_.clear();
   enable_panel_actions(true);
-  // Beside a scenario the timeline needs what room there is; T brings the topology.
+  // Next to a scenario the timeline needs the available space; T shows the topology.
   if (session_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
 }
 
@@ -451,9 +453,9 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
     setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
   QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
   if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
-  // Notes tell the user that more happened than is drawn.
+  // Show notes that report more events than are drawn.
   for (const std::string& note : trace->run().notes) {
-    // The last two beginnings are those of timelines of 0.1.
+    // The last two prefixes are those of timelines written by version 0.1.
     if (note.starts_with("recorded spans: ") || note.starts_with("spans ") ||
         note.starts_with("not all spans "))
       told += QStringLiteral("; ") + QString::fromStdString(note);
@@ -484,7 +486,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   opener_.stop();
   comparison_->stop();
   sweep_->stop_and_wait();
-  // Panels are remembered as they are with one timeline.
+  // Save the layout of panels for a single timeline.
   put_topology_away(false);
   if (comparison_->comparison()) comparison_->parentWidget()->hide();
   QSettings settings;
@@ -496,7 +498,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 // --- messages ---
 
 void MainWindow::tell(const QString& text) {
-  // Beside the progress, and the moment under the mouse.
+  // Width of the progress bar and of the time under the mouse.
   constexpr int kOthers = 230;
   told_ = text;
   const int room = std::max(100, statusBar()->width() - kOthers);

@@ -120,7 +120,8 @@ class MainWindow : public QMainWindow {
   Actions actions_{this};
   FileOpener opener_{this};
   EditorSession* session_;
-  QSplitter* middle_;  ///< scenario editor, timeline or welcome page, and sweep
+  /// Contains the scenario editor, the timeline or welcome page, and the sweep.
+  QSplitter* middle_;
   QStackedWidget* stack_;
   SweepPanel* sweep_;
   TimelineView* view_;
@@ -133,18 +134,19 @@ class MainWindow : public QMainWindow {
   TopologyPanel* topology_ = nullptr;
   MessageArrows* arrows_ = nullptr;
   ComparisonPanel* comparison_ = nullptr;
-  QString second_;  ///< to open next to the first timeline when that is open
+  QString second_;  ///< file to open next to the first timeline, once that is open
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
   std::vector<Example> examples_;
-  std::vector<QAction*> panel_actions_;  ///< the actions that show and hide panels
-  QByteArray panels_;  ///< the layout of the panels, until there is a timeline for them; then empty
-  QString told_;       ///< the full text of the status bar, which may show only its beginning
-  bool run_opened_ = false;  ///< run the file that is being opened
+  std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
+  QByteArray panels_;        ///< layout of the panels while there is no timeline; empty afterwards
+  QString told_;             ///< the full text of the status bar, which may show only its beginning
+  bool run_opened_ = false;  ///< true: run the file that is being opened
   bool dark_ = false;
-  bool topology_away_ = false;  ///< the topology is hidden until a single timeline is shown again
+  /// True: the topology is hidden until a single timeline is shown again.
+  bool topology_away_ = false;
 };
 
 }  // namespace tutti::gui

@@ -56,7 +56,7 @@ void MainWindow::open_sweep(const QString& path) {
   sweep_->open(path);
 }
 
-/// It has the window to itself until there is a timeline, or a scenario beside it.
+/// Shows the sweep, which fills the window until there is a timeline or a scenario.
 void MainWindow::show_sweep() {
   progress_->hide();
   stack_->setVisible(view_->trace() != nullptr);
@@ -69,7 +69,7 @@ void MainWindow::toggle_sweep() {
     return tell(tr("open a sweep (Ctrl+O), or open a scenario and sweep it (Ctrl+F5)"));
   if (!sweep_->isVisible()) return show_sweep();
   sweep_->hide();
-  // Something is always there to be seen.
+  // Some widget must always be visible.
   if (view_->trace() || !session_->isVisible()) stack_->show();
 }
 

@@ -86,7 +86,8 @@ bool AsyncServers::is_here(Rank rank) const {
   return rank / cluster.replicas_per_worker() == worker_;
 }
 
-/// All values added to a variable are so small that sums in half precision stay exact.
+/// Describes the values added to a variable. They are so small that sums in half precision stay
+/// exact.
 Reduced AsyncServers::reduced(std::int32_t step, const Part& part) const {
   const std::int64_t all = std::min<std::int64_t>(
       scenario_.cluster->replicas() * std::int64_t{scenario_.run.steps} + 1, 1 << 30);
@@ -123,7 +124,7 @@ std::optional<std::uint32_t> AsyncServers::pack_of(CollectiveTag tag) const {
   return tag.pack % packs;
 }
 
-/// The tag of a request is derived from that of the requested read.
+/// Returns the part with this tag. The tag of a request is derived from that of the requested read.
 const AsyncServers::Part* AsyncServers::find(CollectiveTag tag) const {
   const auto all = static_cast<std::uint32_t>(std::ssize(scenario_.plan.packs) *
                                               scenario_.plan.partition->groups());
@@ -275,8 +276,8 @@ Expected<void> AsyncServers::verify_push(std::int32_t step, const Part& part) co
                         found->element, found->got, found->expected, found->tolerance)));
 }
 
-/// Replays the log from the variables' earlier values, in the same order, so that every bit is the
-/// same.
+/// Replays the log from the variables' earlier values, in the same order, so that every bit must
+/// agree.
 Expected<void> AsyncServers::verify() {
   for (const Event& event : events_) {
     const Part& part = parts_[event.part];

@@ -21,9 +21,9 @@ namespace tutti::real {
 /// A read of a variable, as one of its two ends recorded it.
 struct ReadSeen {
   std::int32_t step = 0;
-  std::int32_t pack = 0;   ///< of the plan
+  std::int32_t pack = 0;   ///< index of the pack in the plan
   std::int64_t group = 0;  ///< the worker that reads
-  std::uint64_t hash = 0;  ///< of all its bytes
+  std::uint64_t hash = 0;  ///< hash of all bytes of the value
   bool sent = false;       ///< true: recorded by the server
 };
 
@@ -70,11 +70,11 @@ class AsyncServers {
   struct Part {
     int pack = 0;
     std::int64_t group = 0;
-    core::Collective collective;    ///< with the ranks of the cluster
-    core::Contract contract;        ///< with the ranks of the group
-    std::vector<core::Rank> ranks;  ///< of this process
+    core::Collective collective;    ///< the collective, with ranks numbered as in the cluster
+    core::Contract contract;        ///< its contract, with ranks numbered as in the group
+    std::vector<core::Rank> ranks;  ///< ranks of this process
     core::Rank asks = -1,
-               root = -1;  ///< the rank that requests a read; the rank that holds the variable
+               root = -1;  ///< the rank that requests a read, or the rank that holds the variable
     std::unique_ptr<core::Collective> question;
   };
   /// A variable that this process holds.
@@ -82,7 +82,7 @@ class AsyncServers {
     core::DataType type = core::DataType::kFloat32;
     std::int64_t elements = 0;
     std::vector<std::byte> value;
-    std::vector<std::byte> before;  ///< before the current steps
+    std::vector<std::byte> before;  ///< the variable's value before the current steps
   };
   /// A read of or a push to a variable, in order.
   struct Event {

@@ -31,7 +31,7 @@ class AsyncAccount {
  private:
   core::UpdatesBehind behind_;
   std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>>
-      ends_;  ///< of steps: time, worker and step
+      ends_;  ///< ends of steps: time, worker and step
   std::int64_t began_ns_ = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -29,7 +29,7 @@ Expected<void> Children::start(const ChildOrder& order) {
   std::vector<char*> environment;
   for (std::string& setting : settings) environment.push_back(setting.data());
   environment.push_back(nullptr);
-  // ps shows these words; the program may be /proc/self/exe.
+  // These words are visible in `ps`, where the program may appear as /proc/self/exe.
   std::vector<std::string> words{"tutti",      "worker",
                                  "--join",     to_string(order.join),
                                  "--worker",   std::to_string(order.worker),
@@ -60,12 +60,12 @@ Expected<void> Children::start(const ChildOrder& order) {
 
 bool end_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // A parent that died before this call sends no signal any more; getppid() then returns another
+  // If the parent died before this call, no signal will come; getppid() then returns another
   // process.
   return ::getppid() == parent;
 }
 
-/// The exit status of a worker that has reported its failure.
+/// The exit status of a worker that has reported its failure to the coordinator.
 constexpr int kFailedRun = 1;
 
 void Children::look_at(Child& child) {
@@ -97,7 +97,7 @@ Children::~Children() {
     for (Child& child : children_) look_at(child);
     return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.end; });
   };
-  // Workers that were told to finish get a moment to do so.
+  // Give workers that were told to finish up to one second to exit.
   for (int i = 0; i < 100 && running(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (const Child& child : children_) {

@@ -13,9 +13,9 @@ namespace tutti::real {
 
 /// The parameters of a worker process that the coordinator starts.
 struct ChildOrder {
-  std::string program;  ///< the tutti program
+  std::string program;  ///< path of the tutti program
   Address join;
-  std::string listen;  ///< the address it listens at, "HOST:PORT"; empty: unspecified
+  std::string listen;  ///< the address at which the worker listens, "HOST:PORT"; empty: unspecified
   std::string secret;
   std::size_t worker = 0;
 };
@@ -40,8 +40,8 @@ class Children {
   [[nodiscard]] bool started(std::size_t worker) const;
 
   struct End {
-    std::string how;        ///< "was ended by signal 9 (Killed)"
-    bool told_why = false;  ///< it reported its failure to the coordinator
+    std::string how;        ///< how it ended, such as "was ended by signal 9 (Killed)"
+    bool told_why = false;  ///< true: it reported its failure to the coordinator
   };
   /// Returns how the process of this worker ended; nothing while it runs, or if it was never
   /// started here.

@@ -34,12 +34,12 @@ class ClockOffset {
   /// slower than that once it has settled.
   static constexpr std::int64_t kMaxDriftPpm = 200;
 
-  /// Adds a sample. Of several samples taken at about the same time, the one with the shortest
+  /// Adds a sample. Among several samples taken at about the same time, the one with the shortest
   /// round trip suffices.
   void add(const ClockSample& sample);
 
   struct Estimate {
-    std::int64_t offset_ns = 0;  ///< our clock minus theirs
+    std::int64_t offset_ns = 0;  ///< the coordinator's clock minus the worker's clock, in ns
     std::int64_t bound_ns = 0;   ///< the maximum error of offset_ns
   };
   /// Returns the offset when their clock shows `theirs_ns`. Without any sample, the clocks are the
@@ -59,7 +59,7 @@ class ClockOffset {
 
  private:
   struct Fence {
-    std::int64_t at = 0;  ///< by their clock
+    std::int64_t at = 0;  ///< when the sample was taken, by the worker's clock
     std::int64_t least = 0;
     std::int64_t most = 0;
   };

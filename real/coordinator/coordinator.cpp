@@ -26,14 +26,15 @@ using proto::Control;
 
 namespace {
 
-/// The share of waiting for cores, of the time with packs in flight, from which on the user is
-/// told.
+/// The user gets a note if the time of waiting for cores is at least this share of the time with
+/// packs in flight.
 constexpr double kWorthTelling = 0.1;
 
-/// The notes of workers that a run keeps: each is one sentence about a kind of device.
+/// The maximum number of workers' notes that a run keeps. Each note is a sentence about a kind of
+/// device.
 constexpr std::size_t kMaxNotes = 200;
 
-/// … and the medium.
+/// Returns the words that precede the medium in a sentence about the backend.
 std::string how(Backend backend) {
   switch (backend) {
     case Backend::kTcp: return "over";
@@ -65,11 +66,11 @@ class Coordinator {
   void take_what_is_whole();
   void keep_timeline();
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
-  /// Returns when all workers begin the next step, by our clock: late enough for all to have
-  /// received the message.
+  /// Returns when all workers begin the next step, by the coordinator's clock. The time is late
+  /// enough for all of them to have received the message.
   [[nodiscard]] std::int64_t next_start_ns() const;
   [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
-  /// Workers have GPUs in the scenario alone.
+  /// True if the GPUs of the workers exist only in the scenario.
   [[nodiscard]] bool devices_in_memory() const;
   /// Merges the steps that have ended.
   void settle();
@@ -79,20 +80,21 @@ class Coordinator {
   const core::Scenario& scenario_;
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
-  std::optional<Listener>& listener_;  ///< until all have joined
-  double time_scale_;                  ///< 0: nothing is emulated
+  std::optional<Listener>& listener_;  ///< open until all workers have joined
+  double time_scale_;                  ///< the emulation's slowdown; 0: nothing is emulated
   RunId run_{};
-  core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
-  Children children_;         // ended after the workers were dismissed
+  core::RunControl control_;  ///< the given control, which also keeps the timeline up to date
+  Children children_;         // destroyed after the workers were dismissed
   WorkerSet worker_set_;
   StepMerger merger_;
-  std::vector<WorkerSet::Messages> pending_;  ///< of the steps of a batch that everybody has ended
-  std::int32_t batch_begins_ = 0;             ///< the first step of the current batch
+  /// Messages about steps of the batch that all workers have ended.
+  std::vector<WorkerSet::Messages> pending_;
+  std::int32_t batch_begins_ = 0;  ///< the first step of the current batch
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
-  std::set<std::string> said_;  ///< by workers, at most kMaxNotes
-  AsyncAccount async_servers_;  ///< where workers do not wait for each other
+  std::set<std::string> said_;  ///< notes of workers, at most kMaxNotes
+  AsyncAccount async_servers_;  ///< only for asynchronous workers
 };
 
 Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
@@ -153,7 +155,7 @@ void Coordinator::begin_timeline() {
                             : fmt::format("run {} {}, {}", how(options_.backend), medium, where));
   info.network_model.clear();
   if (!emulates()) {
-    // The scenario's lower bounds are those of other hardware.
+    // The scenario's lower bounds hold for its own hardware, not for this machine's.
     info.bound_reason.clear();
     info.communication_bound = info.step_bound = Time();
   }
@@ -220,9 +222,9 @@ Expected<void> Coordinator::start_workers() {
   order.join = listener_->address();
   order.secret = gathering.secret;
   if (is_every_address(order.join.host)) {
-    // Other workers will reach it by the address at which they reached the coordinator.
+    // Other workers will use the address at which they reached the coordinator.
     order.join.host = "127.0.0.1";
-    order.listen = "0.0.0.0:0";  // nothing more than the user has opened
+    order.listen = "0.0.0.0:0";  // opens no more than the user has opened
   }
   for (order.worker = 0; order.worker < count; ++order.worker) {
     if (auto started = children_.start(order); !started) return started;
@@ -230,7 +232,8 @@ Expected<void> Coordinator::start_workers() {
   return {};
 }
 
-/// A worker that has joined over loopback listens there, unless another address was given.
+/// Returns the reason why a worker cannot be reached: one that joined over loopback listens there,
+/// unless another address was given.
 std::string Coordinator::unreachable() const {
   const auto near = [](const Member& m) { return is_loopback(m.address.host).value_or(false); };
   std::optional<std::size_t> inside;
@@ -313,7 +316,7 @@ Expected<void> Coordinator::hand_round_nccl_id() {
   return {};
 }
 
-/// Reports the workers' notes on their devices and the run, each once.
+/// Reports each distinct note of the workers on their devices and the run once.
 void Coordinator::take_notes(const WorkerSet::Messages& ready) {
   for (const auto& message : ready) {
     for (const std::string& text : message->ready().note()) {
@@ -324,9 +327,9 @@ void Coordinator::take_notes(const WorkerSet::Messages& ready) {
   }
 }
 
-/// Returns how much a worker of this plan has to say at most: it may end all steps of a batch, and
-/// be ready for the next one, before another worker has ended the first. Sizes are upper bounds of
-/// the encoded messages (real/worker/step_message.cpp).
+/// Returns the maximum amount of unread messages of one worker of this plan. A worker may end all
+/// steps of a batch, and be ready for the next one, before another has ended the first. Sizes are
+/// upper bounds of the encoded messages (real/worker/step_message.cpp).
 InboxLimit Coordinator::inbox_limit() const {
   constexpr std::int64_t kReplica = 512, kPack = 96, kSpan = 192, kRead = 64;
   constexpr std::int64_t kMax = std::int64_t{4} << 30;
@@ -355,8 +358,8 @@ std::int64_t Coordinator::next_start_ns() const {
          20'000 * static_cast<std::int64_t>(worker_set_.size()) + far_ns;
 }
 
-/// Returns how many steps fit into the memory of the machine with most workers, since every step
-/// has its own buffers.
+/// Returns how many steps fit into the memory of the machine with the most workers. Every step has
+/// its own buffers.
 std::int32_t Coordinator::steps_in_a_batch() const {
   std::map<std::string, std::int64_t> on_host;
   std::int64_t most = 1;
@@ -395,8 +398,8 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   return {};
 }
 
-/// For a run that is stopped, or fails, in the middle of a batch: workers reported the steps that
-/// they had ended; steps that all have ended are complete.
+/// Keeps the complete steps of a batch during which the run is stopped or fails. A step is complete
+/// if all workers have reported its end.
 void Coordinator::take_what_is_whole() {
   while (auto results = worker_set_.already_from_everyone(Control::kStep)) {
     for (std::size_t w = 0; w < results->size(); ++w) {
@@ -409,11 +412,11 @@ void Coordinator::take_what_is_whole() {
   }
 }
 
-/// Called now and then while waiting for workers, so that the timeline is written early, also
-/// during a long batch.
+/// Called periodically while the coordinator waits for workers, so that the timeline is also
+/// written during a long batch.
 void Coordinator::keep_timeline() {
-  // Clocks of other machines are compared after the batch, too; until then their times would be
-  // less exact.
+  // Clocks of other machines are also compared after the batch, and times are less exact until
+  // then.
   if (!worker_set_.several_machines()) settle();
 }
 

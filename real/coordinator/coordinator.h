@@ -12,7 +12,7 @@ namespace tutti::real {
 /// them together, merges their records into one timeline, and ends them. Once all have joined, the
 /// listener is closed, unless they are to join again. Returns true if workers
 /// that the coordinator did not start were asked to join again (Gathering::come_again); false if
-/// the run was cancelled. ERRORS: as TcpExecutor::run(). Whatever happens, the timeline holds every
+/// the run was cancelled. ERRORS: as TcpExecutor::run(). In all cases, the timeline holds every
 /// step that ended, and is closed.
 core::Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
                                 const core::RecordOptions& record, const core::RunControl& control,

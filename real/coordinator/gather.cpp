@@ -23,8 +23,8 @@ using State = Handshake::State;
 
 namespace {
 
-/// The maximum number of connections, in addition to the number of workers, that are between
-/// handshake and introduction at a time.
+/// The maximum number of connections that have completed the handshake but not the introduction, in
+/// addition to the number of workers.
 constexpr std::size_t kMaxIntroducing = 64;
 
 /// A connection that has completed the handshake and is about to introduce itself.
@@ -35,7 +35,7 @@ struct Introducing {
   Clock::time_point until;
 };
 
-/// Rejected peers, for the error about a worker that never came.
+/// Counts of rejected peers, for the error about a worker that never joined.
 struct Strangers {
   int without_secret = 0;
   int others = 0;
@@ -137,7 +137,7 @@ class Gatherer {
     return {};
   }
 
-  /// If a worker has joined and left again, another may take its place, unless it was started here.
+  /// Frees the places of workers that joined and left, unless they were started here.
   void make_room() {
     worker_set_.greet();
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
@@ -157,7 +157,7 @@ class Gatherer {
           fmt::format("a worker at {} is Tutti {}, but this is Tutti {}; use the same version",
                       event.host, event.peer.version, protocol())));
     }
-    // A peer that is silent after the handshake must neither use much memory nor keep others out.
+    // A peer that is silent after the handshake must neither use much memory nor block others.
     const std::size_t room = worker_set_.size() + kMaxIntroducing;
     if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
     introducing_.push_back(
@@ -179,7 +179,7 @@ class Gatherer {
     introducing_ = std::move(waiting);
   }
 
-  /// Returns a free place for a worker that accepts any; kAnyWorker if there is none.
+  /// Returns a free place for a worker that accepts any place; kAnyWorker if there is none.
   [[nodiscard]] std::int64_t first_free() const {
     for (const std::size_t free : missing()) {
       if (!spawned(free)) return static_cast<std::int64_t>(free);
@@ -194,7 +194,7 @@ class Gatherer {
         w == kAnyWorker
             ? first_free() == kAnyWorker
             : w >= 0 && w < workers && worker_set_[static_cast<std::size_t>(w)].channel.has_value();
-    // The worker in this place may have left a moment ago, to be replaced by this one.
+    // The worker that held this place may have just left, to be replaced by this one.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
     if (w == kAnyWorker)
@@ -269,7 +269,7 @@ void turn_away(const Gathering& gathering, std::size_t others, const Listener& l
       refuse(told.back(), why);
     }
   }
-  // Closing at once could discard what was sent.
+  // Read until the peers close, since closing at once could discard the messages just sent.
   for (ControlChannel& channel : told) {
     while (Clock::now() < until) {
       const auto message = channel.receive(Clock::now() + std::chrono::milliseconds(200));

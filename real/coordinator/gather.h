@@ -17,8 +17,8 @@ struct Gathering {
   /// The secret of the run. Peers that do not hold it are rejected.
   std::string secret;
   enum class Spawn {
-    kAll,    ///< every worker is a process that the coordinator starts
-    kFirst,  ///< only worker 0 is; the others are started elsewhere
+    kAll,    ///< the coordinator starts every worker as a process
+    kFirst,  ///< the coordinator starts only worker 0; the others are started elsewhere
     kNone,
   };
   Spawn spawn = Spawn::kAll;

@@ -14,9 +14,9 @@ using core::Time;
 
 namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
-/// More messages than a worker sends in a run of weeks; sums over all workers stay in range.
+/// A limit that no worker reaches in a run of weeks, and that keeps sums over all workers in range.
 constexpr std::int64_t kMaxMessages = std::int64_t{1} << 40;
-/// More than the lanes, or the packs in flight, of any device.
+/// A limit that neither the lanes nor the packs in flight of any device reach.
 constexpr std::int32_t kMaxRows = 100'000'000;
 
 bool same_lengths(const proto::SpanColumns& c) {
@@ -102,7 +102,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
       good = good && c.kind(k) >= 0 && c.kind(k) <= core::SpanKind::kExchange && c.index(k) >= 0 &&
              c.wait_ps(k) >= 0 && c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 &&
              c.pack(k) >= -1 && c.pack(k) < part.pack_size() && c.step(k) >= 0 &&
-             c.step(k) <= step;  // channels are told of late
+             c.step(k) <= step;  // channels are reported late
     }
   }
   return good ? "" : "sent impossible times";
@@ -121,8 +121,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   std::vector<InRun> in_run;
   for (const WorkerPart& part : parts) {
     in_run.emplace_back([this, &part](std::int64_t ns) {
-      // If the bound of a clock exceeds the distance of two events, it may reorder them, but not to
-      // before the batch.
+      // If the error bound of a clock exceeds the distance between two events, they may be
+      // reordered, but none moves before the batch.
       const Time since = scenario_time(std::max<std::int64_t>(part.to_ours(ns) - origin_ns_, 0));
       return std::min(origin_ + since, core::kHorizon);
     });
@@ -147,8 +147,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
     }
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
-  // Emulated times are those of the scenario's links, independent of waiting for cores; late
-  // messages are counted elsewhere.
+  // Emulated times are those of the scenario's links, so they do not depend on waiting for cores;
+  // late messages are counted elsewhere.
   for (const WorkerPart& part : parts) {
     if (time_scale_ == 0)
       record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
@@ -204,7 +204,7 @@ std::optional<core::TrackId> StepMerger::track_of(const proto::TrackInfo& row) {
   return known->second;
 }
 
-/// Registers the track of each lane's spans of each pack, so that receivers can refer to senders.
+/// Registers the tracks of the lanes' spans of each pack, so that receivers can refer to senders.
 void StepMerger::note_lanes(const proto::StepResult& part) {
   for (int i = 0; i < part.track_size(); ++i) {
     const proto::TrackInfo& row = part.track(i);
@@ -226,7 +226,7 @@ void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColum
   for (int i = 0; i < columns.start_ps_size(); ++i) {
     const std::int64_t start = columns.start_ps(i);
     core::Span span;
-    // Every time is converted separately, so that the order of events is kept even if the clock is
+    // Convert every time separately, so that the order of events is kept even if the clock is
     // slower.
     span.start = in_run(start);
     span.duration = in_run(start + columns.duration_ps(i)) - span.start;

@@ -78,9 +78,9 @@ class StepMerger {
   std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId>
       tracks_;
   core::Time length_;
-  core::Time in_flight_, core_wait_;  ///< of all steps
-  std::int64_t origin_ns_ = 0;        ///< when the batch began by our clock,
-  core::Time origin_;                 ///< and where that is in the timeline
+  core::Time in_flight_, core_wait_;  ///< totals over all steps
+  std::int64_t origin_ns_ = 0;        ///< when the batch began, by the coordinator's clock
+  core::Time origin_;                 ///< the batch's begin in the timeline
   bool left_out_ = false;
 };
 

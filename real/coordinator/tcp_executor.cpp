@@ -100,7 +100,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   return {};
 }
 
-/// Checks that all workers fit into this machine's memory, if all are to be processes of it.
+/// Checks that all workers fit into this machine's memory, if all of them run here.
 Expected<void> check_memory_here(const TcpExecutorOptions& options,
                                  const core::Scenario& scenario) {
   MemoryOptions memory;

@@ -13,7 +13,7 @@
 namespace tutti::real {
 
 struct TcpExecutorOptions {
-  std::string program;  ///< the tutti program: workers are processes of it
+  std::string program;  ///< path of the tutti program, from which workers are started
   bool verify = true;
   /// The time without progress, or without a message from a worker, after which the run has failed.
   double timeout_seconds = 60;
@@ -24,7 +24,7 @@ struct TcpExecutorOptions {
   bool busy = false;
   Backend backend = Backend::kTcp;
   Gathering gathering{};
-  std::string transport = "tcp";  ///< between workers: "tcp", or "shm" for memory that they share
+  std::string transport = "tcp";  ///< transport between workers: "tcp", or "shm" for shared memory
   int streams = 1;  ///< TCP connections between each pair of workers, at most kMaxStreams
   /// If set, the first pack is transferred repeatedly, back to back, instead of training steps. The
   /// record states when the timed iterations began (first_start) and ended. REQUIRES: the scenario
@@ -58,7 +58,7 @@ class TcpExecutor : public core::Executor {
 
   TcpExecutorOptions options_;
   std::optional<Listener> listener_;
-  std::int64_t others_ = 0;  ///< processes that are about to join
+  std::int64_t others_ = 0;  ///< number of processes that are about to join
 };
 
 }  // namespace tutti::real

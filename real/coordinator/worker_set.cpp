@@ -22,14 +22,15 @@ using proto::Control;
 namespace {
 
 constexpr int kPingsAtATime = 8;
-/// The longest message that a frame and Protocol Buffers can hold with room to spare.
+/// Maximum length of a message about a step, well below the limits of a frame and of Protocol
+/// Buffers.
 constexpr std::size_t kLongestStep = std::size_t{1} << 30;
-/// The messages that are taken from one worker before the others get their turn.
+/// Maximum number of messages taken from one worker before the others are served.
 constexpr int kMaxPerTurn = 64;
-/// A worker's report of how long it has waited is at most this.
+/// Upper limit of a worker's report of how long it has waited.
 constexpr std::chrono::hours kLongestStill{24 * 365};
 
-/// True if the worker only knows that it has waited in vain: another one knows why.
+/// True if the worker only reports that it waited in vain. Another worker then knows the cause.
 bool only_waited(const Error& said) {
   return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
 }
@@ -108,8 +109,8 @@ void WorkerSet::wait(Clock::time_point until) {
   ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, 60'000)));
 }
 
-/// Takes what has come from every worker, but not more of each than a bounded number of messages:
-/// the others, the timeouts and the user's Ctrl-C come first, however much one of them sends.
+/// Takes messages from all workers, but only a bounded number from each. However much one worker
+/// sends, other workers, timeouts and Ctrl-C are served in time.
 void WorkerSet::take_all_that_came() {
   for (Member& member : members_) {
     for (int taken = 0; taken < kMaxPerTurn && member.channel && !member.gone; ++taken) {
@@ -121,7 +122,7 @@ void WorkerSet::take_all_that_came() {
       if (!*message) break;
       take(member, std::move(*message));
     }
-    // A long message over a slow link is a sign of life, too.
+    // Progress within a long message over a slow link also shows that the worker is alive.
     if (member.channel && member.arrived != member.channel->arrived()) {
       member.arrived = member.channel->arrived();
       member.heard = Clock::now();
@@ -181,7 +182,7 @@ Expected<WorkerSet::Messages> WorkerSet::from_everyone(int wanted, const std::st
     const bool all = std::all_of(members_.begin(), members_.end(),
                                  [](const Member& m) { return !m.inbox.empty(); });
     if (all) break;
-    keep_company(false);  // those who have delivered wait for the others
+    keep_company(false);  // workers that have delivered wait for the others
     wait(Clock::now() + std::chrono::milliseconds(20));
   }
   return first_of_all();
@@ -196,7 +197,7 @@ std::optional<WorkerSet::Messages> WorkerSet::already_from_everyone(int wanted) 
   return first_of_all();
 }
 
-/// REQUIRES: everyone has sent something.
+/// Returns the first message of every worker. REQUIRES: everyone has sent a message.
 WorkerSet::Messages WorkerSet::first_of_all() {
   Messages messages;
   for (Member& member : members_) {
@@ -221,14 +222,14 @@ Expected<void> WorkerSet::align_clocks() {
       Control ping;
       ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
       if (auto told = tell(w, ping); !told) return told;
-      // One after the other: a reply that waits to be read looks late.
+      // Take the replies one after the other: a reply that waits to be read would look late.
       if (!take_answer(w, ping.ping().sent_ns())) return tl::make_unexpected(find_cause());
     }
   }
   return {};
 }
 
-/// Waits briefly for the reply to that ping. Returns false if the worker is gone.
+/// Waits briefly for the reply to the ping sent at `sent_ns`. Returns false if the worker is gone.
 bool WorkerSet::take_answer(std::size_t worker, std::int64_t sent_ns) {
   Member& member = members_[worker];
   const auto until = Clock::now() + std::chrono::milliseconds(100);
@@ -277,8 +278,8 @@ std::optional<Error> WorkerSet::trouble(const std::string& due) {
   return standstill();
 }
 
-/// All workers wait, nothing is due, and at least one waits for another: a message is lost. (A
-/// message in flight is due at the worker that emulates the link it is on.)
+/// Returns an error if a message is lost: all workers wait, nothing is due, and at least one waits
+/// for another. (A message in flight is due at the worker that emulates its link.)
 std::optional<Error> WorkerSet::standstill() const {
   std::optional<std::size_t> waiting;
   for (std::size_t w = 0; w < size(); ++w) {
@@ -286,7 +287,7 @@ std::optional<Error> WorkerSet::standstill() const {
     if (!member.channel || member.still < timeout_) return std::nullopt;
     if (!waiting && !member.stands.empty()) waiting = w;
   }
-  if (!waiting) return std::nullopt;  // all of them, for the coordinator
+  if (!waiting) return std::nullopt;  // all of them wait for the coordinator
   return failed(*waiting, ProblemCode::kTimeout,
                 fmt::format("reports: no progress for {:.3g} s, and no worker has pending work: {}",
                             seconds(members_[*waiting].still), members_[*waiting].stands));
@@ -296,7 +297,7 @@ Error WorkerSet::find_cause() {
   const Clock::time_point until = Clock::now() + last_words_;
   while (true) {
     take_all_that_came();
-    // Whoever cancels the run may stop its workers too.
+    // A user who cancels the run may have stopped its workers too.
     if (cancelled()) return Error::run({ProblemCode::kStopped}, "stopped");
     const bool last_word = Clock::now() >= until;
     if (auto cause = known_cause(last_word)) return *cause;
@@ -319,7 +320,7 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
       first_waited = waited;
     }
   }
-  // Follows the reports from each worker to the one that it names as the cause.
+  // Follow the reports from each worker to the worker that it names as the cause.
   std::string because;
   std::size_t culprit = first.value_or(0);
   for (std::size_t i = 0; first && i < size(); ++i) {
@@ -339,7 +340,7 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
       if (!last_word) return std::nullopt;
       break;
     }
-    // The named worker was only waiting, so the report that names it is the best one.
+    // The blamed worker was only waiting, so the report that names it is the best one.
     if (only_waited(*of_blamed)) return as_said_by(culprit, said);
     culprit = blamed;
   }
@@ -384,8 +385,8 @@ void WorkerSet::dismiss(const Error* why, bool come_again) {
     if (!member.channel->send(message)) member.gone = true;
     member.channel->end_sending();
   }
-  // Closing at once could discard what was just sent. So wait until they close, which they do after
-  // reading it.
+  // Closing at once could discard what was just sent. So wait until the workers close, which they
+  // do after reading it.
   const Clock::time_point until = Clock::now() + last_words_;
   const auto someone = [this] {
     return std::any_of(members_.begin(), members_.end(),

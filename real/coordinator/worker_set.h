@@ -17,7 +17,8 @@ namespace tutti::real {
 /// has failed, so that none can make the coordinator's memory grow.
 struct InboxLimit {
   std::size_t messages = 4;
-  std::size_t bytes = ControlChannel::kLongestMessage;  ///< of all of them, and so of each
+  /// Maximum size of all unread messages of a worker, and of each of them.
+  std::size_t bytes = ControlChannel::kLongestMessage;
 };
 
 /// A message that has arrived, and its size on the wire.
@@ -29,21 +30,21 @@ struct Received {
 /// One worker as the coordinator sees it.
 struct Member {
   std::optional<ControlChannel> channel;
-  Address address;           ///< where its peers reach it
-  bool only_there = false;   ///< it listens at that address only
+  Address address;           ///< the address at which other workers reach it
+  bool only_there = false;   ///< true: it listens at that address only
   std::string host;          ///< the name of its machine
-  bool other_clock = false;  ///< its clock is not the coordinator's
+  bool other_clock = false;  ///< true: its clock is not the coordinator's
   ClockOffset clock;
   ControlChannel::Clock::time_point heard;  ///< when its last message arrived
   std::string doing = "starting";           ///< its own report of its current activity
-  ControlChannel::Clock::duration still{};  ///< how long it had been idle at that time, and
-  std::string stands;                       ///< what it waits for, if it waits for other workers
-  std::deque<Received> inbox;               ///< received, and not yet taken
+  ControlChannel::Clock::duration still{};  ///< how long it had been idle when it sent that message
+  std::string stands;          ///< description of its wait, if it waits for other workers
+  std::deque<Received> inbox;  ///< messages received and not yet taken
   std::size_t inbox_bytes = 0;
-  std::uint64_t arrived = 0;  ///< bytes of its connection when `heard` was set
+  std::uint64_t arrived = 0;  ///< bytes received over its connection when `heard` was set
   bool gone = false;
-  bool exceeds = false;  ///< it is gone because it sent more than InboxLimit allows
-  std::string farewell;  ///< why, as the connection reports it
+  bool exceeds = false;  ///< true: it was dropped because it sent more than InboxLimit allows
+  std::string farewell;  ///< the connection's reason for its end
   core::ProblemCode gone_because = core::ProblemCode::kLost;
 };
 

@@ -24,7 +24,7 @@ struct TuttiCudaEvent;
 
 struct TuttiCudaDeviceInfo {
   char name[256];
-  char bus_id[32];  ///< "0000:17:00.0"
+  char bus_id[32];  ///< PCI bus identifier, such as "0000:17:00.0"
   std::uint64_t memory_bytes;
   std::int32_t major, minor;  ///< compute capability
 };
@@ -33,12 +33,13 @@ struct TuttiCudaDeviceInfo {
 /// real::Operation and core::DataType. The default stream is never used. All calls come from one
 /// thread.
 struct TuttiCudaApi {
-  std::uint32_t interface_number;  ///< kTuttiCudaInterface
-  std::uint32_t size;              ///< of this struct
-  const char* description;         ///< "CUDA 13.0, for compute capabilities 8.0 and 9.0"
+  std::uint32_t interface_number;  ///< equals kTuttiCudaInterface
+  std::uint32_t size;              ///< size of this struct in bytes
+  const char* description;         ///< such as "CUDA 13.0, for compute capabilities 8.0 and 9.0"
 
-  const char* (*error_name)(int error);  ///< "cudaErrorNoDevice"
-  const char* (*error_text)(int error);  ///< "no CUDA-capable device is detected"
+  const char* (*error_name)(int error);  ///< returns, for example, "cudaErrorNoDevice"
+  /// Returns, for example, "no CUDA-capable device is detected".
+  const char* (*error_text)(int error);
 
   int (*device_count)(int* count);
   int (*device_info)(int device, TuttiCudaDeviceInfo* info);

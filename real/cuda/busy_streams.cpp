@@ -5,7 +5,7 @@
 namespace tutti::real {
 namespace {
 
-/// The time limit of a kernel whose end never comes because the device's clock has changed.
+/// Tolerance after which a kernel stops that misses its end because the device's clock has changed.
 constexpr std::chrono::microseconds kTolerance{50};
 
 }  // namespace
@@ -25,7 +25,7 @@ int BusyStreams::make(core::Rank rank, int device, Stream*& stream) {
   return api_.make_stream(device, 0, &stream->stream);
 }
 
-/// An event and a place for two stamps.
+/// Provides an event and memory for two time stamps.
 int BusyStreams::prepare(Stream& stream, Busy& busy) {
   if (stream.stamps.empty()) {
     int error = 0;
@@ -52,12 +52,12 @@ int BusyStreams::ask(core::Rank rank, int device, Clock::time_point end) {
   Busy busy;
   busy.end = end;
   if (const int error = prepare(*stream, busy); error != 0) return error;
-  stream->busy.push_back(busy);  // from here on the event is freed with the stream
+  stream->busy.push_back(busy);  // from here on, the event is freed with the stream
   if (stream->busy.size() == 1 && stream->clock.is_old(Clock::now())) {
     if (const int error = stream->clock.align(api_, stream->stream, busy.stamps); error != 0)
       return error;
   }
-  // The kernel starts late if others are still running; it never runs for longer than this.
+  // The kernel starts late if others are still running; this limits how long it runs.
   const std::chrono::nanoseconds most =
       std::max(end - Clock::now() + kTolerance, Clock::duration::zero());
   const int error = api_.busy(stream->stream, stream->clock.to_device(end),

@@ -48,8 +48,8 @@ class BusyStreams {
     int device = 0;
     TuttiCudaStream* stream = nullptr;
     std::deque<Busy> busy;
-    std::vector<TuttiCudaEvent*> events;  ///< free
-    std::vector<std::uint64_t*> stamps;   ///< free
+    std::vector<TuttiCudaEvent*> events;  ///< events that are free for reuse
+    std::vector<std::uint64_t*> stamps;   ///< pairs of time stamps that are free for reuse
     DeviceClock clock;
   };
 

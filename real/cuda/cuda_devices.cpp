@@ -19,11 +19,11 @@ using core::Expected;
 
 namespace {
 
-/// The maximum number of streams of a rank: further lanes share them. A device executes only that
-/// many concurrently.
+/// The maximum number of streams of a rank, since a device executes only a limited number
+/// concurrently. Further lanes share them.
 constexpr core::Lane kStreamsPerRank = 16;
 constexpr core::Lane kOutside = -1;
-/// The interval between polls of a device with long work.
+/// The interval between polls of a device while it executes long work.
 constexpr std::chrono::microseconds kPause{50};
 
 std::string name_of(int device, const TuttiCudaDeviceInfo& info) {
@@ -114,7 +114,7 @@ Expected<void> CudaDevices::open_gpus() {
 }
 
 CudaDevices::~CudaDevices() {
-  // No work may be in flight that uses the memory freed now.
+  // No work in flight may use the memory that is freed now.
   busy_.stop();
   for (auto& [key, queue] : queues_) {
     if (!queue.stream) continue;
@@ -157,7 +157,7 @@ std::vector<std::string> CudaDevices::notes() const {
 
 // --- errors ---
 
-/// Records the first error of a device. Returns false if there is or was one.
+/// Records the first error of a device. Returns false if there has been an error.
 bool CudaDevices::right(int error, const std::string& doing, const Gpu* gpu) {
   if (error != 0 && failure_.empty())
     failure_ = cuda_error(api_, error, doing, gpu ? name_of(gpu->device, gpu->info) : "");
@@ -232,7 +232,7 @@ void CudaDevices::copy_now(std::byte* to, const std::byte* from, std::int64_t by
 
 // --- work ---
 
-/// Returns null if a device has failed.
+/// Returns the queue of the lane's stream; null if a device has failed.
 CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
   Queue& queue = queues_[{rank, lane < 0 ? lane : lane % kStreamsPerRank}];
   if (queue.stream) return &queue;
@@ -243,7 +243,7 @@ CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
              : nullptr;
 }
 
-/// Returns null if the device has failed.
+/// Returns a free event of the device; null if the device has failed.
 TuttiCudaEvent* CudaDevices::event_of(Gpu& gpu) {
   TuttiCudaEvent* event = nullptr;
   if (!gpu.events.empty()) {
@@ -330,7 +330,7 @@ bool CudaDevices::compute(core::Rank rank, Clock::time_point end) {
 }
 
 Expected<void> CudaDevices::poll(WorkListener& listener) {
-  // Listeners request more work, so collect all that is done first, then notify.
+  // Collect all completed work before notifying listeners, since they request more work.
   for (std::size_t i = 0; i < active_.size() && failure_.empty();) {
     Queue& queue = *active_[i];
     while (!queue.pending.empty()) {

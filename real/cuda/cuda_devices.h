@@ -17,16 +17,16 @@ namespace tutti::real {
 
 struct CudaRank {
   core::Rank rank = 0;
-  std::string name;  ///< "w0/gpu1"
-  int device = 0;    ///< CUDA's number for it; several ranks may have the same
+  std::string name;  ///< name in messages, such as "w0/gpu1"
+  int device = 0;    ///< CUDA's number of the device; several ranks may share it
 };
 
 struct CudaOptions {
-  std::vector<CudaRank> gpus;  ///< ranks on GPUs; all others are on the host
+  std::vector<CudaRank> gpus;  ///< ranks on GPUs; all other ranks are on the host
   /// The time for which a waiting thread polls a device without pauses before it polls with pauses.
   /// 0 if there are fewer cores than ranks.
   std::chrono::nanoseconds spin{50'000};
-  bool shared = false;  ///< ranks of other processes are on these GPUs too
+  bool shared = false;  ///< true: ranks of other processes use these GPUs too
 };
 
 /// Ranks on GPUs: their buffers lie in the GPU's memory, Tutti's own kernels process them, and each
@@ -76,11 +76,11 @@ class CudaDevices : public Devices {
   struct Gpu {
     int device = 0;
     TuttiCudaDeviceInfo info{};
-    TuttiCudaStream* copies = nullptr;  ///< for copy_now()
+    TuttiCudaStream* copies = nullptr;  ///< stream for copy_now()
     std::vector<TuttiCudaEvent*> events;
     std::vector<std::string> ranks;
     DeviceClock clock;
-    Memory stamp;  ///< for the clock
+    Memory stamp;  ///< memory for the clock's time stamp
   };
   struct Pending {
     TuttiCudaEvent* event = nullptr;
@@ -108,14 +108,14 @@ class CudaDevices : public Devices {
   CudaOptions options_;
   MemoryPool pool_;
   BusyStreams busy_;
-  std::map<int, std::unique_ptr<Gpu>> gpus_;  ///< by CUDA's number
+  std::map<int, std::unique_ptr<Gpu>> gpus_;  ///< by CUDA's number of the device
   std::map<core::Rank, Gpu*> gpu_of_rank_;
   std::map<std::pair<core::Rank, core::Lane>, Queue> queues_;
-  std::vector<Queue*> active_;  ///< those with something pending
+  std::vector<Queue*> active_;  ///< queues that have pending work
   std::vector<Ticket> done_;
   std::vector<BusyStreams::Span> computed_;
   Clock::time_point last_change_;
-  std::map<std::byte*, std::int64_t> substitutes_;  ///< memory of take() after a failure
+  std::map<std::byte*, std::int64_t> substitutes_;  ///< memory that take() provides after a failure
   std::vector<std::string> peer_notes_;
   std::string failure_;
 };

@@ -48,7 +48,8 @@ class MemoryPool {
 
   const TuttiCudaApi& api_;
   std::map<const std::byte*, Block> blocks_;
-  std::map<std::pair<int, std::int64_t>, std::vector<std::byte*>> unused_;  ///< by place and size
+  /// Free blocks by place and size.
+  std::map<std::pair<int, std::int64_t>, std::vector<std::byte*>> unused_;
 };
 
 /// Returns the size of a block for `bytes`: eight sizes up to each power of two, so that at most an

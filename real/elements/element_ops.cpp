@@ -11,7 +11,7 @@ namespace {
 
 using core::DataType;
 
-/// Returns the best loops for this machine. Chosen once.
+/// Returns the best loops for this machine. The choice is made once.
 const Kernels& kernels() {
   static const Kernels chosen = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
                                     ? v3_kernels()

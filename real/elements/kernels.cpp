@@ -1,6 +1,6 @@
-// The loops over elements. Compiled once per instruction set (real/CMakeLists.txt): TUTTI_KERNELS
-// is the name of the function that hands them out. Everything else is local to the file, so that
-// the linker cannot take the code of one instruction set for another's.
+// The loops over elements. They are compiled once per instruction set (real/CMakeLists.txt).
+// TUTTI_KERNELS is the name of the function that returns them. Everything else is local to the
+// file, so that the linker cannot mix up the code of different instruction sets.
 
 #include "real/elements/kernels.h"
 
@@ -47,7 +47,7 @@ T combined(T a, T b) {
     const bool takes_a = operation == Operation::kMin ? a < b : a > b;
     return takes_a || __builtin_isnan(a)
                ? a
-               : b;  // a NaN wins: if b is one, both comparisons are false
+               : b;  // a NaN is kept: if b is a NaN, both comparisons are false
   } else {
     return (operation == Operation::kMin ? a < b : a > b) ? a : b;
   }

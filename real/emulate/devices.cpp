@@ -8,7 +8,7 @@ namespace tutti::real {
 using core::Bytes;
 using core::Time;
 
-/// Returns how long the device would take, at one thread's part of its rate.
+/// Returns how long the device would take at a single thread's share of its rate.
 Time EmulatedDevices::cost(const Work& work, const core::DeviceRates& rates) const {
   const Bytes bytes = work.count * core::size_of(work.type);
   const auto at = [&](std::int64_t times, core::Bandwidth rate) {
@@ -20,7 +20,7 @@ Time EmulatedDevices::cost(const Work& work, const core::DeviceRates& rates) con
     case Work::Kind::kReduce: return at(work.inputs + (work.accumulate ? 1 : 0) - 1, rates.reduce);
     case Work::Kind::kScale:
     case Work::Kind::kCopy: return at(1, rates.copy);
-    case Work::Kind::kMove: break;  // the links' time
+    case Work::Kind::kMove: break;  // only the links take time
   }
   return {};
 }

@@ -39,7 +39,7 @@ class EmulatedDevices : public Devices {
   Timers& timers_;
   HostDevices host_;
   std::map<core::PartId, std::vector<Clock::time_point>>
-      free_;  ///< when each thread of a device is free
+      free_;  ///< per device: when each of its threads is free
   std::vector<Ticket> done_;
 };
 

@@ -12,44 +12,45 @@ namespace tutti::real {
 using core::Path;
 using core::PathHop;
 
-/// One message, at its sender or at its receiver.
+/// A message, at its sender or at its receiver.
 struct EmulatedNetwork::Message {
   Channel channel;
   std::int32_t path = 0;
   std::int64_t total = 0;
-  std::uint32_t number = 0;  ///< Piece::message
-  std::size_t own_hops = 0;  ///< of the sender's worker; the others are the receiver's
-  Clock::time_point began;   ///< the first hop to serve it
-  Clock::time_point tail;    ///< of the hop served last, when it reaches the next
+  std::uint32_t number = 0;  ///< see Piece::message
+  /// Number of hops in the sender's worker; the others are in the receiver's worker.
+  std::size_t own_hops = 0;
+  Clock::time_point began;  ///< when the first hop began to serve it
+  Clock::time_point tail;   ///< when its tail leaves the hop served last and reaches the next one
   bool local = false;
 
   // At the sender.
   std::int64_t added = 0;    ///< bytes that the interpreter has handed over
-  bool buffer_free = false;  ///< the first link has let the tail go
-  bool handed_over = false;  ///< to the transport below
+  bool buffer_free = false;  ///< true: the first link has sent the tail
+  bool handed_over = false;  ///< true: handed over to the transport below
   Stamp stamp;
   struct Waiting {
     Piece piece;
     const std::byte* payload = nullptr;
     Ticket ticket = 0;
   };
-  std::vector<Waiting> waiting;  ///< to be handed over
-  std::vector<Ticket> done;      ///< really sent, but the buffer is not free yet
+  std::vector<Waiting> waiting;  ///< pieces that wait to be handed over
+  std::vector<Ticket> done;      ///< pieces that were really sent while the buffer is not free yet
 
   // At the receiver; of a local message, both.
-  std::vector<std::byte> bytes;  ///< with the stamp in front if it came from another process
+  std::vector<std::byte> bytes;  ///< content, preceded by the stamp if it came from another process
   std::int64_t here = 0;
-  bool due = false;  ///< the last link has let it go
+  bool due = false;  ///< true: the last link has sent it
   bool stamped = false;
 };
 
 namespace {
 
-/// A piece in the reverse direction reports a freed slot: its content is the time at which it
-/// became free.
+/// Marks a piece in the reverse direction that reports a freed slot. Its content is the time at
+/// which the slot became free.
 constexpr core::Lane kSlotLane = 1 << 24;
 
-/// Returns the channel whose slot such a piece reports.
+/// Returns the channel whose slot a piece on channel `back` reports as free.
 Channel freed_by(const Channel& back) {
   return {back.collective, back.to, back.to_lane, back.from, back.from_lane - kSlotLane};
 }
@@ -94,7 +95,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
   message->path = paths_.unicast(from, to, collective.staging,
                                  collective.schedule->engine(channel.from, channel.from_lane));
   if (from.worker == to.worker) return message;
-  // The links of the sender's worker come first. A copy engine belongs to the link that follows it.
+  // The sender's links come first. A copy engine belongs to the link that follows it.
   const core::Cluster& cluster = collective.group.cluster();
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
   for (std::size_t i = 0; i < hops.size(); ++i) {
@@ -108,7 +109,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
 
 // --- links ---
 
-/// The head of the message is at the hop: as sim::Network::serve, in real time.
+/// Handles the arrival of the message's head at the hop, like sim::Network::serve, in real time.
 void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
                             Clock::time_point head_here) {
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
@@ -135,7 +136,7 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
   const std::size_t next = index + 1;
   const Clock::time_point arrives = later(hops[next].staged ? tail : later(head, of_host), latency);
   if (next == message->own_hops && !message->local) return hand_over(message, arrives);
-  // At once if it arrives now: before others that reach the link at the same moment.
+  // Serve it at once if it arrives now, before other messages that reach the link at the same time.
   if (arrives == head_here) return serve(message, next, arrives);
   timers_.at(arrives, [this, message, next] { serve(message, next, timers_.now()); });
 }
@@ -153,7 +154,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
   sending_[piece.channel].push_back(message);
   const Clock::time_point now = timers_.now();
   message->began = message->tail = now;
-  if (paths_.path(message->path).hops.empty()) {  // a device to itself
+  if (paths_.path(message->path).hops.empty()) {  // the message moves within a device
     timers_.at(now, [this, message] {
       let_go(message);
       arrive(message);
@@ -185,7 +186,8 @@ bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket 
   return false;
 }
 
-/// The head leaves the sender's last link, and reaches the receiver's first at `head`.
+/// Hands the message over: its head leaves the sender's last link, and reaches the receiver's first
+/// link at `head`.
 void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point head) {
   message->stamp = {message->began.time_since_epoch().count(), head.time_since_epoch().count(),
                     message->tail.time_since_epoch().count()};
@@ -205,7 +207,8 @@ void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point
 
 void EmulatedNetwork::pass_below(const MessagePointer& message, const Piece& piece,
                                  const std::byte* payload, Ticket ticket) {
-  if (piece.length == 0) return give_back(message, ticket);  // the stamp is all there is to send
+  if (piece.length == 0)
+    return give_back(message, ticket);  // an empty piece is sent by its stamp alone
   Piece moved = piece;
   moved.total += static_cast<std::int64_t>(sizeof(Stamp));
   moved.offset += static_cast<std::int64_t>(sizeof(Stamp));
@@ -235,8 +238,8 @@ void EmulatedNetwork::sent(Ticket below) {
   give_back(message, ticket);
 }
 
-/// The piece has really left; it counts as sent when the first link has taken its message.
-/// Ticket 0: a stamp, or what was kept here.
+/// Handles a piece that has really left. It counts as sent once the first link has taken its
+/// message. Ticket 0 belongs to stamps, and to pieces that were kept here.
 void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   if (ticket == 0) return;
   if (message->buffer_free) {
@@ -246,8 +249,8 @@ void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   }
 }
 
-/// The first link has taken the whole message: the interpreter may reuse its memory. If the message
-/// has not reached the last link of this worker yet, it is copied.
+/// Frees the interpreter's memory, since the first link has taken the whole message. A message that
+/// has not reached the last link of this worker yet is copied.
 void EmulatedNetwork::let_go(const MessagePointer& message) {
   message->buffer_free = true;
   if (!message->local && !message->handed_over) {
@@ -274,7 +277,7 @@ void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
                               fmt::format("worker {} {}", worker, what));
 }
 
-/// True if a stamp may have this time.
+/// True if a stamp may contain these times.
 bool EmulatedNetwork::may_say(std::int64_t from_ns, std::int64_t to_ns) const {
   const std::int64_t latest = later(timers_.clock(), furthest_).time_since_epoch().count();
   return from_ns >= opened_.time_since_epoch().count() && from_ns <= to_ns && to_ns <= latest;
@@ -341,10 +344,9 @@ void EmulatedNetwork::arrived(const Piece& piece) {
   deliver(message);
 }
 
-/// The slot is free at the time of its stamp: the interpreter is notified then.
+/// Notifies the interpreter at the time of the stamp that the slot is free.
 void EmulatedNetwork::slot_arrived(const Channel& freed) {
-  if (!receiver_->is_open(freed.collective))
-    return;  // one of the last of a collective that is over here
+  if (!receiver_->is_open(freed.collective)) return;  // the collective has ended here
   if (!may_say(slot_stamp_, slot_stamp_))
     return fail(freed.to, "sent a slot release with an impossible time");
   if (slots_coming_[freed] >= traffic_.find(freed)->slots)
@@ -356,12 +358,13 @@ void EmulatedNetwork::slot_arrived(const Channel& freed) {
   });
 }
 
-/// Between ranks of this process. Other slots are reported by a piece with a stamp.
+/// Handles freed slots between ranks of this process. Other slots are reported by a piece with a
+/// stamp.
 bool EmulatedNetwork::slot_freed(const Channel& channel) {
   return traffic_.find(channel) && is_local(channel.to) && receiver_->slot_freed(channel);
 }
 
-/// The message has left the last link.
+/// Handles a message that has left its last link.
 void EmulatedNetwork::arrive(const MessagePointer& message) {
   message->due = true;
   if (message->here == static_cast<std::int64_t>(message->bytes.size())) deliver(message);

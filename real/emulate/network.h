@@ -62,7 +62,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   using MessagePointer = std::shared_ptr<Message>;
   /// The header of a message that goes to another process.
   struct Stamp {
-    std::int64_t began_ns = 0;  ///< the first link began to serve it
+    std::int64_t began_ns = 0;  ///< when the first link began to serve it, in ns
     std::int64_t head_ns = 0;
     std::int64_t tail_ns = 0;
   };
@@ -95,25 +95,29 @@ class EmulatedNetwork : public Transport, private Receiver {
   Receiver* receiver_ = nullptr;
   core::PathBook paths_;
   Traffic traffic_;
-  Clock::time_point opened_;             ///< no stamp is earlier
-  Clock::duration furthest_;             ///< … nor this far ahead of now
-  std::vector<Clock::time_point> free_;  ///< when each resource has served its earlier messages
-  std::map<Channel, std::deque<MessagePointer>> sending_;  ///< pieces are added to the last one
+  Clock::time_point opened_;             ///< lower bound of the times in stamps
+  Clock::duration furthest_;             ///< upper bound of how far a stamp's time is ahead of now
+  std::vector<Clock::time_point> free_;  ///< by resource: when it has served its earlier messages
+  /// By channel: messages being sent; pieces are added to the last one.
+  std::map<Channel, std::deque<MessagePointer>> sending_;
   /// The state of a connection from another process.
   struct Incoming {
-    MessagePointer message;      ///< not yet completely received
-    std::int64_t under_way = 0;  ///< messages, including those that wait for their links
+    MessagePointer message;  ///< the message that is not yet completely received
+    /// Number of messages in flight, including those that wait for their links.
+    std::int64_t under_way = 0;
   };
   std::map<Channel, Incoming> receiving_;
-  std::map<Channel, std::int64_t> slots_coming_;  ///< freed, and not yet reported
+  /// By channel: slots that are freed but not yet reported.
+  std::map<Channel, std::int64_t> slots_coming_;
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
   std::unordered_map<Ticket, std::unique_ptr<std::int64_t>>
       slots_in_flight_;                     ///< stamps that are being sent
-  std::int64_t slot_stamp_ = 0;             ///< of the slot message in reception
-  std::optional<Clock::time_point> began_;  ///< for the message in delivery
+  std::int64_t slot_stamp_ = 0;             ///< stamp of the slot message that is being received
+  std::optional<Clock::time_point> began_;  ///< begin of the message that is being delivered
   Punctuality punctuality_;
-  std::int64_t on_own_links_ = 0;  ///< messages to other processes that are not yet handed over
+  /// Number of messages to other processes that are not yet handed over.
+  std::int64_t on_own_links_ = 0;
   std::optional<core::Error> failure_;
 };
 

@@ -16,8 +16,8 @@ class Traffic {
   /// The messages from one lane to another, of one pack.
   struct Connection {
     std::int64_t messages = 0;
-    std::int64_t most_bytes = 0;  ///< of one message
-    int slots = 0;                ///< core::kUnlimitedCredits: no limit
+    std::int64_t most_bytes = 0;  ///< maximum size of a message, in bytes
+    int slots = 0;                ///< number of slots; core::kUnlimitedCredits: no limit
   };
 
   /// Cost: visits every schedule step of every rank. REQUIRES: no step needs a switch that reduces.
@@ -36,7 +36,7 @@ class Traffic {
   void add(const core::Collective& collective, const Channel& channel, std::int64_t bytes,
            core::PathBook& paths, const std::function<bool(core::Rank)>& is_local);
 
-  std::map<Channel, Connection> connections_;  ///< step 0
+  std::map<Channel, Connection> connections_;  ///< connections of step 0
   core::Time in_turn_;
 };
 

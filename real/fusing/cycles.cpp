@@ -15,10 +15,10 @@ using core::Rank;
 
 namespace {
 
-constexpr std::int64_t kPicoseconds = 1000;  // in a nanosecond
+constexpr std::int64_t kPicoseconds = 1000;  // picoseconds in a nanosecond
 
-/// An all-reduce of flags by minimum: the first replica of every worker sends to the first of all,
-/// which sends the result to them.
+/// Returns the agreement, an all-reduce of flags by minimum: the first replica of every worker
+/// sends to the first replica of all, which returns the result.
 core::Collective agreement_of(const core::Cluster& cluster, std::int64_t flags) {
   const auto per_worker = static_cast<std::int32_t>(cluster.replicas_per_worker());
   const auto workers = static_cast<std::int32_t>(cluster.replicas() / per_worker);
@@ -54,7 +54,7 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas,
   const core::PlanGate gates(scenario.plan);
   TUTTI_CHECK(gates.any() && gates.scope() == core::GateScope::kAll, "no cycles among {} packs",
               scenario.plan.packs.size());
-  // Every cycle takes place: without messages no worker knows that nothing is ready anywhere.
+  // Every cycle takes place, since without messages no worker knows that nothing is ready anywhere.
   gate_ = gates.make({replicas_.front(), std::ssize(replicas_)},
                      {core::Time(kPicoseconds * period.count()), false});
   for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p)
@@ -80,8 +80,8 @@ void Cycles::begin(Clock::time_point begin) {
   timers_.at(begin, [this] { begin_cycle(); });
 }
 
-/// Tags follow those of the plan, in the same order everywhere. Steps do not matter for that: all
-/// have the number of the last.
+/// Tags follow those of the plan, in the same order on all workers. The step is irrelevant for
+/// that: all of these tags have the number of the last step.
 CollectiveTag Cycles::next_tag() {
   return {static_cast<std::uint32_t>(first_ + count_ - 1),
           static_cast<std::uint32_t>(scenario_.plan.packs.size()) + numbers_++};
@@ -121,7 +121,7 @@ void Cycles::go_on() {
   }
 }
 
-/// Decides on what is ready on all workers.
+/// Decides which packs to execute: those that are ready on all workers.
 void Cycles::agreed() {
   over_.push_back(*std::exchange(agreement_at_, std::nullopt));
   const auto* const flags = reinterpret_cast<const std::int32_t*>(flags_.get());
@@ -150,8 +150,8 @@ const core::Collective& Cycles::collective_of(core::DataType type, std::int64_t 
   return *known;
 }
 
-/// Batches are opened in order, which is the same on all workers, even while replicas here are busy
-/// with earlier ones.
+/// Executes decisions. Batches are opened in order, which is the same on all workers, even while
+/// replicas here are busy with earlier batches.
 void Cycles::carry_out(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     const CollectiveTag tag = open(decision.batch);
@@ -160,7 +160,7 @@ void Cycles::carry_out(const std::vector<core::GateDecision>& decisions) {
   }
 }
 
-/// Once.
+/// Opens the batch's collective, unless it is open already.
 CollectiveTag Cycles::open(const std::shared_ptr<const core::GateBatch>& batch) {
   if (const auto known = tags_.find(batch.get()); known != tags_.end()) return known->second;
   const std::vector<std::int32_t>& packs = batch->items;
@@ -204,7 +204,7 @@ void Cycles::start(CollectiveTag tag, std::size_t replica) {
   collectives_.start(tag, replicas_[replica]);
 }
 
-/// Copies into the fusion buffer, or out of it.
+/// Copies a replica's packs into the fusion buffer, or out of it.
 void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
   if (fused.buffers.empty()) return;
   const std::int64_t item = core::size_of(fused.collective->type).count();
@@ -214,7 +214,7 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
     std::byte* const data = hooks_.data(fused.batch->step, p, replica);
     if (out) {
       devices_.copy_now(data, at, c.bytes().count());
-    } else {  // from input to input, wherever these lie
+    } else {  // copies from input to input, wherever they are in their buffers
       devices_.copy_now(at + fused.collective->contract().input_shift * item,
                         data + c.contract().input_shift * item, c.bytes().count());
     }

@@ -68,8 +68,9 @@ class Cycles {
   struct Fused {
     std::shared_ptr<const core::GateBatch> batch;
     const core::Collective* collective = nullptr;
-    std::vector<Devices::Memory> buffers;  ///< of each replica; none for a pack that is alone
-    std::size_t left = 0;                  ///< replicas that have not completed it
+    /// By replica: the fusion buffer; empty for a single pack.
+    std::vector<Devices::Memory> buffers;
+    std::size_t left = 0;  ///< number of replicas that have not completed it
   };
 
   void open_agreement();
@@ -93,22 +94,23 @@ class Cycles {
   Collectives& collectives_;
   Hooks hooks_;
   core::Collective agreement_;
-  Devices::Memory flags_;  ///< the numbers of the gate's proposal; then the minimum of all
+  Devices::Memory flags_;  ///< inputs of the agreement, then the minimum over all workers
   std::unique_ptr<core::Gate> gate_;
   std::map<std::pair<core::DataType, std::int64_t>, std::unique_ptr<const core::Collective>> made_;
 
   std::int32_t first_ = 0, count_ = 0;
   std::uint32_t numbers_ = 0;
   int packs_in_step_ = 0;
-  std::int64_t left_to_agree_ = 0;  ///< packs of the prepared steps that are not agreed on
-  std::int32_t step_ = 0;           ///< of the current round
-  std::optional<CollectiveTag> agreement_at_;  ///< open, and not over
+  /// Number of packs of the prepared steps that are not agreed on yet.
+  std::int64_t left_to_agree_ = 0;
+  std::int32_t step_ = 0;                      ///< step of the current round
+  std::optional<CollectiveTag> agreement_at_;  ///< the agreement in flight
   bool decided_ = false;
-  Clock::time_point origin_;                                ///< the origin of the gate's time
-  std::map<CollectiveTag, Fused> fused_;                    ///< in flight
-  std::map<const core::GateBatch*, CollectiveTag> tags_;    ///< of those
-  std::vector<CollectiveTag> over_;                         ///< to be closed
-  std::map<std::int32_t, std::vector<core::Bytes>> sizes_;  ///< by step
+  Clock::time_point origin_;                                ///< real time of the gate's time 0
+  std::map<CollectiveTag, Fused> fused_;                    ///< fused packs in flight
+  std::map<const core::GateBatch*, CollectiveTag> tags_;    ///< tags of the batches in flight
+  std::vector<CollectiveTag> over_;                         ///< collectives to be closed
+  std::map<std::int32_t, std::vector<core::Bytes>> sizes_;  ///< by step: sizes of its collectives
 };
 
 }  // namespace tutti::real

@@ -16,7 +16,7 @@ struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   std::int32_t channel = 0;
-  std::int32_t part = 0;  ///< 0; 1: the broadcast that ends it inside a worker
+  std::int32_t part = 0;  ///< 0, or 1: the broadcast that ends the collective inside a worker
   Transport::Clock::time_point start, end;
 };
 

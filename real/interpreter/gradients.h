@@ -69,7 +69,8 @@ class Gradients {
   core::Rank host_;
   Devices& devices_;
   std::int32_t first_ = 0;
-  std::vector<std::vector<std::vector<Devices::Memory>>> sets_;  ///< [step - first_][pack][replica]
+  /// Indexed by [step - first_][pack][replica].
+  std::vector<std::vector<std::vector<Devices::Memory>>> sets_;
 };
 
 }  // namespace tutti::real

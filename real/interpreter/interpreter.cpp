@@ -18,7 +18,7 @@ using Clock = Transport::Clock;
 
 namespace {
 
-/// Lanes of at most this many steps cache them; 10 KiB each at most.
+/// Lanes with at most this many steps cache them, in at most 10 KiB each.
 constexpr std::int64_t kFewSteps = 64;
 
 }  // namespace
@@ -106,7 +106,7 @@ Interpreter::Known Interpreter::known_step(const Lane& lane, std::int64_t index)
   return known;
 }
 
-/// Reopens a closed collective of the same kind. Returns null if there is none.
+/// Reopens a closed collective of the same kind for `tag`. Returns null if there is none.
 Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collective& collective,
                                            const std::vector<Rank>& ranks) {
   const auto same = [&](const Instances::node_type& node) {
@@ -120,7 +120,8 @@ Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collec
   std::swap(*found, spares_.back());
   Instance* const instance = spares_.back().mapped().get();
   spares_.back().key() = tag;
-  instances_.insert(instances_.end(), std::move(spares_.back()));  // mostly the last in order
+  // Mostly the last in the order of tags.
+  instances_.insert(instances_.end(), std::move(spares_.back()));
   spares_.pop_back();
   for (Local& local : instance->ranks) {
     local.started = false;
@@ -185,7 +186,7 @@ Channel Interpreter::outgoing(const Lane& lane) const {
   return {lane.instance->tag, lane.rank, lane.number, lane.now->to, lane.now->step.to.lane};
 }
 
-/// Returns work of the current step with place and type of numbers. The caller sets the operation.
+/// Returns work of the current step, with its place and number type. The caller sets the operation.
 Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
   Work work;
   work.kind = kind;
@@ -196,7 +197,7 @@ Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
   return work;
 }
 
-/// Returns where the current step receives to.
+/// Returns the address to which the current step receives.
 std::byte* Interpreter::target_of(const Lane& lane) const {
   const Step& step = lane.now->step;
   Range target = step.target;
@@ -284,7 +285,7 @@ bool Interpreter::begin(Lane& lane) {
   return work(lane);
 }
 
-/// Reductions, copies and scaling inside the rank. Returns false if the device needs time for it.
+/// Starts reductions, copies and scaling inside the rank. Returns false if the device needs time.
 bool Interpreter::work(Lane& lane) {
   const Step& step = lane.now->step;
   if (step.kind == StepKind::kNop) {
@@ -341,8 +342,7 @@ void Interpreter::worked(Ticket ticket) {
   }
 }
 
-/// The current step has done everything except, perhaps, wait for its sends to leave. The lane
-/// continues.
+/// Ends the current step, except that its sends may not have left yet. The lane continues.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
     const StepDone done{lane.instance->tag, lane.rank,     lane.number, lane.next,
@@ -373,7 +373,7 @@ void Interpreter::pass(Lane& lane) {
   lane.departing.push_back(std::move(departing));
 }
 
-/// More steps are complete: lanes that waited for that continue.
+/// Counts completed steps, and continues lanes that waited for them.
 void Interpreter::count_complete(Lane& lane) {
   if (lane.waiting.empty()) return;
   std::sort(lane.waiting.begin(), lane.waiting.end(),
@@ -390,7 +390,7 @@ void Interpreter::count_complete(Lane& lane) {
   lane.waiting.resize(still);
 }
 
-/// True if the current step, not yet begun, must not start before the sends of earlier ones have
+/// True if the current step, which has not begun, must wait until the sends of earlier steps have
 /// left.
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
   constexpr std::size_t kMaxDeparting = 16;

@@ -21,10 +21,11 @@ struct StepDone {
   core::Lane lane = 0;
   std::int64_t index = 0;
   core::Step step;
-  Transport::Clock::time_point start;  ///< the lane reached the step
-  Transport::Clock::time_point wait;   ///< what it waited for began; `start` if it did not wait
-  Transport::Clock::time_point end;    ///< the lane continued
-  core::Rank peer = -1;                ///< receives: the sender of the message
+  Transport::Clock::time_point start;  ///< when the lane reached the step
+  /// When the event it waited for began; equals `start` if it did not wait.
+  Transport::Clock::time_point wait;
+  Transport::Clock::time_point end;  ///< when the lane continued
+  core::Rank peer = -1;              ///< receives: the sender of the message; else -1
   core::Lane peer_lane = -1;
 };
 
@@ -163,11 +164,11 @@ class Interpreter : public Collectives, public Receiver {
   Instance* last_found_ = nullptr;
   CollectiveTag last_opened_;
   std::optional<CollectiveTag> last_awaited_;
-  std::vector<Instances::node_type> spares_;  ///< closed, for reuse
-  bool one_thing_at_a_time_;                  ///< a lane completes each step before the next
-  std::int64_t piece_bytes_;                  ///< between workers
+  std::vector<Instances::node_type> spares_;  ///< closed collectives for reuse
+  bool one_thing_at_a_time_;                  ///< true: a lane completes each step before the next
+  std::int64_t piece_bytes_;                  ///< size of a piece between workers
   Fifo<Lane*> ready_;
-  std::vector<PendingSend> sends_;  ///< by ticket, from 1
+  std::vector<PendingSend> sends_;  ///< indexed by ticket - 1
   std::vector<Ticket> free_tickets_;
   std::unordered_map<Ticket, PendingWork> works_;
   Ticket next_ticket_ = 0;

@@ -21,14 +21,15 @@ bool keeps_as_it_is(StepKind kind) {
 
 }  // namespace
 
-/// True if the lane is in the middle of a message of this connection. (It is then the only one
-/// there: the next begins when this one has ended, and the lane is then no longer kInMessage.)
+/// True if the lane is in the middle of a message of this connection. It is then the only message
+/// in transfer there: the next one begins when this one has ended, and the lane is no longer
+/// kInMessage.
 bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
   return lane.in == &connection && lane.state == Lane::State::kInMessage;
 }
 
-/// Returns null if nothing has arrived from there yet.
-/// Cost: as many comparisons as the lane has senders; one for the last sender.
+/// Returns the lane's connection from that sender; null if nothing has arrived from it yet. Cost:
+/// as many comparisons as the lane has senders; one if the sender is the same as last time.
 Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core::Lane from_lane) {
   auto& all = lane.connections;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -39,7 +40,8 @@ Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core:
   return nullptr;
 }
 
-/// Returns null if the schedule has no such lane.
+/// Adds a connection to the lane. Returns null if the schedule has no lane that could be its
+/// sender.
 Interpreter::Connection* Interpreter::new_connection(Lane& lane, const Channel& channel) {
   const Instance& instance = *lane.instance;
   if (channel.from < 0 || channel.from >= instance.ranks_in_all || channel.from_lane < 0 ||
@@ -87,7 +89,8 @@ bool Interpreter::take_message(Lane& lane) {
     return false;
   }
   if (core::sends(step.kind)) {
-    // Without a slot the whole message is taken first: its own slot must not wait for another one.
+    // Without a slot, the whole message is received first: its own slot must not wait for another
+    // one.
     lane.passing_on = acquire_slot(lane);
     lane.holds = !lane.passing_on;
     lane.has_slot = false;
@@ -104,8 +107,8 @@ bool Interpreter::take_message(Lane& lane) {
   return lane.state == Lane::State::kReady;
 }
 
-/// Returns where the piece goes if the schedule can send it; any other piece is rejected before
-/// anything is stored for it.
+/// Returns the lane that receives the piece, if the schedule allows the piece. Any other piece is
+/// rejected before anything is stored for it.
 Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece) {
   const Channel& channel = piece.channel;
   if (channel.to < 0 || channel.to >= instance.ranks_in_all || channel.to_lane < 0) return nullptr;
@@ -118,8 +121,8 @@ Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece)
   return fits ? &lanes[static_cast<std::size_t>(channel.to_lane)] : nullptr;
 }
 
-/// Records the beginning or the continuation of a message. Returns null if it does not follow from
-/// what came before.
+/// Records the beginning or the continuation of a message. Returns null if the piece does not
+/// continue what arrived before.
 Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   const Channel& channel = piece.channel;
   Connection* const used_before = connection_of(lane, channel.from, channel.from_lane);
@@ -135,8 +138,8 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   if (last && last->received < last->total) return nullptr;
   const std::uint32_t ahead = (piece.message - connection.number) % Piece::kMessageNumbers;
   if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2))
-    return nullptr;  // it came before
-  // The schedule has no more messages than steps to take them, or slots for them to wait in.
+    return nullptr;  // the piece arrived before
+  // A valid sender has no more messages than there are steps to take them, or slots to hold them.
   const auto waiting = static_cast<std::int64_t>(connection.messages.size());
   if (waiting >= lane.credits || connection.begun++ >= lane.steps) return nullptr;
   connection.number = piece.message;
@@ -144,8 +147,8 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   begun.total = piece.total;
   connection.messages.push_back(std::move(begun));
   if (lane.receives_any) lane.any.push_back(&connection);
-  // The lane may be waiting for just this message; it then takes it now, and the bytes need not be
-  // buffered.
+  // The lane may be waiting for this message. It then takes the message now, so that the bytes need
+  // not be buffered.
   if (lane.state != Lane::State::kOnMessage) return &connection;
   const bool wanted = lane.receives_any || (lane.now->from == channel.from &&
                                             lane.now->step.from.lane == channel.from_lane);
@@ -161,8 +164,9 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   return &connection;
 }
 
-/// If the current step has taken the message, the bytes go to their final place, or to a buffer
-/// from which they are reduced at once; otherwise they are buffered until their step begins.
+/// Returns where to store the piece. If the current step has taken the message, that is its final
+/// place, or a buffer from which it is reduced at once; otherwise it is buffered until its step
+/// begins.
 std::byte* Interpreter::place(const Piece& piece) {
   static std::byte nowhere;
   Instance* const instance = find(piece.channel.collective);
@@ -171,8 +175,7 @@ std::byte* Interpreter::place(const Piece& piece) {
   if (!connection) return nullptr;
   Lane& lane = *to;
   Inbound& message = connection->messages.back();
-  // The step may take the message between this call and arrived(); the decision made here stays
-  // valid.
+  // The step may take the message between this call and arrived(); this decision remains valid.
   message.in_place = false;
   if (piece.length == 0) return &nowhere;
   const bool local = transport_.is_local(piece.channel.from);
@@ -200,7 +203,7 @@ void Interpreter::arrived(const Piece& piece) {
   if (lane.state == Lane::State::kReady) make_ready(lane);
 }
 
-/// The piece is not stored, unless its message has to wait for its step.
+/// Processes a piece without storing it, unless its message must wait for its step.
 bool Interpreter::take(const Piece& piece, const std::byte* bytes) {
   Instance* const instance = find(piece.channel.collective);
   Lane* const found = instance ? lane_for(*instance, piece) : nullptr;
@@ -237,8 +240,8 @@ std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) 
   return lane.room.get();
 }
 
-/// `length` bytes of the current message are at `bytes`: processes them as the step requires.
-/// `in_place`: that is their final place.
+/// Processes `length` bytes of the current message, which are at `bytes`, as the step requires.
+/// `in_place`: this is their final place.
 void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset,
                           std::int64_t length, bool in_place) {
   const Step& step = lane.now->step;
@@ -272,7 +275,7 @@ void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offse
       PendingWork{PendingWork::What::kPieceIn, &lane, result, offset, length, {}, std::move(room)});
 }
 
-/// Reduces and forwards data that is not stored, in parts that stay in the cache.
+/// Reduces and forwards data without storing it, in parts that stay in the cache.
 void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset,
                                      std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
@@ -301,7 +304,7 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
   if (lane.finished == total) after_message(lane);
 }
 
-/// A piece of the current message was reduced or stored.
+/// Handles a piece of the current message that was reduced or stored.
 void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t offset,
                              std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
@@ -310,8 +313,7 @@ void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t o
   if (lane.finished == total) after_message(lane);
 }
 
-/// The message was completely reduced or stored: its slot is free, and if it is to be forwarded,
-/// only that remains.
+/// Frees the message's slot after it was completely reduced or stored. Only forwarding may remain.
 void Interpreter::after_message(Lane& lane) {
   Connection& connection = *lane.in;
   connection.messages.pop_front();

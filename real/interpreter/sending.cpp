@@ -11,14 +11,14 @@ using core::StepKind;
 
 namespace {
 
-/// Piece size between memories of devices: every piece is a copy that has to be launched.
+/// Size of a piece between the memories of devices, where each piece needs the launch of a copy.
 constexpr std::int64_t kDevicePieceBytes = 4 << 20;
-/// The maximum number of a lane's buffers on the way from its device to the transport.
+/// The maximum number of a lane's buffers between its device and the transport.
 constexpr int kMaxBounces = 16;
 
 }  // namespace
 
-/// Acquires a slot of the connection that the current step sends on. False if none is free.
+/// Acquires a slot of the connection that the current step sends on. Returns false if none is free.
 bool Interpreter::acquire_slot(Lane& lane) {
   if (lane.now->credits == core::kUnlimitedCredits) return true;
   const Channel channel = outgoing(lane);
@@ -35,7 +35,7 @@ bool Interpreter::acquire_slot(Lane& lane) {
 
 bool Interpreter::slot_freed(const Channel& channel) {
   Instance* const instance = find(channel.collective);
-  if (!instance) return true;  // the last slots of a collective that is over here
+  if (!instance) return true;  // late reports for a collective that has ended here
   const auto used = instance->slots_used.find(channel);
   if (used == instance->slots_used.end() || used->second <= 0) return false;
   --used->second;
@@ -55,7 +55,7 @@ bool Interpreter::slot_freed(const Channel& channel) {
   return true;
 }
 
-/// The message of a fused step was received completely, and there is a slot for it now.
+/// Sends the message of a fused step that was received completely while there was no slot for it.
 void Interpreter::send_held(Lane& lane) {
   lane.holds = false;
   const Step& step = lane.now->step;
@@ -64,8 +64,8 @@ void Interpreter::send_held(Lane& lane) {
              step.target.count * lane.instance->item);
 }
 
-/// Passes `length` bytes of a message of `total`, from `offset` on, to the transport, piece by
-/// piece. A message without bytes is one empty piece.
+/// Passes `length` bytes of a message of `total` bytes, starting at `offset`, to the transport in
+/// pieces. A message without bytes is one empty piece.
 void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes,
                               std::int64_t total, std::int64_t offset, std::int64_t length) {
   const bool between_devices = !lane.host_reaches && transport_.is_local(channel.to);
@@ -98,8 +98,8 @@ void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece
   take_ticket(lane, std::move(room));
 }
 
-/// The step that pieces are sent for: the one at hand; the last one that the lane has gone past,
-/// where it does one thing at a time.
+/// Returns the step for which pieces are sent: the current one, or, if the lane has completed it,
+/// the last one.
 std::int64_t Interpreter::step_of(const Lane& lane) {
   return lane.begun ? lane.next : lane.next - 1;
 }
@@ -108,7 +108,8 @@ std::uint32_t Interpreter::number_of(const Lane& lane) {
   return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
 }
 
-/// Returns the ticket of the next piece. Nothing is stored for a piece that leaves at once.
+/// Returns the ticket of the next piece. Nothing is stored for a piece that the transport sends at
+/// once.
 Ticket Interpreter::next_ticket() {
   if (free_tickets_.empty()) {
     sends_.emplace_back();
@@ -117,14 +118,14 @@ Ticket Interpreter::next_ticket() {
   return free_tickets_.back();
 }
 
-/// A piece has not left at once, so its ticket is used.
+/// Uses the next ticket for a piece that was not sent at once.
 void Interpreter::take_ticket(Lane& lane, Devices::Memory bounce) {
   sends_[free_tickets_.back() - 1] = {&lane, step_of(lane), std::move(bounce)};
   free_tickets_.pop_back();
 }
 
-/// Copies outgoing data from the device's memory to buffers that the transport can access, as much
-/// as the limit allows.
+/// Copies outgoing data from the device's memory to buffers that the transport can access, up to
+/// the limit of buffers.
 void Interpreter::send_out(Lane& lane) {
   while (!lane.outbound.empty() && lane.bounces < kMaxBounces) {
     Outbound& out = lane.outbound.front();

@@ -11,31 +11,31 @@ namespace tutti::real {
 /// collective of the schedule.
 struct Interpreter::Known {
   core::Step step;
-  core::Rank from = -1;                   ///< the sender, if the step receives
-  core::Rank to = -1;                     ///< the receiver, if the step sends,
-  int credits = core::kUnlimitedCredits;  ///< and the slots of that connection
+  core::Rank from = -1;                   ///< sender, if the step receives; else -1
+  core::Rank to = -1;                     ///< receiver, if the step sends; else -1
+  int credits = core::kUnlimitedCredits;  ///< slots of the connection to the receiver
 };
 
 /// A message that is being received.
 struct Interpreter::Inbound {
   std::int64_t total = 0;
   std::int64_t received = 0;
-  Devices::Memory buffer;       ///< of the whole message, if it came before its step
-  std::byte* placed = nullptr;  ///< where the current piece goes,
-  bool in_place = false;        ///< and whether that is its final place
+  Devices::Memory buffer;       ///< holds the whole message if it arrived before its step
+  std::byte* placed = nullptr;  ///< where the current piece is stored
+  bool in_place = false;        ///< true: `placed` is the piece's final place
 };
 
 struct Interpreter::Connection {
   Channel channel;
-  Fifo<Inbound> messages;    ///< not yet completely processed, oldest first
-  std::int64_t begun = 0;    ///< messages whose first piece has arrived, in total
-  std::uint32_t number = 0;  ///< of the last of them
+  Fifo<Inbound> messages;    ///< messages that are not completely processed, oldest first
+  std::int64_t begun = 0;    ///< total number of messages whose first piece has arrived
+  std::uint32_t number = 0;  ///< number of the last of these messages
 };
 
 /// A part of a message that is still to be passed to the transport.
 struct Interpreter::Outbound {
   Channel channel;
-  const std::byte* bytes = nullptr;  ///< the beginning of the message
+  const std::byte* bytes = nullptr;  ///< start of the message
   std::int64_t total = 0;
   std::int64_t offset = 0;
   std::int64_t end = 0;
@@ -44,14 +44,14 @@ struct Interpreter::Outbound {
 
 struct Interpreter::PendingSend {
   Lane* lane = nullptr;
-  std::int64_t index = 0;  ///< of the step
+  std::int64_t index = 0;  ///< index of the step
   Devices::Memory bounce;  ///< the buffer that is being sent, if it is not the source itself
 };
 
 /// A step that the lane has gone past although its sends have not left yet.
 struct Interpreter::Departing {
   std::int64_t unsent = 0;
-  core::Range source;    ///< must not be written meanwhile; may be empty
+  core::Range source;    ///< must not be written until the send has left; may be empty
   Devices::Memory kept;  ///< the buffer that is being sent instead
 };
 
@@ -62,8 +62,8 @@ struct Interpreter::PendingWork {
   const std::byte* result = nullptr;
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  Piece piece;           ///< for kPieceOut
-  Devices::Memory room;  ///< in use until the work is done
+  Piece piece;           ///< only for kPieceOut
+  Devices::Memory room;  ///< buffer in use until the work is done
 };
 
 struct Interpreter::Lane {
@@ -87,37 +87,40 @@ struct Interpreter::Lane {
   State state = State::kNotStarted;
   bool queued = false;
   std::int64_t next = 0;  ///< the current step
-  std::int64_t done = 0;  ///< steps before this one are complete; those between are in `departing`
+  /// Lower bound of incomplete steps; those from here up to `next` are in `departing`.
+  std::int64_t done = 0;
   std::int64_t steps = 0;
-  std::vector<Known> known;   ///< all steps, if they are few: asking the schedule takes longer
-  Known asked;                ///< otherwise the current one
+  std::vector<Known> known;   ///< all steps if they are few, since asking the schedule takes longer
+  Known asked;                ///< the current step, if `known` is empty
   const Known* now = &asked;  ///< the current step, once begun
   bool begun = false;
   Connection* in = nullptr;   ///< the connection whose front message the step has taken
-  std::int64_t consumed = 0;  ///< bytes of it handed to the device,
-  std::int64_t finished = 0;  ///< and completed there
-  bool passing_on = false;    ///< pieces are forwarded as they arrive
-  bool holds = false;         ///< … or kept until there is a slot,
-  bool has_slot = false;      ///< which may come before the message is complete
-  std::int64_t unsent = 0;    ///< pieces of the current step that are not yet sent
+  std::int64_t consumed = 0;  ///< bytes of the message handed to the device
+  std::int64_t finished = 0;  ///< bytes of the message completed by the device
+  bool passing_on = false;    ///< true: pieces are forwarded as they arrive
+  bool holds = false;         ///< true: pieces are kept until there is a slot
+  bool has_slot = false;      ///< true: there is a slot, though the message may be incomplete
+  std::int64_t unsent = 0;    ///< pieces of the current step that have not been sent
   std::deque<Departing> departing;
-  std::deque<Outbound> outbound;  ///< from memory that the host cannot access
-  int bounces = 0;                ///< buffers in use for it
-  Devices::Memory kept;           ///< data to forward by a step that does not store it
-  std::int64_t kept_bytes = 0;    ///< its capacity
-  Devices::Memory room;           ///< for the current piece, as an input of the reduction
+  std::deque<Outbound> outbound;  ///< data to send from memory that the host cannot access
+  int bounces = 0;                ///< number of buffers in use for `outbound`
+  Devices::Memory kept;           ///< data that a step forwards without storing it
+  std::int64_t kept_bytes = 0;    ///< capacity of `kept` in bytes
+  Devices::Memory room;           ///< holds the current piece as an input of the reduction
   std::int64_t room_bytes = 0;
   bool room_for_host = true;
   std::vector<Lane*> waiting;  ///< lanes that wait for this lane's progress
   std::vector<std::unique_ptr<Connection>>
-      connections;        ///< into the lane; only those that have been used
-  Fifo<Connection*> any;  ///< connections with a message that no step has taken, by arrival
+      connections;  ///< connections into the lane that have been used
+  /// Connections with a message that no step has taken, in order of arrival.
+  Fifo<Connection*> any;
   bool receives_any = false;
   bool host_reaches = true;
   Transport::Clock::time_point began;
   Transport::Clock::time_point waited;
-  std::optional<StepDone> leaving;  ///< the step before, until its sends have left, if lanes
-                                    ///< complete each step before the next
+  /// The previous step, until its sends have left; only if lanes complete each step before the
+  /// next.
+  std::optional<StepDone> leaving;
   core::Rank peer = -1;
   core::Lane peer_lane = -1;
 };
@@ -138,12 +141,12 @@ struct Interpreter::Instance {
   const core::Schedule* schedule = nullptr;
   core::Rank ranks_in_all = 0;
   Operation operation = Operation::kSum;
-  std::int64_t item = 4;     ///< bytes of an element,
-  std::int64_t bytes = 0;    ///< and of the whole buffer
-  std::vector<Local> ranks;  ///< of this process, in the order of open()
+  std::int64_t item = 4;     ///< size of an element in bytes
+  std::int64_t bytes = 0;    ///< size of the whole buffer in bytes
+  std::vector<Local> ranks;  ///< ranks of this process, in the order of open()
   std::vector<std::int32_t>
       places;  ///< by rank: its index in `ranks`; -1 for ranks of other processes
-  std::map<Channel, std::int32_t> slots_used;  ///< of outgoing connections with limited slots
+  std::map<Channel, std::int32_t> slots_used;  ///< by outgoing connection with limited slots
   std::map<Channel, Lane*> waiting_for_slot;
 };
 

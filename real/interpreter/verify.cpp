@@ -19,14 +19,13 @@ std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Returns the random bits of an input (SplitMix64 of the combined numbers, see
-/// core/base/random.h).
+/// Returns the random bits of an input: SplitMix64 of the combined numbers (core/base/random.h).
 std::uint64_t bits_of(std::uint64_t key, Rank rank, std::int64_t element) {
   return mixed(key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 +
                                             static_cast<std::uint32_t>(rank)));
 }
 
-/// Returns the bits of a type's significand, including the hidden one.
+/// Returns the number of bits of the type's significand, including the hidden one.
 int significand_bits(DataType type) {
   switch (type) {
     case DataType::kFloat32: return 24;
@@ -37,14 +36,14 @@ int significand_bits(DataType type) {
   }
 }
 
-/// True if the result is one of the inputs.
+/// True if every result element equals one of the inputs.
 bool chooses(Operation operation) {
   return operation == Operation::kMin || operation == Operation::kMax;
 }
 bool is_half(DataType type) { return type == DataType::kFloat16 || type == DataType::kBfloat16; }
 
-/// ± 1, and for one rank in sixteen each a half and two, or of more ranks so few that the product
-/// of any of them stays within 2^±13, and so exact in both half types.
+/// Returns ±1 for most ranks, and ±2 or ±1/2 for one rank in sixteen each (or fewer with many
+/// ranks), so that any product stays within 2^±13 and is exact in both half types.
 double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t turn =
       (rank + element) % std::max<std::int64_t>(16, reduced.contributors / 12 + 1);
@@ -52,8 +51,9 @@ double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::i
   return bits >> 63 ? -size : size;
 }
 
-/// Whole numbers so small that no sum of some of them needs more bits than the type has. Of very
-/// many ranks only as many as that have one other than 0, other ranks for every element.
+/// Returns a small integer, such that no partial sum needs more bits than the type has. With very
+/// many ranks, only a limited number of them, which differ for every element, have a value other
+/// than 0.
 double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t largest_sum = std::int64_t{1} << significand_bits(reduced.type);
   const std::int64_t below = std::max<std::int64_t>(2, largest_sum / reduced.contributors);
@@ -62,7 +62,7 @@ double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::
   return static_cast<double>((bits >> 11) % static_cast<std::uint64_t>(below));
 }
 
-/// Rounds to a value of the type. (The two most frequent types are handled inline.)
+/// Rounds `value` to a value of the type. (The two most frequent types are handled inline.)
 double rounded(DataType type, double value) {
   if (type == DataType::kFloat64) return value;
   if (type == DataType::kFloat32) return static_cast<double>(static_cast<float>(value));
@@ -144,22 +144,23 @@ std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, const Out
   return std::nullopt;
 }
 
-/// Returns the number of rounding errors of half a last place that a result may have accumulated.
+/// Returns how many rounding errors, each of half a unit in the last place, a result may have.
 int roundings(const Reduced& reduced, const Output& output) {
   const bool exact = is_half(reduced.type) || chooses(reduced.operation) || output.from.count == 1;
   if (exact) return reduced.factor == 1 ? 0 : 1;
   return output.from.count + 1;
 }
 
-/// `Real` has more bits than the type: the rounding errors of the reference are negligible against
-/// the tolerance.
+/// Checks the outputs with a reference in `Real`, which has more bits than the type. The
+/// reference's own rounding errors are therefore negligible.
 template <class Real>
 std::optional<WrongElement> find_wrong_real(const Reduced& reduced, const Output& output,
                                             const std::vector<Rank>& ranks,
                                             const std::vector<const std::byte*>& buffers) {
   const double unit = std::ldexp(1, -significand_bits(reduced.type));
   const double bound = roundings(reduced, output) * unit;
-  // Block by block and rank by rank, so that inputs of several elements are computed at once.
+  // Work block by block and rank by rank, so that the inputs of several elements are computed at
+  // once.
   std::array<Real, 256> block;
   for (std::int64_t begin = 0; begin < output.at.count; begin += std::ssize(block)) {
     const std::int64_t count = std::min<std::int64_t>(std::ssize(block), output.at.count - begin);
@@ -197,7 +198,7 @@ std::optional<WrongElement> find_wrong(const Reduced& reduced, const Output& out
   }
 }
 
-/// Out of place: checks that the rank's input is unchanged.
+/// For collectives out of place: checks that the rank's input is unchanged.
 std::optional<WrongElement> find_changed_input(const Reduced& reduced,
                                                const core::Contract& contract, Rank rank,
                                                const std::byte* buffer) {
@@ -235,7 +236,7 @@ std::optional<WrongElement> find_wrong_element(const Reduced& reduced,
                                                const core::Contract& contract,
                                                const std::vector<Rank>& ranks,
                                                const std::vector<const std::byte*>& buffers) {
-  // If all ranks get the same result, it is computed once for all ranks here.
+  // If all ranks get the same result, compute it once for all ranks of this process.
   if (contract.kind == core::CollectiveKind::kAllReduce) {
     for (const Output& output : contract.outputs(contract.receivers.first)) {
       if (auto wrong = find_wrong(reduced, output, ranks, buffers)) return wrong;

@@ -23,10 +23,10 @@ namespace tutti::real {
 struct Reduced {
   core::DataType type = core::DataType::kFloat32;
   Operation operation = Operation::kSum;
-  std::uint64_t key = 0;          ///< of the step and pack
+  std::uint64_t key = 0;          ///< identifies the step and the pack
   std::int32_t contributors = 1;  ///< ranks 0 … contributors - 1
   double factor =
-      1;  ///< by which every element of the result is multiplied at the end: that of a MEAN
+      1;  ///< factor that every element of the result is multiplied by at the end, for a MEAN
 };
 
 /// Fills a buffer with `elements` of the rank's inputs, starting with its element `first`.

@@ -18,10 +18,10 @@ using Clock = ControlChannel::Clock;
 
 namespace {
 
-/// The bytes that receive() takes at most when its time is over.
+/// Maximum number of bytes that receive() takes after its time limit.
 constexpr std::size_t kMaxWhenLate = std::size_t{1} << 20;
 
-/// Waits for `events` on the socket. Returns false if `until` comes first.
+/// Waits for `events` on the socket. Returns false if `until` passes first.
 bool wait_for(int socket, short events, Clock::time_point until) {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
@@ -39,7 +39,7 @@ ControlChannel::ControlChannel(Socket socket, std::size_t longest)
     : socket_(std::move(socket)), reader_(longest), sending_(std::make_unique<std::mutex>()) {
   const int on = 1;
   ::setsockopt(file(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  // A machine that lost power does not close its connections.
+  // Probe idle connections, since a machine that lost power does not close them.
   const int idle_s = 10, interval_s = 5, probes = 4;
   ::setsockopt(file(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   ::setsockopt(file(), IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);

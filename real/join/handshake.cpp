@@ -44,7 +44,8 @@ std::string version_bytes(std::string version) {
   return version;
 }
 
-/// An unauthenticated peer's version text is sanitised before it is printed.
+/// Returns the version in the peer's bytes, sanitised for printing, since the peer is
+/// unauthenticated.
 std::string version_in(std::string_view bytes) {
   std::string version(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
   for (char& c : version) c = c > ' ' && c < 127 ? c : '?';

@@ -32,15 +32,15 @@ namespace tutti::real {
 /// ends of different versions can report the mismatch.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 
-inline constexpr std::int32_t kAnyWorker = -1;    ///< a joiner that accepts any number
-inline constexpr std::int32_t kCoordinator = -2;  ///< as a listener: the coordinator
+inline constexpr std::int32_t kAnyWorker = -1;    ///< the joiner accepts any worker number
+inline constexpr std::int32_t kCoordinator = -2;  ///< the listener is the coordinator
 
 /// The data that one end states about itself.
 struct Introduction {
   Purpose purpose = Purpose::kControl;
   std::int32_t joiner = kAnyWorker;      ///< the worker that connects
   std::int32_t listener = kCoordinator;  ///< the intended listener
-  std::string version;                   ///< of Tutti, at most 32 bytes
+  std::string version;                   ///< version of Tutti, at most 32 bytes
 };
 
 /// One end of a handshake, as a function of the received bytes: it uses no socket and no clock.
@@ -99,7 +99,7 @@ class Handshake {
   bool run_known_ = false;
   State state_ = State::kRunning;
   Next next_ = Next::kNothing;
-  std::string greeting_;  ///< as it was sent or received
+  std::string greeting_;  ///< the greeting as sent or received
   std::string challenge_;
   std::string proof_;
   std::string output_;

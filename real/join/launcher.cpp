@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxRanks = 1 << 20;
 
-/// Reads numbers of one launcher; errors name every variable involved.
+/// Reads the variables of one launcher; error messages name every variable involved.
 class Reader {
  public:
   explicit Reader(const Variables& variables) : variables_(variables) {}
@@ -26,7 +26,7 @@ class Reader {
     return value;
   }
 
-  /// Reads a required number, from `least` on and below `limit`.
+  /// Reads a required number with least ≤ number < limit.
   int number(const std::string& name, int least, int limit) {
     const auto value = text(name);
     if (!value) return complain({ProblemCode::kMissing, name}, name + " is not set"), least;
@@ -50,7 +50,7 @@ class Reader {
     return number(name, 0, kMaxRanks);
   }
 
-  /// `kind`: the variable that the error is about.
+  /// Records an error about the variable that `kind` names.
   void complain(core::ProblemKind kind, const std::string& what) {
     problems_.add(std::move(kind), {}, "{}", what);
   }
@@ -126,8 +126,8 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     launch.one_machine = *nodes == 1;
     break;
   }
-  // Every rank comes to the same port below those that systems hand out; a job has one rank 0, so
-  // it is seldom taken.
+  // Every rank derives the same port from the job, below the ports that systems assign. A job has
+  // only one rank 0, so the port is rarely in use.
   unsigned port = 0;
   for (const char c : launch.job) port = port * 31 + static_cast<unsigned char>(c);
   for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
@@ -144,7 +144,8 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     }
     return reader.result(std::move(launch));
   }
-  // The address of the machine where srun was called: within a batch script that of rank 0.
+  // This is the address of the machine where srun was called; within a batch script, that of rank
+  // 0.
   if (const auto host = reader.text("SLURM_LAUNCH_NODE_IPADDR")) {
     launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
     launch.address_from = "SLURM_LAUNCH_NODE_IPADDR";
@@ -163,9 +164,8 @@ Expected<std::optional<Launch>> tf_config(const Reader& reader) {
   return std::move(*launch);
 }
 
-/// True if the variables of a launcher are set. A batch script that Slurm runs has SLURM_PROCID
-/// too, but no step: it is one process, whatever the job's tasks are. RANK and WORLD_SIZE alone are
-/// ambiguous.
+/// True if the variables of the launcher are set. A batch script under Slurm has SLURM_PROCID but
+/// no step: it is one process, whatever tasks the job has. RANK and WORLD_SIZE alone are ambiguous.
 bool is_there(LauncherKind kind, const Reader& reader) {
   const auto set = [&](const char* name) { return reader.text(name).has_value(); };
   switch (kind) {
@@ -173,7 +173,7 @@ bool is_there(LauncherKind kind, const Reader& reader) {
     case LauncherKind::kTorchrun:
       return set("RANK") && set("WORLD_SIZE") && set("MASTER_ADDR") && set("MASTER_PORT");
     case LauncherKind::kOpenMpi: return set("OMPI_COMM_WORLD_RANK");
-    // srun --mpi=pmi2 sets PMI_RANK too, and knows the hosts.
+    // srun --mpi=pmi2 also sets PMI_RANK; such a run is treated as Slurm's, which knows the hosts.
     case LauncherKind::kMpich:
       return set("PMI_RANK") && (set("MPI_LOCALNRANKS") || !set("SLURM_STEP_ID"));
     case LauncherKind::kSlurm: return set("SLURM_PROCID") && set("SLURM_STEP_ID");

@@ -22,11 +22,11 @@ std::optional<LauncherKind> parse_launcher(const std::string& name);
 /// The rank of this process among those that were started together.
 struct Launch {
   LauncherKind launcher = LauncherKind::kTfConfig;
-  int rank = 0;  ///< rank 0 coordinates
+  int rank = 0;  ///< rank 0 is the coordinator
   int size = 1;
-  bool one_machine = false;        ///< all of them run on one machine
-  std::optional<Address> address;  ///< of rank 0, if the launcher provides it
-  std::string address_from;        ///< the variables that provide it
+  bool one_machine = false;        ///< true: all ranks run on one machine
+  std::optional<Address> address;  ///< address of rank 0, if the launcher provides it
+  std::string address_from;        ///< names of the variables that provide the address
   std::string job;  ///< distinguishes this job from others on this machine; may be empty
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds kOneTry{10};
 
-/// Returns why trying again is pointless; nothing if it is not.
+/// Returns the error if another attempt is pointless; nullopt otherwise.
 std::optional<Error> final_word(const Reception::Event& event, const Address& at) {
   const std::string place = to_string(at);
   switch (event.state) {
@@ -55,7 +55,7 @@ Expected<CoordinatorFound> find_coordinator(
     Clock::time_point until, const std::function<bool()>& stop) {
   const auto began = Clock::now();
   std::string last = "the coordinator's address is unknown";
-  std::optional<Appointment> refused;  ///< one that may be stale
+  std::optional<Appointment> refused;  ///< an appointment that was refused, and so may be stale
   while (true) {
     if (stop())
       return tl::make_unexpected(
@@ -152,14 +152,15 @@ class Mesh {
     return workers;
   }
 
-  /// Connections may arrive in any order, so their maker sends a byte with the number of each.
+  /// Numbers the connections of each pair. They may arrive in any order, so the worker that opened
+  /// them sends a byte with the number of each.
   Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
     for (std::size_t w = 0; w < sockets_.size() && streams_ > 1; ++w) {
       for (std::size_t i = 0;
            i < sockets_[w].size() && static_cast<std::int32_t>(w) < meeting_.worker; ++i) {
         const auto number = static_cast<char>(i);
         static_cast<void>(::send(sockets_[w][i].get(), &number, 1,
-                                 MSG_NOSIGNAL));  // whoever is gone is noticed later
+                                 MSG_NOSIGNAL));  // a lost peer is noticed later
       }
     }
     for (std::size_t w = static_cast<std::size_t>(meeting_.worker) + 1;
@@ -179,7 +180,7 @@ class Mesh {
     return {};
   }
 
-  /// Returns nothing if it does not come.
+  /// Reads a byte. Returns nullopt if none arrives in time.
   Expected<std::optional<std::size_t>> read_byte(const Socket& socket,
                                                  const std::function<Expected<void>()>& idle) {
     while (Clock::now() < meeting_.until) {
@@ -197,15 +198,15 @@ class Mesh {
   Expected<void> take(Reception::Event event) {
     const std::int32_t w = event.reached ? event.worker : event.peer.joiner;
     if (event.state == State::kDone) {
-      // The coordinator has seen to the versions. Whoever comes twice, or from below, is none of
-      // ours.
+      // The coordinator has checked the versions. A worker with a lower number, or one that
+      // connects too often, does not belong to this run.
       const bool due =
           event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
       if (due && sockets_[static_cast<std::size_t>(w)].size() < streams_)
         sockets_[static_cast<std::size_t>(w)].push_back(std::move(event.socket));
       return {};
     }
-    if (!event.reached) return {};  // a stranger
+    if (!event.reached) return {};  // an unrelated connection
     const std::string at = to_string(meeting_.peers[static_cast<std::size_t>(w)]);
     // An overloaded listener may have closed the connection, so try again.
     if (event.failure == "the connection was closed" && Clock::now() < meeting_.until) {

@@ -42,10 +42,11 @@ struct PeerMeeting {
   std::string secret;
   RunId run{};
   std::int32_t worker = 0;
-  std::vector<Address> peers;  ///< by worker
+  std::vector<Address> peers;  ///< by worker: its address
   Reception::Clock::time_point until;
-  int coordinator = -1;  ///< a file descriptor that is watched meanwhile
-  int streams = 1;       ///< connections to each
+  /// File descriptor of the connection to the coordinator, which is watched meanwhile; -1: none.
+  int coordinator = -1;
+  int streams = 1;  ///< number of connections to each peer
 };
 
 /// Makes `streams` connections to every other worker: this one connects to those with lower numbers

@@ -35,12 +35,12 @@ void Reception::reach(const Address& to, Introduction self, std::optional<RunId>
 }
 
 void Reception::accept_all() {
-  // A bounded number at a time: a flood of connections must not delay those that are here.
+  // Accept a bounded number at a time: a flood of connections must not delay the present ones.
   for (int i = 0; i < 16; ++i) {
     auto socket = listener_->accept();
     const auto came = [](const std::unique_ptr<Guest>& g) { return !g->reached; };
     if (!socket) {
-      // If there are no descriptors left, a waiting connection has to be dropped.
+      // If no file descriptors are left, drop a waiting connection.
       if (errno != EMFILE && errno != ENFILE) return;
       const auto first = std::find_if(guests_.begin(), guests_.end(), came);
       if (first != guests_.end()) guests_.erase(first);

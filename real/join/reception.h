@@ -21,22 +21,22 @@ class Reception {
 
   struct Options {
     std::string secret;
-    Introduction self;  ///< as the listener
+    Introduction self;  ///< the introduction of this end
     RunId run{};
     std::size_t most_waiting = 64;
-    std::chrono::milliseconds patience{5000};  ///< for incoming connections
+    std::chrono::milliseconds patience{5000};  ///< time limit of incoming connections
   };
 
   /// The result of a handshake.
   struct Event {
-    bool reached = false;     ///< it was begun by reach()
-    std::int32_t worker = 0;  ///< reached: the intended worker
+    bool reached = false;     ///< true: this end opened the connection, by reach()
+    std::int32_t worker = 0;  ///< if `reached`: the intended worker
     Handshake::State state = Handshake::State::kStranger;
-    Socket socket;        ///< kDone
+    Socket socket;        ///< if kDone: the connection
     Introduction peer;    ///< the other end's introduction
-    RunId run{};          ///< reached, kDone: the listener's
-    std::string host;     ///< the other's address
-    std::string failure;  ///< reached, not kDone: the connection's failure, in words; may be empty
+    RunId run{};          ///< if `reached` and kDone: the listener's run
+    std::string host;     ///< the other end's address
+    std::string failure;  ///< if `reached` and not kDone: the connection's error; may be empty
   };
 
   /// `listener` may be null: then only reach() makes connections. REQUIRES: it outlives this
@@ -72,7 +72,7 @@ class Reception {
 
   Options options_;
   const Listener* listener_;
-  std::vector<std::unique_ptr<Guest>> guests_;  ///< in order of arrival
+  std::vector<std::unique_ptr<Guest>> guests_;  ///< connections in order of arrival
   std::vector<Event> at_once_;
 };
 

@@ -26,7 +26,7 @@ struct Process {
   std::string began;
 };
 
-/// From /proc/ID/stat: "id (program) state parent …", the 22nd field is when it began.
+/// Reads /proc/ID/stat: "id (program) state parent …"; the 22nd field is the start time.
 std::optional<Process> process(pid_t id) {
   std::ifstream file("/proc/" + std::to_string(id) + "/stat");
   std::string line;
@@ -54,7 +54,7 @@ std::optional<Appointment> RendezvousFile::read() const {
   const Socket file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
-  // In a folder that everyone can write to, another user may have created the file.
+  // In a folder that is writable for all, another user may have created the file.
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
     return std::nullopt;
   std::array<char, 512> bytes{};
@@ -77,9 +77,9 @@ core::Expected<void> RendezvousFile::write(const Appointment& appointment) {
                    fmt::format("{}: cannot be written: {}; name another folder with --rendezvous",
                                path_, std::strerror(errno))));
   };
-  // Written to a temporary file and renamed, so that a reader never sees half of it.
+  // Write to a temporary file and rename it, so that a reader never sees an incomplete file.
   std::string part = path_ + ".XXXXXX";
-  const Socket file(::mkostemp(part.data(), O_CLOEXEC));  // for its owner alone
+  const Socket file(::mkostemp(part.data(), O_CLOEXEC));  // readable by its owner only
   if (!file) return failed();
   const std::string text = fmt::format("{}\n{}\n{}\nend\n", kFirstLine,
                                        to_string(appointment.coordinator), appointment.secret);

@@ -30,25 +30,26 @@ enum TuttiNcclFunction : std::int32_t {
 /// A channel of an operation: a share of its data with a route of its own, in one block of the
 /// kernel.
 struct TuttiNcclChannel {
-  std::int32_t communicator;  ///< its number, as given to make_communicator()
-  std::int32_t channels;      ///< the number of channels of the operation
-  std::int64_t
-      operation;  ///< counted from 0 on this communicator; operations without elements do not count
+  std::int32_t communicator;  ///< number of the communicator, as given to make_communicator()
+  std::int32_t channels;      ///< number of channels of the operation
+  /// Number of the operation on this communicator, from 0; operations without elements are not
+  /// counted.
+  std::int64_t operation;
   std::int32_t channel;
   std::int32_t function;  ///< the function of the operation: a TuttiNcclFunction
-  std::int64_t bytes;  ///< the operation's elements in bytes, as NCCL counts them; -1: a type that
-                       ///< Tutti does not use
-  std::uint64_t begin_ns;  ///< by the device's global timer
+  /// Size of the operation's elements in bytes, as NCCL counts; -1: a type that Tutti does not use.
+  std::int64_t bytes;
+  std::uint64_t begin_ns;  ///< begin by the device's global timer, in ns
   std::uint64_t end_ns;
 };
 
 /// Every call returns 0 or an error number of NCCL. Operations and types have the numbers of
 /// real::Operation and core::DataType. Streams are cudaStream_t of the communicator's device.
 struct TuttiNcclApi {
-  std::uint32_t interface_number;  ///< kTuttiNcclInterface
-  std::uint32_t size;              ///< of this struct
+  std::uint32_t interface_number;  ///< equals kTuttiNcclInterface
+  std::uint32_t size;              ///< size of this struct in bytes
 
-  int (*version)(int* version);  ///< of the library that was loaded: 22809 is 2.28.9
+  int (*version)(int* version);  ///< version of the loaded library, such as 22809 for 2.28.9
   const char* (*error_text)(int error);
   /// Returns NCCL's last message about an error of the communicator (or of the process, if it is
   /// null); may be empty.

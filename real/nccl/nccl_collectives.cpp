@@ -20,11 +20,11 @@ using core::Rank;
 
 namespace {
 
-/// The interval between polls of communicators while there is nothing to do but wait.
+/// The interval between polls of communicators while nothing else is to be done.
 constexpr std::chrono::milliseconds kLook{2};
 /// The time limit for NCCL's report of the last channels of a batch.
 constexpr std::chrono::milliseconds kLastWords{200};
-/// The time limit for a communicator to end regularly.
+/// The time limit for a communicator to end normally.
 constexpr std::chrono::seconds kFarewell{5};
 
 std::string nccl_error(const TuttiNcclApi& api, int error, const std::string& doing,
@@ -67,7 +67,8 @@ Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(
       new NcclCollectives(api, transport, devices, std::move(options)));
   if (made->options_.follow_channels)
     made->following_ = api.follow_channels() ? Following::kYes : Following::kOtherProfiler;
-  // Reports from earlier communicators of this process must not be taken for those of these.
+  // Discard reports from earlier communicators of this process, so that they are not attributed to
+  // the new ones.
   TuttiNcclChannel left[64];
   while (made->following_ == Following::kYes && api.take_channels(left, 64) > 0) {
   }
@@ -79,7 +80,7 @@ Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(
 Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& idle) {
   const std::int32_t own = own_ranks();
   const bool shared = options_.ranks_in_all > 0;
-  if (!shared && own < 2) return {};  // nobody to reduce with
+  if (!shared && own < 2) return {};  // a single rank needs no communicator
   if (!shared) {
     auto id = make_id(api_);
     if (!id) return tl::make_unexpected(id.error());
@@ -122,7 +123,8 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   return failed();
 }
 
-/// In progress counts as success; callers that need the result ask for the state.
+/// Records a failure. "In progress" counts as success; callers that need the result query the
+/// state.
 bool NcclCollectives::right(int answer, const std::string& doing) {
   if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
   failure_ =
@@ -130,7 +132,7 @@ bool NcclCollectives::right(int answer, const std::string& doing) {
   return false;
 }
 
-/// Returns the first error of a communicator; else in progress, if one is; else 0.
+/// Returns the first error of a communicator; else "in progress" if any operation is; else 0.
 int NcclCollectives::state_of_all() {
   int all = 0;
   for (TuttiNcclCommunicator* const communicator : communicators_) {
@@ -220,7 +222,7 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
 }
 
 void NcclCollectives::start(CollectiveTag tag, Rank rank) {
-  // A host helps between workers, from the beginning; with one worker it has nothing to do.
+  // A host only helps between workers, from the beginning; with one worker it has nothing to do.
   if (devices_.host_reaches(rank))
     return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
   Pack& pack = packs_.at(tag);
@@ -250,7 +252,7 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
       }
       return;
     case Phase::kAcross:
-      // Only the first rank has work there; the others are done at once.
+      // Only the first rank has work in this phase; the others complete it at once.
       for (const Rank rank : options_.ranks) lowered_->start(pack.tag, rank);
       return;
     case Phase::kSpreading:
@@ -260,7 +262,7 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
   }
 }
 
-/// The rank has completed the pack's phase.
+/// Handles the end of the pack's phase on a rank.
 void NcclCollectives::through(Pack& pack, Rank rank) {
   const CollectiveTag tag = pack.tag;
   ++moved_;
@@ -274,7 +276,7 @@ void NcclCollectives::through(Pack& pack, Rank rank) {
   if (last) enter(pack, pack.phase == Phase::kReducing ? Phase::kAcross : Phase::kSpreading);
 }
 
-/// Called for the schedules between workers.
+/// Handles the end of a schedule between workers on a rank.
 void NcclCollectives::rank_done(CollectiveTag tag, Rank rank) {
   if (devices_.host_reaches(rank)) return listener_->rank_done(tag, rank);
   through(packs_.at(tag), rank);
@@ -294,9 +296,9 @@ TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
   }
 }
 
-/// One rank's part of a collective that consists of sends and receives, including its own part if
-/// that has to be moved.
-/// SOURCE: NVIDIA/nccl-tests src/alltoall.cu, gather.cu, scatter.cu, sendrecv.cu.
+/// Issues one rank's part of a collective that consists of sends and receives, including the copy
+/// of its own part if that has to move. SOURCE: NVIDIA/nccl-tests src/alltoall.cu, gather.cu,
+/// scatter.cu, sendrecv.cu.
 int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* stream) {
   const core::Contract contract = pack.collective->contract();
   const std::int64_t item = core::size_of(pack.collective->type).count();
@@ -322,8 +324,8 @@ int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* str
   return answer;
 }
 
-/// Calls NCCL for the pack's phase, on one of the ranks here. Inputs and outputs lie where the
-/// contract has them.
+/// Calls NCCL for the pack's phase, for one rank of this process. Inputs and outputs are at the
+/// positions that the contract specifies.
 int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   TuttiNcclCommunicator* const communicator = communicators_[rank];
   const core::Collective& collective = *pack.collective;
@@ -369,11 +371,11 @@ void NcclCollectives::issue(Pack& pack) {
   right(api_.group_begin(), doing);
   for (std::size_t i = 0; i < communicators_.size() && failure_.empty(); ++i) {
     void* const stream = devices_.outside_stream(options_.ranks[i]);
-    if (!stream) break;  // the device has failed, and says so
+    if (!stream) break;  // the device has failed and reports that itself
     right(ask(pack, i, stream), doing);
   }
   right(api_.group_end(), doing);
-  // A single rank has no NCCL kernel, and no channels; the profiler does not cover sends and
+  // A single rank has no NCCL kernel and thus no channels; the profiler does not cover sends and
   // receives.
   const TuttiNcclFunction function = function_of(pack);
   if (function == kTuttiNcclOther) return;
@@ -385,7 +387,8 @@ void NcclCollectives::issue(Pack& pack) {
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
-/// Once NCCL has put everything on the streams: adds the work after it, and the notifications.
+/// Adds the notifications and the subsequent work after NCCL has enqueued everything on the
+/// streams.
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
   right(state, "enqueuing a pack on the streams");
@@ -414,7 +417,7 @@ Expected<void> NcclCollectives::after_issue() {
   return {};
 }
 
-/// A lost peer shows in the state of the communicator.
+/// Checks the communicators regularly, since their state shows the loss of a peer.
 Expected<void> NcclCollectives::looked_at() {
   const Clock::time_point now = Clock::now();
   if (now - looked_ < kLook) return {};
@@ -435,8 +438,8 @@ void NcclCollectives::listen_to_channels() {
   }
 }
 
-/// Both sides only count operations to identify them. So the operation that NCCL reports has to
-/// match the issued one.
+/// Attributes a reported channel. Both sides identify operations only by counting them, so NCCL's
+/// operation has to match the issued one.
 void NcclCollectives::hear(const TuttiNcclChannel& channel) {
   const auto who = static_cast<std::size_t>(channel.communicator);
   if (who >= options_.ranks.size() || channel.operation < given_up_) return;
@@ -467,7 +470,7 @@ void NcclCollectives::drain() {
   if (following_ == Following::kYes && !asked_.empty() && heard_ == 0)
     following_ = Following::kNoProfiler;
   if (following_ == Following::kYes) unheard_ += channels_due_;
-  // Channels that are reported from now on are too late to be recorded.
+  // Channels reported from now on are too late to be recorded.
   given_up_ += static_cast<std::int64_t>(asked_.size());
   asked_.clear();
   channels_due_ = 0;

@@ -15,18 +15,19 @@
 namespace tutti::real {
 
 struct NcclOptions {
-  std::vector<core::Rank> ranks;  ///< of this process, in order; each has its own GPU
-  std::int32_t ranks_in_all = 1;  ///< of the communicator; 0: it has only those of this process
+  std::vector<core::Rank> ranks;  ///< ranks of this process in order, each with its own GPU
+  /// Ranks of the communicator; 0: it has only those of this process.
+  std::int32_t ranks_in_all = 1;
   /// The communicator's identifier, from NcclCollectives::make_id(): the same in all processes.
   /// Unused if it has only ranks of this process.
   std::string id;
-  double factor = 1;  ///< by which sums are multiplied: that of a MEAN
+  double factor = 1;  ///< factor that sums are multiplied by, for a MEAN
   /// By pack: the schedule between workers that runs after the reduction and before the broadcast
   /// inside this worker. Empty: NCCL does it all.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
-  bool follow_channels = false;  ///< report each channel to the listener
-  bool poses_as_host = false;    ///< processes share GPUs, so each claims to be a host of its own
+  bool follow_channels = false;  ///< true: report each channel to the listener
+  bool poses_as_host = false;    ///< true: processes share GPUs, so each poses as a host of its own
 };
 
 /// Executes collectives with NCCL, out of place if the contract says so: all-reduce,
@@ -85,9 +86,10 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     CollectiveTag tag;
     const core::Collective* collective = nullptr;
     Operation operation = Operation::kSum;
-    std::vector<std::byte*> data;  ///< by options_.ranks
+    std::vector<std::byte*> data;  ///< by index in options_.ranks
     Phase phase = Phase::kStarting;
-    std::size_t missing = 0;  ///< ranks here that have not started, or not completed the phase
+    /// Number of ranks here that have not started, or not completed, the phase.
+    std::size_t missing = 0;
   };
 
   NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices,
@@ -119,15 +121,15 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   NcclOptions options_;
   CollectiveListener* listener_ = nullptr;
   std::unique_ptr<Interpreter> lowered_;               ///< executes the schedules between workers
-  std::vector<TuttiNcclCommunicator*> communicators_;  ///< by options_.ranks
+  std::vector<TuttiNcclCommunicator*> communicators_;  ///< by index in options_.ranks
   std::map<CollectiveTag, Pack> packs_;
-  std::deque<CollectiveTag> in_order_;  ///< opened, and not yet queued
-  std::deque<Pack*> queued_;            ///< ready to be issued to NCCL
+  std::deque<CollectiveTag> in_order_;  ///< opened packs that are not queued yet
+  std::deque<Pack*> queued_;            ///< packs that are ready to be issued to NCCL
   Pack* issuing_ = nullptr;             ///< the pack that NCCL is still putting on the streams
   std::map<Ticket, std::pair<Pack*, core::Rank>> tickets_;
-  Ticket next_ticket_ = Ticket{1} << 63;  ///< the interpreter counts from 1
+  Ticket next_ticket_ = Ticket{1} << 63;  ///< own tickets; the interpreter counts from 1
   Clock::time_point looked_{};
-  std::int64_t moved_ = 0;  ///< phases that ranks have completed
+  std::int64_t moved_ = 0;  ///< number of phases that ranks have completed
   std::string failure_;
 
   /// An operation issued to NCCL whose channels may still be reported, if they are followed: the
@@ -137,16 +139,17 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     std::int32_t part = 0;
     TuttiNcclFunction function = kTuttiNcclOther;
     std::int64_t bytes = 0;
-    std::vector<bool> heard;  ///< by communicator: a channel of it was reported
+    std::vector<bool> heard;  ///< by communicator: true if one of its channels was reported
   };
   /// Tells whether NCCL's channels are followed, or why they are not (any more).
   enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler, kLost };
   Following following_ = Following::kNo;
   std::deque<Asked> asked_;
-  std::int64_t given_up_ = 0;      ///< operations before those in asked_
-  std::int64_t channels_due_ = 0;  ///< of asked_; one if the number is not known yet
-  std::int64_t heard_ = 0;         ///< channels
-  std::int64_t unheard_ = 0;       ///< channels that were due and not reported in time
+  std::int64_t given_up_ = 0;  ///< number of operations before those in asked_
+  /// Number of channels that asked_ still waits for; an unknown number counts as one.
+  std::int64_t channels_due_ = 0;
+  std::int64_t heard_ = 0;    ///< number of channels reported
+  std::int64_t unheard_ = 0;  ///< number of channels that were not reported in time
 };
 
 }  // namespace tutti::real

@@ -22,7 +22,7 @@ std::chrono::nanoseconds CoreWait::lap() {
   return std::max(std::chrono::nanoseconds(), now - std::exchange(last_, now));
 }
 
-/// "time on a core, time runnable without one, time slices"
+/// Reads "time on a core, time runnable without a core, number of time slices".
 std::chrono::nanoseconds CoreWait::so_far() const {
   char text[96];
   const ssize_t got = file_ >= 0 ? ::pread(file_, text, sizeof text - 1, 0) : -1;

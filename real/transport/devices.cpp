@@ -11,7 +11,7 @@
 namespace tutti::real {
 namespace {
 
-/// Processed in parts that stay in the cache while all inputs are added.
+/// Reduces in parts that stay in the cache while all inputs are added.
 void reduce(const Work& work) {
   constexpr std::int64_t kStretch = 16 << 10;
   const std::int64_t item = core::size_of(work.type).count();
@@ -49,7 +49,7 @@ void perform_here(const Work& work) {
   }
 }
 
-/// Freed blocks. Each has its length stored in front.
+/// A store of freed blocks, each with its length in front.
 class HostDevices::Store {
  public:
   Store() = default;
@@ -59,7 +59,7 @@ class HostDevices::Store {
   }
 
   std::byte* take(std::size_t bytes) {
-    // The last freed block is the one that is still in the cache.
+    // Start with the block that was freed last, which is still in the cache.
     for (std::size_t i = blocks_.size(); i-- > 0;) {
       const std::size_t room = room_of(blocks_[i]);
       if (room < bytes || room > 2 * bytes + kSmall) continue;
@@ -86,7 +86,7 @@ class HostDevices::Store {
   }
 
  private:
-  static constexpr std::size_t kFront = 64;  // keeps blocks at cache lines
+  static constexpr std::size_t kFront = 64;  // aligns blocks at cache lines
   static constexpr std::size_t kSmall = 4 << 10;
   static constexpr std::size_t kHugePage = 2 << 20;
   static constexpr std::size_t kMaxKept = 256 << 20;

@@ -18,12 +18,12 @@ namespace tutti::real {
 struct Work {
   enum class Kind : std::uint8_t {
     kCombine,  ///< target[i] = a[i] ⊕ b[i]
-    kReduce,  ///< target = a ⊕ (a + stride) ⊕ …: `inputs` ranges; with `accumulate` also what
-              ///< target held
-    kScale,   ///< target[i] = target[i] · factor
-    kCopy,    ///< target = a, on the device
-    kMove     ///< target = a, between the device and a buffer that the host can access: part of a
-              ///< message's path
+    kReduce,  ///< target = a ⊕ (a + stride) ⊕ …, over `inputs` ranges; with `accumulate`, also ⊕
+              ///< the old target
+    kScale,  ///< target[i] = target[i] · factor
+    kCopy,   ///< target = a, on the device
+    kMove    ///< target = a, between the device and a buffer that the host can access: part of a
+             ///< message's path
   };
   Kind kind = Kind::kCopy;
   core::Rank rank = 0;
@@ -33,7 +33,7 @@ struct Work {
   std::byte* target = nullptr;
   const std::byte* a = nullptr;
   const std::byte* b = nullptr;
-  std::int64_t count = 0;  ///< elements of target
+  std::int64_t count = 0;  ///< number of elements of target
   std::int64_t inputs = 0;
   std::int64_t stride = 0;  ///< bytes from one input to the next
   bool accumulate = false;

@@ -16,7 +16,7 @@ using core::Expected;
 
 namespace {
 
-/// The layout of an inbox: a bell, counts by sender, then a ring by sender.
+/// The layout of an inbox: a bell, then counts per sender, then a ring per sender.
 struct Layout {
   std::size_t workers = 0;
   std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -38,8 +38,8 @@ struct Layout {
   }
 };
 
-/// The messages between workers over their connection: where the inbox is, then whether the other's
-/// could be mapped.
+/// The messages that two workers exchange over their connection: first the place of the inbox, then
+/// whether the peer's inbox could be mapped.
 struct Offer {
   std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
   std::int64_t process = 0;
@@ -47,7 +47,7 @@ struct Offer {
   std::uint32_t payload_bytes = kPayloadBytes;
 };
 
-/// Sends or receives exactly that many bytes. Returns false if that fails, or is no longer wanted.
+/// Sends or receives exactly `bytes` bytes. Returns false if that fails, or `patience` ends.
 template <class Move>
 bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
   for (std::size_t done = 0; done < bytes;) {
@@ -81,7 +81,8 @@ tl::unexpected<Error> gone(const InboxPeer& peer, const Patience& patience) {
                  fmt::format("worker {} does not exchange shared memory", peer.worker)));
 }
 
-/// Maps both rings between this worker, `number`, and a peer, whose inbox is where its offer says.
+/// Maps both rings between this worker, which has `number`, and a peer, whose offer names its
+/// inbox.
 Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number, const Offer& offer,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
@@ -109,8 +110,8 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
   return {};
 }
 
-/// Tells every peer where this worker's inbox is, and maps theirs. The outer result is an error if
-/// a peer does not take part, the inner one if its memory cannot be accessed.
+/// Sends the place of this worker's inbox to every peer, and maps their inboxes. The outer result
+/// is an error if a peer does not take part; the inner one, if its memory cannot be accessed.
 Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number,
                                    const Layout& layout, const std::vector<InboxPeer*>& peers,
                                    Patience& patience) {
@@ -150,7 +151,7 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own,
   auto all = reach_all(*memory, own, layout, peers, patience);
   if (!all) return tl::make_unexpected(all.error());
   Expected<void>& reached = *all;
-  // No worker continues before all have mapped all inboxes, which have to stay open until then.
+  // No worker continues until all have mapped all inboxes, which must stay open until then.
   const char word = reached ? 'y' : 'n';
   for (InboxPeer* const peer : peers) {
     if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer, patience);
@@ -164,7 +165,7 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own,
                      fmt::format("worker {} cannot open shared memory", peer->worker)));
   }
   if (!reached) return tl::make_unexpected(reached.error());
-  for (InboxPeer* const peer : peers) {  // whose writers are there now
+  for (InboxPeer* const peer : peers) {  // their writers exist by now
     peer->in.emplace(RingMemory{Layout::counts(*front, static_cast<std::size_t>(peer->worker)),
                                 peer->in_lines.begin(), peer->in_payloads.begin(),
                                 layout.line_bytes(), kPayloadBytes});

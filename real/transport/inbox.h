@@ -34,13 +34,13 @@ struct InboxPeer {
   ~InboxPeer();
 
   std::int32_t worker;
-  int socket;  ///< connected to the peer; owned
+  int socket;  ///< socket connected to the peer; owned
   Mapping front;
   Mapping out_lines, out_payloads;
   Mapping in_lines, in_payloads;
   std::optional<RingWriter> out;
   std::optional<RingReader> in;
-  Bell* bell = nullptr;  ///< the peer's
+  Bell* bell = nullptr;  ///< the peer's bell
 };
 
 /// A worker's inbox in memory that it shares with all others: a bell, and a ring for each peer.

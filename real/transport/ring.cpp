@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kStampBytes = sizeof(std::uint64_t);
 
-/// The short header of a message in one piece, without the fields that follow from that.
+/// The short header of a message in one piece. It omits the fields that follow from that.
 struct ShortHeader {
   std::uint32_t kind_and_number = 0;
   CollectiveTag collective;
@@ -55,7 +55,7 @@ std::uint64_t random_number() {
   return (std::uint64_t{device()} << 32 | device()) | 1;
 }
 
-/// Reserves `needed` more bytes after `written`. Returns false if there is no space, or the
+/// Checks for `needed` bytes of space after `written`. Returns false if there is none, or if the
 /// reader's count is invalid.
 bool has_room(std::size_t needed, std::uint64_t written, std::size_t bytes, std::uint64_t& taken,
               const std::atomic<std::uint64_t>& taken_now) {

@@ -25,16 +25,18 @@
 
 namespace tutti::real {
 
-inline constexpr std::size_t kLine = 64;  ///< bytes of a cache line
+inline constexpr std::size_t kLine = 64;  ///< size of a cache line in bytes
 /// Payloads up to this size directly follow their header.
 inline constexpr std::int64_t kMaxAmongLines = 1 << 10;
 
 /// Lies in shared memory. The fields that each side writes have their own cache lines.
 struct RingCounts {
-  alignas(kLine) std::atomic<std::uint64_t> nonce;        ///< written once, by the writer
-  std::atomic<std::uint32_t> writer_waits;                ///< for free space
-  alignas(kLine) std::atomic<std::uint64_t> lines_taken;  ///< bytes, written by the reader
-  std::atomic<std::uint64_t> payloads_taken;              ///< bytes, written by the reader
+  alignas(kLine) std::atomic<std::uint64_t> nonce;  ///< written once, by the writer
+  /// True while the writer waits for free space.
+  std::atomic<std::uint32_t> writer_waits;
+  alignas(kLine) std::atomic<std::uint64_t> lines_taken;  ///< lines taken by the reader, in bytes
+  /// Payloads taken by the reader, in bytes.
+  std::atomic<std::uint64_t> payloads_taken;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);
@@ -45,15 +47,15 @@ struct RingMemory {
   RingCounts& counts;
   std::byte* lines = nullptr;
   std::byte* payloads = nullptr;
-  std::size_t line_bytes = 0;  ///< powers of two, and at least 2 · kMaxAmongLines
+  std::size_t line_bytes = 0;  ///< sizes in bytes: powers of two, and at least 2 · kMaxAmongLines
   std::size_t payload_bytes = 0;
 };
 
 /// The space that a message takes in a ring.
 struct RingShare {
-  std::size_t lines = kLine;   ///< bytes, including its header
-  std::size_t payloads = 0;    ///< bytes
-  std::size_t payload_at = 0;  ///< offset from its line's beginning, if it lies there
+  std::size_t lines = kLine;   ///< bytes among the lines, including the message's header
+  std::size_t payloads = 0;    ///< bytes among the payloads
+  std::size_t payload_at = 0;  ///< offset from the beginning of the line, if the payload is there
 
   static RingShare of(const Header& header);
 };
@@ -108,7 +110,7 @@ class RingReader {
  private:
   RingMemory memory_;
   std::uint64_t nonce_;
-  std::uint64_t lines_ = 0, payloads_ = 0;  ///< bytes taken
+  std::uint64_t lines_ = 0, payloads_ = 0;  ///< bytes taken so far
   RingShare at_hand_;
   bool broken_ = false;
 };

@@ -62,7 +62,7 @@ Expected<SharedMemory> SharedMemory::open(std::int64_t process, int number, std:
   SharedMemory memory(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (memory.file_ < 0) return failed(path);
   struct stat about {};
-  // Memory that shrinks under a mapping would kill this process.
+  // Reject memory that could shrink under the mapping, which would kill this process.
   const bool as_said = ::fstat(memory.file_, &about) == 0 &&
                        about.st_size == static_cast<off_t>(bytes) &&
                        (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;

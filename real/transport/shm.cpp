@@ -23,13 +23,13 @@ using core::Expected;
 
 namespace {
 
-/// Several pieces fit into a ring (inbox.h).
+/// Size of a piece; several pieces fit into a ring (inbox.h).
 constexpr std::int64_t kShmPieceBytes = 64 << 10;
 /// The number of successful calls of poll() before a sleeping peer is woken for its messages.
 constexpr int kMaxUnsettled = 2;
 /// The interval at which a sleeping worker checks that its peers are still there.
 constexpr std::chrono::milliseconds kLongestShmSleep{10};
-/// The number of polls between two yields, if there is a core for every worker; otherwise one.
+/// The number of polls between two yields if there is a core for every worker; otherwise it is one.
 constexpr int kLooks = 30;
 
 /// Returns the number of cores that this process may run on.
@@ -68,23 +68,24 @@ struct ShmTransport::State {
 
   struct Peer : InboxPeer {
     using InboxPeer::InboxPeer;
-    bool has_news = false;  ///< has got messages,
-    bool has_room = false;  ///< or room, that it was not yet woken for
+    bool has_news = false;  ///< true: messages were sent to it since it was last woken
+    bool has_room = false;  ///< true: space became free for it since it was last woken
     std::deque<Outgoing> queue;
   };
 
-  std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this one
+  std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this worker
   std::vector<Peer*> others;
-  std::vector<pollfd> sockets;  ///< by place in `others`
+  std::vector<pollfd> sockets;  ///< by index in `others`
   std::vector<std::int32_t> worker_of;
   WaitOptions options;
   std::optional<Inbox> inbox;
   LocalTransport local;
   Receiver* receiver = nullptr;
   std::optional<Error> failure;
-  bool crowded = true;  ///< more workers than cores
-  int unsettled = 0;    ///< calls of poll() since somebody has got something that may have to wake
-                        ///< him; 0: nobody has
+  bool crowded = true;  ///< true: there are more workers than cores
+  /// Calls of poll() since a peer that may have to be woken got messages or space; 0: there is
+  /// none.
+  int unsettled = 0;
 
   Peer* peer_of(core::Rank rank) {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
@@ -95,7 +96,7 @@ struct ShmTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  /// The peer is at fault: it is gone, or violates the protocol.
+  /// Records an error that the peer caused: it is gone, or violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
     if (!failure)
       failure = Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
@@ -104,7 +105,7 @@ struct ShmTransport::State {
   // --- moving ---
 
   /// Wakes peers that sleep and have new messages. The fence waits until those have left this core;
-  /// after short messages, poll() defers it to a moment with nothing better to do.
+  /// after short messages, poll() defers it until there is nothing better to do.
   void settle() {
     unsettled = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -114,7 +115,7 @@ struct ShmTransport::State {
     }
   }
 
-  /// To be called after the changes that the peer is to see, and a fence.
+  /// Wakes a sleeping peer. To be called after the changes that the peer must see, and a fence.
   static void ring(const Peer& peer) {
     if (peer.bell->sleeping.load(std::memory_order_relaxed) == 0) return;
     peer.bell->rung.fetch_add(1, std::memory_order_release);
@@ -152,7 +153,7 @@ struct ShmTransport::State {
     return moved;
   }
 
-  /// Takes what is in the ring, at most one round, so that other rings get their turn.
+  /// Takes the content of the ring, at most one round, so that other rings are not delayed.
   bool read(Peer& peer) {
     bool moved = false;
     std::size_t taken = 0;
@@ -220,7 +221,7 @@ struct ShmTransport::State {
     }
     bell.sleeping.store(1, std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // For messages that came before peers could know that this worker sleeps.
+    // Check for messages that arrived before peers could know that this worker sleeps.
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestShmSleep);
     if (!move() && !failure && left.count() > 0) {
       futex_wait(bell.rung, rung, left);
@@ -230,12 +231,13 @@ struct ShmTransport::State {
     for (Peer* const peer : others) peer->out->wait_for_room(false);
   }
 
-  /// Nothing is sent over the connections; they close when a process ends.
+  /// Checks for connections that were closed, which happens when a process ends. They carry no
+  /// data.
   void look_after_peers() {
     if (::poll(sockets.data(), sockets.size(), 0) <= 0) return;
     for (std::size_t i = 0; i < others.size(); ++i) {
       if (sockets[i].revents == 0) continue;
-      // Messages that it wrote before still count.
+      // Messages that the peer wrote before it ended still count.
       if (!read(*others[i]) && others[i]->in->empty())
         fail(*others[i], core::ProblemCode::kLost, "has closed its connection");
     }
@@ -316,7 +318,7 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   const bool patient = until == Clock::time_point::max();
   if (s.unsettled > 0 && (!moved || ++s.unsettled > kMaxUnsettled)) {
     s.settle();
-    moved = moved || !patient;  // it may have been all that was waited for: see flushed()
+    moved = moved || !patient;  // the caller may have waited for this only: see flushed()
   }
   if (!moved && patient) {
     if (s.crowded) ::sched_yield();

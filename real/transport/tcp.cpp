@@ -23,18 +23,18 @@ using ErrorCode = boost::system::error_code;
 
 namespace {
 
-/// Headers and small payloads are read through a buffer of this size; the rest of a payload is then
-/// read directly into its destination.
+/// Headers and small payloads are read through a buffer of this size. The rest of a longer payload
+/// is read directly into its destination.
 constexpr std::size_t kAhead = kReadBufferBytes / 4;
-/// Long pieces: switching between sending and receiving for every 128 KiB makes 1 MiB take a third
-/// longer (two processes, two cores; longer pieces than this gain nothing more).
+/// Pieces are long, since switching between sending and receiving for every 128 KiB makes 1 MiB
+/// take a third longer (two processes, two cores; still longer pieces gain nothing more).
 constexpr std::int64_t kPieceBytes = 512 << 10;
 static_assert(kPieceBytes <= kMaxPieceBytes);
-/// The caller may have other work to do.
+/// Sleeps are short, since the caller may have other work to do.
 constexpr std::chrono::milliseconds kLongestSleep{20};
-/// The bytes that are taken from one socket before the others get their turn.
+/// Maximum number of bytes taken from one socket before others are served.
 constexpr std::size_t kMaxPerTurn = 1 << 20;
-/// Messages handed to the kernel in one call.
+/// Maximum number of messages handed to the kernel in one call.
 constexpr int kMaxAtOnce = 32;
 /// Elements are read in place if they are aligned; otherwise they are copied first.
 constexpr std::size_t kAlignment = 8;
@@ -59,36 +59,35 @@ struct TcpTransport::State {
     const std::byte* payload = nullptr;
     std::size_t length = 0;
     Ticket ticket = 0;
-    std::size_t written = 0;  ///< of header and payload together
+    std::size_t written = 0;  ///< bytes written, of header and payload together
     bool has_ticket = false;
   };
 
-  /// One connection to a peer.
+  /// A connection to a peer.
   struct Stream {
     explicit Stream(boost::asio::io_context& context) : socket(context), buffer(kReadBufferBytes) {}
     tcp::socket socket;
     std::deque<Outgoing> queue;
     std::vector<std::byte> buffer;
-    std::size_t begin = 0;  ///< of what is unread in the buffer
+    std::size_t begin = 0;  ///< start of the unread bytes in the buffer
     std::size_t end = 0;
     bool in_payload = false;
     Header header;
     std::byte* target = nullptr;
-    std::size_t done = 0;      ///< of the payload
-    std::size_t straight = 0;  ///< how much of the requested data goes to the target
-    bool writable = true;      ///< not known to be full
+    std::size_t done = 0;      ///< payload bytes that were received
+    std::size_t straight = 0;  ///< number of the requested bytes that go directly to the target
+    bool writable = true;      ///< false: the socket is known to be full
   };
 
-  /// Messages use a peer's streams in turn, each for a whole message: the n-th message the n-th
-  /// stream, and around. So a reader that follows the same turns gets them in order, and meanwhile
-  /// the kernel receives what the other streams carry.
+  /// Whole messages use a peer's streams in turn: message n uses the n-th stream, modulo the number
+  /// of streams. A reader that follows the same order gets the messages in order, while the kernel
+  /// receives the data of the other streams.
   struct Peer {
     std::int32_t worker = 0;
     std::vector<std::unique_ptr<Stream>> streams;
     std::size_t next_out = 0;
     std::size_t next_in = 0;
-    bool early =
-        false;  ///< the next message is for later: nothing is read before its time has come
+    bool early = false;  ///< true: the next message is early, and nothing is read before it is due
 
     [[nodiscard]] Stream& reading() { return *streams[next_in]; }
     void read_on() { next_in = next_in + 1 == streams.size() ? 0 : next_in + 1; }
@@ -104,9 +103,9 @@ struct TcpTransport::State {
   };
 
   boost::asio::io_context context;
-  std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this one
-  std::vector<Peer*> others;                 ///< the same without this one
-  std::vector<pollfd> sockets;  ///< those of all streams, by place of their peer in `others`
+  std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this worker
+  std::vector<Peer*> others;                 ///< all peers without this worker
+  std::vector<pollfd> sockets;  ///< the sockets of all streams, by index of their peer in `others`
   std::vector<std::int32_t> worker_of;
   WaitOptions options;
   LocalTransport local;
@@ -123,7 +122,7 @@ struct TcpTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  /// The peer is at fault: it is gone, or violates the protocol.
+  /// Records an error that the peer caused: it is gone, or violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
     if (!failure)
       failure =
@@ -132,7 +131,7 @@ struct TcpTransport::State {
 
   // --- writing ---
 
-  /// Passes the kernel as much as it takes. Returns true if something moved.
+  /// Passes as much as possible to the kernel. Returns true if something moved.
   bool write(Peer& peer, Stream& stream) {
     bool moved = false;
     while (stream.writable && !stream.queue.empty()) {
@@ -190,8 +189,8 @@ struct TcpTransport::State {
 
   // --- reading ---
 
-  /// Takes what the kernel has, up to a bound, so that other sockets get their turn. Returns true
-  /// if something moved.
+  /// Takes available data from the kernel, up to a limit, so that other sockets are served. Returns
+  /// true if something moved.
   bool read(Peer& peer) {
     bool moved = false;
     if (peer.early) {
@@ -221,14 +220,13 @@ struct TcpTransport::State {
       stream.end += bytes - straight;
       parse(peer);
       if (peer.early || (bytes < asked && &stream == &peer.reading()))
-        break;  // that was all, most likely
+        break;  // there is probably nothing more
     }
     return moved;
   }
 
-  /// The rest of a payload is read directly into its destination, and only the next header after it
-  /// into the buffer; if no payload is being read, data goes to the buffer, with short messages
-  /// whole.
+  /// Reads the rest of a payload directly into its destination, and only the next header into the
+  /// buffer. If no payload is being read, data goes to the buffer, including short messages.
   static ssize_t receive(Stream& stream, std::size_t& asked) {
     if (stream.begin == stream.end) stream.begin = stream.end = 0;
     const std::size_t missing =
@@ -255,7 +253,7 @@ struct TcpTransport::State {
                      piece.length, piece.total));
   }
 
-  /// Processes what has been read, stream after stream, until one has to be read from.
+  /// Processes the data that was read, stream after stream, until a stream needs more data.
   void parse(Peer& peer) {
     while (!failure && parse_one(peer, peer.reading())) peer.read_on();
   }
@@ -278,8 +276,8 @@ struct TcpTransport::State {
     return true;
   }
 
-  /// Reads a header. Returns false if it is incomplete, or cannot be accepted yet. A short message
-  /// that has arrived completely is taken with it.
+  /// Reads a header. Returns false if it is incomplete, or cannot be accepted yet. If a short
+  /// message has arrived completely, it is taken as well.
   bool parse_header(Peer& peer, Stream& stream) {
     if (stream.end - stream.begin < kHeaderBytes) {
       keep_room(stream);
@@ -323,7 +321,7 @@ struct TcpTransport::State {
     return true;
   }
 
-  /// Behind what is left.
+  /// Makes space in the buffer behind its unread bytes.
   static void keep_room(Stream& stream) {
     if (stream.begin == 0 || stream.buffer.size() - stream.end >= kAhead) return;
     std::memmove(stream.buffer.data(), stream.buffer.data() + stream.begin,
@@ -339,8 +337,8 @@ struct TcpTransport::State {
     watch(true);
     const auto left =
         std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
-    // Also without sleeping: a caller that only polls must learn when a full socket has space
-    // again.
+    // Reset this even without sleeping: a caller that only polls must learn when a full socket has
+    // space again.
     for (Peer* const peer : others) {
       for (const std::unique_ptr<Stream>& stream : peer->streams) stream->writable = true;
     }
@@ -349,8 +347,8 @@ struct TcpTransport::State {
     ::ppoll(sockets.data(), sockets.size(), &most, nullptr);
   }
 
-  /// The events to wait for: of each peer the stream whose turn it is to be read, and those with
-  /// data to write.
+  /// Sets the events to wait for: for each peer, input of the stream to be read next, and output of
+  /// the streams that have data to write.
   void watch(bool writes) {
     std::size_t i = 0;
     for (Peer* const peer : others) {
@@ -364,7 +362,7 @@ struct TcpTransport::State {
     }
   }
 
-  /// Moves what can be moved without waiting. Of several sockets only those with data are read.
+  /// Moves data without waiting. With several sockets, only those that have data are read.
   bool move() {
     bool moved = false;
     for (Peer* const peer : others) moved = write(*peer) || moved;

@@ -11,7 +11,7 @@ namespace tutti::real {
 
 /// Identifies one collective of a run, the same on every process.
 struct CollectiveTag {
-  std::uint32_t step = 0;  ///< training step
+  std::uint32_t step = 0;  ///< the training step
   std::uint32_t pack = 0;
   auto operator<=>(const CollectiveTag&) const = default;
 };

@@ -22,7 +22,7 @@ struct Patience {
   Transport::Clock::time_point until;
   /// Called repeatedly while waiting; an error ends the wait. May be empty.
   std::function<core::Expected<void>()> look{};
-  std::optional<core::Error> stopped{};  ///< by look()
+  std::optional<core::Error> stopped{};  ///< set by look()
 
   bool lasts() {
     if (look && !stopped) {

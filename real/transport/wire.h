@@ -26,7 +26,7 @@ namespace tutti::real {
 struct Header {
   enum class Kind : std::uint32_t { kPiece = 1, kSlot = 2 };
   Kind kind = Kind::kPiece;
-  Piece piece;  ///< for kSlot only the channel
+  Piece piece;  ///< for kSlot, only the channel is set
 };
 inline constexpr std::size_t kHeaderBytes = 48;
 /// The maximum length of a piece.

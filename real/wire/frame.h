@@ -31,7 +31,7 @@ class FrameReader {
  private:
   std::size_t longest_;
   std::string buffer_;
-  std::size_t done_ = 0;  ///< bytes of the buffer that were returned
+  std::size_t done_ = 0;  ///< number of bytes at the front of the buffer that were returned
 };
 
 }  // namespace tutti::real

@@ -9,7 +9,7 @@
 namespace tutti::real {
 
 /// Limits of texts that peers send, in bytes.
-inline constexpr std::size_t kLongestHostName = 253;  ///< RFC 1035
+inline constexpr std::size_t kLongestHostName = 253;  ///< limit of RFC 1035
 inline constexpr std::size_t kLongestActivity = 200;
 inline constexpr std::size_t kLongestStandstill = 600;
 inline constexpr std::size_t kLongestNote = 1000;

@@ -31,7 +31,7 @@ std::optional<Backend> parse_backend(const std::string& name) {
 
 namespace {
 
-/// True if all replicas are GPUs: all machines of a cluster have either GPUs or none.
+/// Checks that all replicas are GPUs. (All machines of a cluster have GPUs, or none has.)
 Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   const core::Cluster& cluster = *scenario.cluster;
   std::int64_t worker = 0;
@@ -51,7 +51,7 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   return {};
 }
 
-/// By pack: the properties of the algorithm that moves it.
+/// Returns, by pack, the properties of the algorithm that executes it.
 std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& scenario) {
   std::vector<const core::AlgorithmTraits*> algorithms;
   for (const core::Pack& pack : scenario.plan.packs)
@@ -59,7 +59,7 @@ std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& sc
   return algorithms;
 }
 
-/// True if NCCL executes all of the packs, or the part inside workers of all of them.
+/// Checks that NCCL executes all of the packs, or the part inside workers of all of them.
 Expected<void> check_algorithms(const core::Scenario& scenario) {
   bool whole = false, inside = false;
   for (const core::AlgorithmTraits* algorithm : algorithms_of(scenario)) {
@@ -86,8 +86,8 @@ bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
   return options.workers_here * per_worker > gpus;
 }
 
-/// NCCL refuses two ranks on one GPU of one host, but joins ranks on different hosts by sockets. So
-/// each process claims to be a host of its own. The user's own settings are kept.
+/// Makes each process pose as a host of its own, since NCCL refuses two ranks on one GPU of one
+/// host, but connects ranks on different hosts by sockets. The user's own settings are kept.
 /// (docs/running-on-gpus.md)
 void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
   const std::string name = fmt::format("tutti-worker-{}", worker);
@@ -96,7 +96,7 @@ void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
         std::pair{"NCCL_P2P_DISABLE", "1"}, std::pair{"NCCL_SHM_DISABLE", "1"},
         std::pair{"NCCL_MNNVL_ENABLE", "0"}})
     ::setenv(setting, value, 0);
-  // Processes of other machines could not connect over loopback.
+  // Loopback does not reach processes on other machines.
   if (all_here) ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
 }
 
@@ -145,7 +145,7 @@ Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
   }
   const bool shares = shares_gpus(options, per_worker, *count);
   cuda.shared = shares && options.workers_here > 1 &&
-                options.backend == Backend::kCuda;  // of NCCL there is more to say
+                options.backend == Backend::kCuda;  // NCCL needs further checks
   if (options.backend == Backend::kNccl && shares)
     pose_as_host_of_its_own(options.worker, options.workers_here == cluster.workers());
   auto devices = CudaDevices::open(**api, std::move(cuda));
@@ -197,7 +197,7 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
     const core::Collective& whole = scenario.plan.collective(pack);
     auto across = core::make_across_workers(cluster, core::strategy_of(scenario.strategy, pack),
                                             whole.type, whole.elements, pack.turn);
-    if (!across) break;  // there is one worker
+    if (!across) break;  // there is only one worker
     nccl.across.push_back(std::move(*across));
   }
   auto opened = NcclCollectives::open(**api, transport, static_cast<CudaDevices&>(devices),

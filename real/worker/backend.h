@@ -34,10 +34,10 @@ struct BackendOptions {
   /// The number of workers with lower numbers on the same machine, whose replicas take its first
   /// GPUs.
   std::int32_t workers_before = 0;
-  std::int32_t workers_here = 1;  ///< on this machine, including this one
+  std::int32_t workers_here = 1;  ///< number of workers on this machine, including this one
   std::chrono::nanoseconds spin{0};
-  std::chrono::duration<double> timeout{60};  ///< for peers to join
-  bool follow_channels = false;               ///< record NCCL's channels
+  std::chrono::duration<double> timeout{60};  ///< time limit for peers to join
+  bool follow_channels = false;               ///< true: record NCCL's channels
 };
 /// Creates the devices. Replica i of a worker takes GPU i of its machine, counting on over the
 /// workers that share the machine, and from 0 again when there are no more: then several ranks

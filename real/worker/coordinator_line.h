@@ -77,8 +77,9 @@ class CoordinatorLine {
   std::optional<Heartbeat> heartbeat_;
   std::optional<core::Error> stop_reason_;
   Clock::time_point looked_;
-  std::optional<Clock::time_point> still_since_;  ///< as reported to the heartbeat
-  bool said_so_ = false;  ///< the coordinator has reported how the run ended
+  /// Since when the worker has been waiting, as reported to the heartbeat.
+  std::optional<Clock::time_point> still_since_;
+  bool said_so_ = false;  ///< true: the coordinator has reported how the run ended
   bool gone_ = false;
 };
 

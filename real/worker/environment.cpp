@@ -6,10 +6,11 @@ namespace tutti::real {
 
 namespace {
 
-/// The tolerated delay of a wake-up that makes no other process wait longer.
+/// Tolerance of late wake-ups; a shorter delay makes no other process wait longer.
 constexpr std::chrono::milliseconds kForgiven{1};
-/// If an event is handled late, others wait only for its messages, which are in flight for their
-/// emulated time. Messages that really arrive too late are counted (EmulatedNetwork).
+/// Tolerance in an emulation. If an event is handled late, others wait only for its messages, which
+/// are in flight for their emulated time. Messages that really arrive too late are counted
+/// (EmulatedNetwork).
 constexpr std::chrono::hours kAllForgiven{24};
 
 }  // namespace

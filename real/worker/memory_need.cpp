@@ -62,7 +62,7 @@ class WorkersNeed {
             : Bytes(peers * options_.streams * static_cast<std::int64_t>(kReadBufferBytes));
   }
 
-  /// Returns for how many of the concurrent steps the pack has buffers.
+  /// Returns how many of the concurrent steps have buffers for the pack.
   [[nodiscard]] std::int64_t sets_of(const Pack& pack) {
     if (options_.loop) return 1;
     const std::int32_t together = std::min(options_.steps_at_once, scenario_.run.steps);
@@ -101,21 +101,21 @@ class WorkersNeed {
       add_scratch(*collective.schedule, host_, host_, collective.type, sets);
   }
 
-  /// `own`: the rank in the schedule.
+  /// Adds the schedule's buffers for partial results. `own` is the rank in the schedule.
   void add_scratch(const core::Schedule& schedule, Rank rank, Rank own, core::DataType type,
                    std::int64_t sets) {
     if (on_host(rank)) need_.buffers += schedule.scratch(own) * core::size_of(type) * sets;
   }
 
-  /// One pack at a time: one rank's input when it is filled, all ranks' results when they are
-  /// checked.
+  /// Adds copies of GPU memory, for one pack at a time: one rank's input while it is filled, and
+  /// all ranks' results while they are checked.
   void add_copies(Bytes buffer, std::int64_t gpus) {
     if (gpus == 0) return;
     filled_ = std::max(filled_, buffer);
     compared_ = std::max(compared_, buffer * gpus);
   }
 
-  /// Every worker has collectives of its own, which also involve servers.
+  /// Adds the needs of asynchronous workers, each with collectives of its own that involve servers.
   void add_asynchronous() {
     const std::int64_t sets = std::min(options_.steps_at_once, scenario_.run.steps);
     std::set<int> variables;
@@ -134,7 +134,7 @@ class WorkersNeed {
           }
           add_scratch(schedule, rank, own, collective.type, sets);
           if (rank != host_ || ranks.to_cluster(collective.root) != host_) return;
-          // The variable, and its value before the current steps.
+          // A server holds the variable, and its value before the current steps.
           if (variables.insert(pack.payload.members.front().variable).second)
             need_.buffers += collective.bytes() * 2;
         };

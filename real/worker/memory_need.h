@@ -14,11 +14,11 @@ namespace tutti::real {
 /// succeed. It excludes what depends on timing, such as messages that arrive before they are
 /// expected, and what the kernel keeps for sockets (docs/running.md has measurements).
 struct MemoryNeed {
-  core::Bytes buffers;    ///< gradients and variables, of all steps that run together, and partial
-                          ///< results of schedules
-  core::Bytes copies;     ///< of GPU memory on the host, to fill and to compare it
-  core::Bytes transport;  ///< buffers of connections, rings in shared memory
-  core::Bytes processes;  ///< the program itself
+  /// Gradients and variables of all concurrent steps, and partial results of schedules.
+  core::Bytes buffers;
+  core::Bytes copies;     ///< copies of GPU memory on the host, to fill and to compare it
+  core::Bytes transport;  ///< buffers of connections, and rings in shared memory
+  core::Bytes processes;  ///< the processes themselves
 
   [[nodiscard]] core::Bytes total() const { return buffers + copies + transport + processes; }
   MemoryNeed& operator+=(const MemoryNeed& other);
@@ -27,7 +27,7 @@ struct MemoryNeed {
 /// The options that the need depends on.
 struct MemoryOptions {
   Backend backend = Backend::kTcp;
-  bool shared_memory = false;  ///< the workers' transport is shared memory, not TCP
+  bool shared_memory = false;  ///< true: workers use shared memory as their transport, not TCP
   int streams = 1;             ///< TCP connections between each pair of workers
   bool verify = true;
   bool loop = false;               ///< a benchmark of the first pack instead of training steps

@@ -53,7 +53,7 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
     barrier_ = make_barrier();
     for (std::size_t r = 0; r < replicas_; ++r)
       barrier_data_.push_back(devices.take(ranks_[r], barrier_->buffer_bytes().count(), false));
-    // Two checks and three barriers are not counted by the options.
+    // Two checks and three barriers are added to the configured iterations.
     collectives_->let_peers_be_ahead(
         {static_cast<std::uint32_t>(loop_.warm_up + loop_.iterations) + 5, 0});
   }
@@ -69,7 +69,8 @@ std::unique_ptr<core::Collective> PerfLoop::make_barrier() const {
       core::make_collective(*scenario_.cluster, strategy, core::DataType::kInt32, 1, 0));
 }
 
-/// The iterations: a check, a barrier, the warm-up, a barrier, the timed ones, a barrier, a check.
+/// True if the iteration is a barrier. The order is: a check, a barrier, the warm-up, a barrier,
+/// the timed iterations, a barrier, a check.
 bool PerfLoop::is_barrier(std::uint32_t iteration) const {
   const auto warm = static_cast<std::uint32_t>(loop_.warm_up);
   const auto timed = static_cast<std::uint32_t>(loop_.iterations);
@@ -112,7 +113,7 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   return step;
 }
 
-/// Returns when all ranks have arrived.
+/// Executes a barrier. Returns when all ranks have arrived.
 Expected<void> PerfLoop::barrier(const std::function<bool()>& idle) {
   if (!barrier_) return {};
   TUTTI_CHECK(is_barrier(iteration_), "iteration {} is not a barrier", iteration_);
@@ -143,7 +144,7 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
   const Reduced reduced =
       reduced_of(scenario_.strategy.reduction, collective_, std::uint64_t{iteration_} << 32);
   const std::int64_t bytes = collective_.buffer_bytes().count();
-  std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host does not reach
+  std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host cannot access
   for (std::size_t r = 0; r < replicas_; ++r) {
     const bool reached = devices_.host_reaches(ranks_[r]);
     if (!reached) bounce[r].resize(static_cast<std::size_t>(bytes));
@@ -159,7 +160,7 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
     results.push_back(bounce[r].empty() ? places_[r] : bounce[r].data());
   }
-  // Data that a failed device did not copy is no wrong result.
+  // If a failed device did not copy data, that is not a wrong result.
   if (auto polled = devices_.poll(*collectives_); !polled) return polled;
   const auto wrong = find_wrong_element(reduced, collective_.contract(), ranks, results);
   if (!wrong) return {};
@@ -177,8 +178,8 @@ Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>
   return {};
 }
 
-/// While the first messages of the iteration are in flight, closes the one before and opens the one
-/// after it.
+/// Executes an iteration. While its first messages are in flight, closes the previous iteration and
+/// opens the next one.
 Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   const CollectiveTag tag{iteration_, 0};
   ranks_left_ = ranks_.size();
@@ -186,8 +187,8 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   if (auto polled = collectives_->poll(); !polled) return polled;
   if (iteration_ > 0) collectives_->close({iteration_ - 1, 0});
   open(++iteration_);
-  // The clock is read only if nothing moves: short messages take no longer than a few readings of
-  // it.
+  // Read the clock only if nothing moves: a short message takes no longer than a few clock
+  // readings.
   Clock::time_point moved{};
   std::int64_t carried = 0;
   for (std::int64_t seen = collectives_->moved(); ranks_left_ > 0;) {
@@ -201,7 +202,7 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
       continue;
     }
     const Clock::time_point now = Clock::now();
-    // A long piece on a slow link moves, although none has arrived.
+    // A long piece on a slow link makes progress before it arrives.
     if (moved == Clock::time_point{} || transport_.carried() != carried) moved = now;
     carried = transport_.carried();
     if (now - moved > options_.timeout)

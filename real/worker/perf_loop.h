@@ -68,13 +68,14 @@ class PerfLoop : private InterpreterListener {
   WorkerOptions options_;
   LoopOptions loop_;
   std::unique_ptr<Collectives> collectives_;
-  std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps
+  std::vector<core::Rank> ranks_;  ///< ranks of this worker: replicas, then the host if it helps
   std::size_t replicas_ = 0;
-  std::vector<Devices::Memory> data_;          ///< by replica
-  std::vector<std::byte*> places_;             ///< by index in ranks_; null for the host
-  std::unique_ptr<core::Collective> barrier_;  ///< null: the collective is itself a barrier
+  std::vector<Devices::Memory> data_;  ///< by replica
+  std::vector<std::byte*> places_;     ///< by index in ranks_; null for the host
+  /// Separate barrier; null: the collective itself is a barrier.
+  std::unique_ptr<core::Collective> barrier_;
   std::vector<Devices::Memory> barrier_data_;
-  std::uint32_t iteration_ = 0;  ///< the next to start
+  std::uint32_t iteration_ = 0;  ///< number of the next iteration
   std::size_t ranks_left_ = 0;
 };
 

@@ -13,6 +13,6 @@ inline constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
 inline constexpr double kMinTimeScale = 0.001;
 inline constexpr double kMaxTimeScale = 1e6;
 inline constexpr std::int32_t kMaxIterations = 100'000'000;  ///< timed iterations of a benchmark
-inline constexpr std::int32_t kMaxWarmUp = 100'000;          ///< iterations before them
+inline constexpr std::int32_t kMaxWarmUp = 100'000;          ///< warm-up iterations of a benchmark
 
 }  // namespace tutti::real

@@ -134,8 +134,8 @@ void StepLog::channel(const ChannelDone& done) {
   row->add(span);
 }
 
-/// An emulated event that was handled late may have an earlier time than one that was not. A span
-/// then begins where the one before ended, and its length is at least 0.
+/// Appends a span. An emulated event that was handled late may be earlier than its predecessor. The
+/// span then begins where the previous one ended, and its length is at least 0.
 void StepLog::Tail::add(Span span) const {
   const Time last = span.start + span.duration;
   const Time begun = span.start + span.wait;
@@ -146,7 +146,7 @@ void StepLog::Tail::add(Span span) const {
   spans->push_back(span);
 }
 
-/// Returns where to append a span of the row; nothing once the requested number has been recorded.
+/// Returns where to append a span of the row; nullopt once the requested number was recorded.
 std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank,
                                               std::int32_t slot, core::Lane lane) {
   if (spans_ >= options_.most_spans) {

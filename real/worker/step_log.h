@@ -18,8 +18,8 @@ struct ReplicaStep {
   std::string device;
   Transport::Clock::time_point start, end;
   Transport::Clock::duration forward{}, backward{}, other{};
-  Transport::Clock::duration communication{};  ///< at least one pack in flight
-  Transport::Clock::duration exposed{};        ///< of that, time without computation
+  Transport::Clock::duration communication{};  ///< time with at least one pack in flight
+  Transport::Clock::duration exposed{};        ///< part of `communication` without computation
 };
 
 /// One pack of a step, over the replicas of a worker.
@@ -45,12 +45,12 @@ struct WorkerStep {
   std::vector<PackStep> packs;
   std::vector<RecordedSpans> recorded;
   bool spans_left_out = false;
-  std::chrono::nanoseconds core_wait{};  ///< core_wait.h
+  std::chrono::nanoseconds core_wait{};  ///< time of waiting for a core (core_wait.h)
 };
 
 struct LogOptions {
-  bool packs = false;  ///< spans of packs and of computation
-  bool steps = false;  ///< spans of every step of every lane
+  bool packs = false;  ///< true: record spans of packs and of computation
+  bool steps = false;  ///< true: record spans of every schedule step of every lane
   std::int64_t most_spans = 2'000'000;
 };
 
@@ -96,7 +96,7 @@ class StepLog {
   /// The spans of a row, which follow each other.
   struct Tail {
     std::vector<core::Span>* spans = nullptr;
-    core::Time* end = nullptr;  ///< of the row's last span
+    core::Time* end = nullptr;  ///< end of the row's last span
     void add(core::Span span) const;
   };
 
@@ -108,12 +108,12 @@ class StepLog {
   std::int32_t worker_;
   LogOptions options_;
   std::int32_t first_ = 0;
-  std::int32_t taken_ = 0;  ///< steps before this one
+  std::int32_t taken_ = 0;  ///< first step that was not taken yet
   std::vector<WorkerStep> steps_;
-  std::vector<std::map<Row, RecordedSpans>> rows_;  ///< of each step
+  std::vector<std::map<Row, RecordedSpans>> rows_;  ///< by step: the spans of its rows
   std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;
   std::map<core::Rank, std::vector<bool>> slots_in_use_;
-  std::map<Row, core::Time> ends_;  ///< of each row's last span
+  std::map<Row, core::Time> ends_;  ///< by row: the end of its last span
   std::int64_t spans_ = 0;
 };
 

@@ -15,7 +15,8 @@ namespace tutti::real {
 /// Converts a worker's monotonic clock to the time that it reports, in nanoseconds. Tests set
 /// offset and drift to emulate the clock of another machine.
 struct WorkerClock {
-  std::string identity;  ///< as clock_identity(); empty: that of this machine
+  /// The machine's identity, as from clock_identity(); empty: that of this machine.
+  std::string identity;
   std::int64_t offset_ns = 0;
   std::int64_t drift_ppm = 0;
 
@@ -28,10 +29,11 @@ struct WorkerClock {
 struct WorkerJoin {
   std::function<std::optional<Appointment>()> where;
   std::int32_t worker = kAnyWorker;
-  int ranks = 0;  ///< processes that a launcher started together, with this one; 0: none
+  /// Number of processes that a launcher started together, including this one; 0: no launcher.
+  int ranks = 0;
   std::optional<Address>
-      listen;  ///< where its peers reach it, instead of the address from which it joins
-  std::chrono::duration<double> wait{60};  ///< the time limit for finding the coordinator
+      listen;  ///< address for its peers, if it differs from the one by which it joins
+  std::chrono::duration<double> wait{60};  ///< time limit for finding the coordinator
   const std::atomic<bool>* interrupted = nullptr;
   WorkerClock clock;
   /// The memory that this machine has left for the run. Empty: unknown, or already checked by the
@@ -42,8 +44,8 @@ struct WorkerJoin {
 /// The exit of a worker process.
 struct WorkerEnd {
   core::Expected<void> done;
-  bool told =
-      false;  ///< the coordinator, which is still there, knows of the error or reported it itself
+  /// True: the coordinator is still there, and knows of the error or reported it itself.
+  bool told = false;
 };
 
 /// Runs a worker process: joins a run, executes its steps, and ends when the coordinator says so or

@@ -77,7 +77,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
 
 WorkerRun::~WorkerRun() = default;
 
-/// Packs wait for cycles.
+/// Sets up cycles, for which packs wait.
 void WorkerRun::fuse() {
   Cycles::Hooks hooks;
   hooks.data = [this](std::int32_t step, int pack, std::size_t replica) {
@@ -104,13 +104,13 @@ std::vector<std::string> WorkerRun::notes() const {
 std::vector<std::string> WorkerRun::final_notes() const {
   std::vector<std::string> words = notes();
   for (std::string& word : collectives_->final_notes()) words.push_back(std::move(word));
-  // The text is the same on all workers, so only the first reports it.
+  // All workers have the same text, so only the first one reports it.
   if (std::string fused = cycles_ && ranks_.front() == 0 ? cycles_->describe() : ""; !fused.empty())
     words.push_back(std::move(fused));
   return words;
 }
 
-/// Returns the ranks of a pack; the host may not be one of them.
+/// Returns the ranks of this worker that take part in the pack; the host may not.
 std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
   const bool host = scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() >
                     scenario_.cluster->replicas();
@@ -196,8 +196,8 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   return {};
 }
 
-/// The host takes part from the beginning; if a pack answers another, once it has completed that
-/// one.
+/// Starts the host's part in packs at the beginning. In a pull it starts after its part in the
+/// push.
 void WorkerRun::start_helpers() {
   if (async_servers_) return async_servers_->begin(*collectives_);
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
@@ -224,7 +224,7 @@ void WorkerRun::one_less_left(std::int32_t step) {
   log_.waited_for_core(step, std::exchange(waited_for_core_, {}));
 }
 
-/// Continues everything that can continue.
+/// Continues all work that can continue.
 void WorkerRun::go_on() {
   const auto once = [this] {
     if (auto polled = devices_.poll(*this); !polled && works_) works_ = polled;
@@ -265,7 +265,7 @@ core::Expected<void> WorkerRun::verify() {
   if (async_servers_) return options_.verify ? async_servers_->verify() : core::Expected<void>();
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
     auto right = gradients_->verify(step);
-    // Data that a failed device did not copy is no wrong result.
+    // If a failed device did not copy data, that is not a wrong result.
     if (auto polled = devices_.poll(*this); !polled) return polled;
     if (!right) return right;
   }
@@ -319,14 +319,15 @@ void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
   Replica& replica = **found;
   Task done = replica.on_device.front();
   replica.on_device.pop_front();
-  // If a device is late, later work is late, too; if its clock is slightly ahead, nothing is early.
+  // If a device is late, its later work is late, too. If its clock is slightly ahead, nothing is
+  // early.
   done.start = std::max(done.start, replica.device_ended);
   done.end = replica.device_ended = std::max({done.end, end, done.start});
   replica.stream_free = std::max(replica.stream_free, done.end);
   timers_.at(done.end, [this, &replica, done] { compute_done(replica, done); });
 }
 
-/// True if a device is still busy with computation according to its schedule.
+/// True if, according to its schedule, a device is still busy with computation.
 bool WorkerRun::computes(Clock::time_point now) const {
   return std::any_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
     return !r->on_device.empty() && r->on_device.front().end > now;
@@ -344,7 +345,7 @@ std::string WorkerRun::where_it_stands() const {
   return text;
 }
 
-/// True if the task would be done by now if its thread had a core to itself.
+/// Completes the task if its thread has reported its end; otherwise looks again after a short time.
 void WorkerRun::look_after(Replica& replica, Task task) {
   constexpr std::chrono::microseconds kLookAgain{50};
   const auto done = replica.core->take(task.job);
@@ -365,8 +366,8 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
                                               : sums.other) += done.end - done.start;
   replica.exposed.computed(stamp(done.start), stamp(done.end));
   log_.computed(replica.step, replica.rank, done.task, done.start, done.end);
-  // The next task on the stream begins where this one ended, not where that was noticed: a device's
-  // stream is queued ahead.
+  // The next task of the stream begins where this one ended, not when that was noticed, since a
+  // device's stream is queued ahead.
   replica.cause = done.end;
   replica.runner.done(done.task.id, replica);
   replica.cause.reset();

@@ -134,31 +134,33 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   Timers& timers_;
   WorkerOptions options_;
   core::StepPrograms programs_;
-  std::vector<int> pull_of_;  ///< by pack: the pull that answers this push; -1: none
+  std::vector<int> pull_of_;  ///< by pack: the pull of this push; -1: none
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<core::Rank>
-      ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
+      ranks_;  ///< ranks of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  std::unique_ptr<core::Gate> gate_;  ///< of this worker alone, if packs wait for their turn
-  std::unique_ptr<Cycles> cycles_;    ///< if packs are fused
-  std::unique_ptr<AsyncServers> async_servers_;  ///< instead, if workers are asynchronous
+  /// Gate of this worker alone; only if packs wait to be released.
+  std::unique_ptr<core::Gate> gate_;
+  std::unique_ptr<Cycles> cycles_;               ///< only if packs are fused
+  std::unique_ptr<AsyncServers> async_servers_;  ///< only if workers are asynchronous
   StepLog log_;
-  std::int32_t first_ = 0;  ///< the first of the prepared steps,
-  std::int32_t count_ = 0;  ///< and their number
-  std::int32_t taken_ = 0;  ///< steps before this one were taken
+  std::int32_t first_ = 0;  ///< first prepared step
+  std::int32_t count_ = 0;  ///< number of prepared steps
+  std::int32_t taken_ = 0;  ///< first step that was not taken yet
   /// By step: the number of replicas that have not ended it, plus the parts of packs that ranks
   /// have not completed.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
-  std::optional<CoreWait>
-      core_wait_;  ///< of the thread in run(); laps begin with the first pack in flight
-  std::chrono::nanoseconds waited_for_core_{};  ///< in the current step, while packs were in flight
-  int in_flight_ = 0;                           ///< packs, over all replicas
-  core::Expected<void> works_;                  ///< or why a device or the collectives failed
+  /// Waiting of the thread in run(); a lap begins when the first pack is in flight.
+  std::optional<CoreWait> core_wait_;
+  /// Waiting for a core in the current step, while packs were in flight.
+  std::chrono::nanoseconds waited_for_core_{};
+  int in_flight_ = 0;           ///< number of packs in flight, over all replicas
+  core::Expected<void> works_;  ///< the error if a device or the collectives failed
   std::optional<Clock::time_point> still_since_;
-  std::int64_t progress_ = 0;  ///< counts events, to detect progress
+  std::int64_t progress_ = 0;  ///< number of events so far, to detect progress
 };
 
 }  // namespace tutti::real

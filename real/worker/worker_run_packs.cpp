@@ -1,4 +1,4 @@
-// The part of a worker's run that handles packs, from the moment their gradients are ready to their
+// This part of a worker's run handles packs, from the time when their gradients are ready to their
 // end.
 
 #include <algorithm>
@@ -10,12 +10,12 @@ namespace tutti::real {
 using core::Rank;
 using Clock = Transport::Clock;
 
-/// Starts the pack at once, or when the worker's gate releases it.
+/// Starts the pack at once, or asks the worker's gate to release it.
 void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack)))
     return cycles_->ask(replica.step, pack, replica.index);
   if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
-  // A gate without rounds asks for no time.
+  // A gate without rounds ignores the time.
   start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
 }
 
@@ -57,13 +57,13 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
     const auto pack = async_servers_->pack_of(collective);
     if (!pack) return one_less_left(static_cast<std::int32_t>(collective.step));
     collective.pack = *pack;
-    // The work of a server for a worker is in that worker's records.
+    // A server's work for a worker is recorded by that worker.
     if (replicas_.empty()) return one_less_left(static_cast<std::int32_t>(collective.step));
   }
   done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);
 }
 
-/// The rank has completed its part of a pack.
+/// Handles the end of the rank's part in a pack.
 void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   const CollectiveTag collective = tag_of(step, static_cast<std::size_t>(pack));
   const Clock::time_point now = timers_.now();

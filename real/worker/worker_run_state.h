@@ -46,18 +46,18 @@ struct WorkerRun::Replica : core::Host {
   core::Runner runner;
   core::CommunicationTasks tasks;
   core::Rank rank;
-  std::size_t index;  ///< index among those of this worker
+  std::size_t index;  ///< index among the replicas of this worker
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
-  std::deque<Task> on_device;  ///< the device has not reported their end yet; `end` is as planned
-  Clock::time_point device_ended;    ///< the last end that it has reported
-  std::unique_ptr<BusyThread> core;  ///< if computation keeps one busy
+  std::deque<Task> on_device;  ///< tasks whose end the device has not reported; `end` is as planned
+  Clock::time_point device_ended;    ///< latest end that the device has reported
+  std::unique_ptr<BusyThread> core;  ///< only if computation keeps a core busy
   std::optional<Clock::time_point>
-      cause;  ///< of the runner's current request; the current time if not set
+      cause;  ///< time of the runner's current request; unset: the present time
   int in_flight = 0;
   Clock::time_point in_flight_since;
-  core::ExposedTime exposed;  ///< in the current step, in nanoseconds (stamp())
+  core::ExposedTime exposed;  ///< exposed communication in the current step, in ns (stamp())
 };
 
 }  // namespace tutti::real

@@ -125,7 +125,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
   if (order.transport() != "tcp" && order.transport() != "shm")
     return cannot_be(
         fmt::format("transport \"{}\"", peer_text(order.transport(), kLongestActivity)));
-  // A benchmark repeats the first pack, on replicas of every worker.
+  // A benchmark repeats the first pack, with replicas of every worker.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
     return cannot_be("a benchmark of a scenario without one");
   return {};
@@ -145,7 +145,7 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order,
   meeting.until = patience_of(order);
   meeting.streams = order.streams();
   meeting.coordinator = line.file();
-  // A worker that joined over loopback is on the coordinator's machine; others find it there.
+  // A worker that joined over loopback is on the coordinator's machine, so others reach it there.
   const bool near = is_loopback(their_host(line.file())).value_or(false);
   for (const proto::Address& peer : order.peer()) {
     Address address{peer.host(), peer.port()};

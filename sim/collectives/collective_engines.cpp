@@ -98,7 +98,7 @@ std::vector<std::string> CollectiveEngines::notes() const {
 
 namespace {
 
-/// The steps of the lanes of all ranks; all helpers count as the last one.
+/// Returns the schedule steps over all lanes and ranks, if each helper has as many as the last one.
 double lane_steps(const core::Collective& collective) {
   const core::Schedule& schedule = *collective.schedule;
   const auto of_rank = [&](Rank rank) {

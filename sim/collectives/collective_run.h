@@ -12,9 +12,9 @@ namespace tutti::sim {
 /// The result of one collective, alone on its cluster.
 struct CollectiveRun {
   core::Time end;                    ///< when the last rank is done; the clock starts at 0
-  std::vector<core::Time> rank_end;  ///< per rank
-  CausalChain causal_chain;          ///< of the last rank
-  std::int64_t steps = 0;            ///< executed, over all lanes
+  std::vector<core::Time> rank_end;  ///< by rank: when it is done
+  CausalChain causal_chain;          ///< the causal chain of the last rank
+  std::int64_t steps = 0;            ///< number of schedule steps executed, over all lanes
   std::int64_t events = 0;
   LinkLoads loads;
 };

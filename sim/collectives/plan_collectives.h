@@ -13,11 +13,11 @@ namespace tutti::sim {
 /// it at the same time.
 struct Work {
   core::CollectiveId collective = -1;
-  core::Partition::Place place;  ///< of the replica, any of its group
+  core::Partition::Place place;  ///< the place of a replica, which may be any of its group
   // Labels: the pack or the exchange that requested it.
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
-  std::int64_t occurrence = 0;  ///< of the exchange, in its step
+  std::int64_t occurrence = 0;  ///< index of the exchange in its step
 };
 
 /// The collectives of a plan in all the groups that execute them. Only the first group's are kept;

@@ -31,7 +31,7 @@ CausalChain joined(const CausalChain& way, const CausalChain& behind) {
   return all;
 }
 
-/// Lanes of the whole in front of the part's.
+/// Returns the number of lanes of the whole collective that precede the lanes of the part.
 Lane lanes_before(const CollectiveParts& parts, std::size_t stage, Rank rank) {
   Lane lanes = 0;
   for (std::size_t s = 0; s < stage; ++s) lanes += parts.lanes(parts.all[s], rank);
@@ -91,7 +91,7 @@ void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
   enter(*wholes_.at(instance), 0, rank, now, causal_chain);
 }
 
-/// All replicas of a worker are there, and NCCL's kernels are launched.
+/// Starts a part that NCCL executes: all replicas of a worker have arrived, and the launch is over.
 void StagedCollectives::handle(const Event& event) {
   timed_.start(event.a, static_cast<Rank>(event.b), event.time);
 }
@@ -101,7 +101,7 @@ void StagedCollectives::close(std::uint32_t instance) {
   free_.push(instance);
 }
 
-/// The rank has completed everything before this stage.
+/// Starts the rank's part in a stage. The rank has completed all earlier stages.
 void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time now,
                               const CausalChain& causal_chain) {
   const std::vector<CollectivePart>& all = whole.parts->all;
@@ -141,7 +141,7 @@ void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank
   interpreter_.start(static_cast<std::uint32_t>(at.instance), rank, now);
 }
 
-/// A rank has completed the part.
+/// Continues with the next stage after a rank has completed a part.
 void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now,
                                   const CausalChain& causal_chain) {
   Part& part = parts.of.at(instance);
@@ -166,8 +166,8 @@ StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
   const core::Schedule& all = *whole.collective->schedule;
   const auto place = [&](Rank rank, Lane& lane, std::int64_t& index) {
     const Lane in_whole = lanes_before(*whole.parts, part.stage, rank) + lane;
-    index +=
-        all.steps(rank, in_whole) - own.steps(rank, lane);  // those that wait for the stage before
+    index += all.steps(rank, in_whole) -
+             own.steps(rank, lane);  // minus steps that wait for the stage before
     lane = in_whole;
   };
   StepDone told = step;

@@ -56,10 +56,10 @@ class StagedCollectives final : public CollectiveEngine {
  private:
   /// A part of a collective in flight.
   struct Stage {
-    std::uint64_t serial = 0;           ///< for NCCL
-    std::vector<core::Rank> waits_for;  ///< for NCCL: by worker, replicas that have not arrived
-    std::int64_t instance = -1;         ///< for other parts, once a rank has arrived
-    core::Rank left = 0;                ///< for other parts: ranks that are not done
+    std::uint64_t serial = 0;           ///< NCCL: serial number for the order of events
+    std::vector<core::Rank> waits_for;  ///< NCCL: by worker, replicas that have not arrived
+    std::int64_t instance = -1;         ///< other parts: handle; -1: no rank has arrived
+    core::Rank left = 0;                ///< other parts: ranks that are not done
     std::vector<CausalChain> began;     ///< by rank: its causal chain on arrival
   };
   struct Whole {
@@ -73,8 +73,8 @@ class StagedCollectives final : public CollectiveEngine {
   struct Part {
     Whole* whole = nullptr;
     std::size_t stage = 0;
-    std::int32_t worker = -1;  ///< for NCCL
-    core::Rank left = 0;       ///< for NCCL: ranks that have not been reported
+    std::int32_t worker = -1;  ///< NCCL: the worker that executes the part; else -1
+    core::Rank left = 0;       ///< NCCL: ranks whose completion has not been reported
   };
 
   /// The parts that another engine executes, by its instances.

@@ -118,7 +118,7 @@ void TimedCollectives::handle(const Event& event) {
   event.kind == EventKind::kReleased ? released(event) : go_on(event);
 }
 
-/// The piece before is over, or the delay.
+/// Begins the next piece, after the previous one or the initial delay has ended.
 void TimedCollectives::go_on(const Event& event) {
   Job& job = *jobs_.at(event.a);
   if (!is_whole(job, event.time)) return;
@@ -130,7 +130,7 @@ void TimedCollectives::go_on(const Event& event) {
   begin_piece(job, event.time);
 }
 
-/// Adds up so that the parts of all pieces are exactly the whole.
+/// Returns the piece's share of a hold. The shares of all pieces add up to exactly the whole.
 Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   const Time carried(hold.carried.count());
   hold.carried = core::Bytes((part_of(carried, job.piece + 1, job.all_pieces) -
@@ -139,7 +139,7 @@ Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   return hold;
 }
 
-/// Nobody is gone whom the others would wait for.
+/// True if no worker of the group is lost; otherwise the other ranks would wait for it forever.
 bool TimedCollectives::is_whole(const Job& job, Time now) const {
   const Slowness& slowness = devices_.slowness();
   if (!slowness.loses_workers()) return true;
@@ -202,8 +202,8 @@ void TimedCollectives::move_in_memory(const Job& job, Time now) {
   }
 }
 
-/// A thread block of each channel holds one of the GPU's multiprocessors, also while it waits for
-/// others.
+/// Each channel's thread block holds a multiprocessor of the GPU, even while it waits for other
+/// ranks.
 void TimedCollectives::hold_multiprocessors(const Job& job, Rank rank, int change, Time now) {
   if (!devices_.any_shared()) return;
   ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));

@@ -69,21 +69,21 @@ class TimedCollectives final : public CollectiveEngine {
     const core::Collective* collective;
     CollectiveListener* listener;
     core::Group group;
-    std::int32_t worker = -1;  ///< the worker it is inside; -1: none
+    std::int32_t worker = -1;  ///< the worker given to open_inside(); -1: opened by open()
     std::uint64_t serial = 0;
-    std::uint64_t events = 0;          ///< pushed so far
+    std::uint64_t events = 0;          ///< number of events pushed so far
     core::Rank waits_for = 0;          ///< ranks that have not arrived
-    core::Rank last = 0;               ///< the last that arrived
-    core::Time began;                  ///< when that rank arrived
-    std::vector<Network::Hold> holds;  ///< of each link for a piece that uses all of them
+    core::Rank last = 0;               ///< the rank that arrived last
+    core::Time began;                  ///< when the last rank arrived
+    std::vector<Network::Hold> holds;  ///< per link: the hold of a piece that uses all links
     core::LinkId busiest = -1;
     std::int64_t all_pieces = 1;
-    std::int64_t piece = -1;  ///< in flight; -1: none yet
+    std::int64_t piece = -1;  ///< index of the current piece; -1: none yet
     core::Time piece_began;
-    core::Time piece_ends;  ///< at the earliest
-    std::size_t held = 0;   ///< links that still hold a share of the piece
+    core::Time piece_ends;  ///< earliest end of the current piece
+    std::size_t held = 0;   ///< number of links that still hold a share of the piece
     core::LinkId queued_at = -1;
-    core::Time queued;  ///< longest wait of a piece
+    core::Time queued;  ///< longest wait of a piece for a link
   };
 
   [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const {
@@ -116,7 +116,8 @@ class TimedCollectives final : public CollectiveEngine {
     std::shared_ptr<const core::NcclLinks> links;
   };
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
-  std::shared_ptr<const core::NcclLinks> last_links_;  ///< consecutive packs often use the same
+  /// The links of the last pack, since consecutive packs often use the same.
+  std::shared_ptr<const core::NcclLinks> last_links_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
   /// The lowest number is used first, so that with no collective in flight the future does not
   /// depend on the past (Repetition).

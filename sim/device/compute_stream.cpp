@@ -16,7 +16,7 @@ Wide wide(Time t) { return static_cast<Wide>(t.count()); }
 
 Wide quotient_up(Wide dividend, Wide divisor) { return (dividend + divisor - 1) / divisor; }
 
-/// Saturates, as durations do.
+/// Converts to a time, and saturates at the longest duration.
 Time time_of(Wide picoseconds) {
   return Time(static_cast<std::int64_t>(std::min(picoseconds, wide(core::kLongestDuration))));
 }
@@ -67,13 +67,13 @@ void ComputeStream::expect_end(Time at, EventQueue& events) {
   events.push({at, replica_, EventKind::kCompute, replica_, ++stamp_});
 }
 
-/// Returns the loss of the task through bytes that others moved in memory.
+/// Returns the time that the task loses to `bytes` moved in memory by others.
 Time ComputeStream::lost_to(Wide bytes) const {
   return time_of(quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond),
                              wide(kAll) * wide(memory_)));
 }
 
-/// Returns the loss of the task through multiprocessors held by kernels, and through reductions and
+/// Returns the time that the task loses to multiprocessors held by kernels, and to reductions and
 /// copies of the device, in `unit()`s.
 Wide ComputeStream::lost_to(Wide held, Wide busy) const {
   return wide(compute_bound_) * held * wide(threads_) +
@@ -85,19 +85,19 @@ Wide ComputeStream::unit() const {
   return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_);
 }
 
-/// True if the task has done all of its work before `t`, with that many bytes moved until then.
+/// True if the task has completed all of its work before `t`, while `moved` bytes were moved.
 bool ComputeStream::is_done(Time t, Wide moved) const {
   const Wide lost = lost_to(held_until(t) - at_start_.held, busy_until(t) - at_start_.busy);
   return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >=
          duration_;
 }
 
-/// When the task is done, if nothing but multiprocessors is taken from it any more, and those as
-/// now; the device was busy with other work for so long by then.
+/// Returns the end of the task if the device is busy with other work for `busy` in total, and
+/// kernels keep as many multiprocessors as now.
 Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   const Time end = core::later(core::later(start_, duration_),
                                lost_to(moved_before(core::kNever) - at_start_.bytes));
-  // The first t ≥ now with (t - end) · unit ≥ lost by now + φ held (t - now).
+  // Find the first t ≥ now with (t - end) · unit ≥ lost by now + φ held (t - now).
   Wide left = lost_to(held_until(now) - at_start_.held, busy - at_start_.busy);
   if (end > now) {
     left += unit() * wide(end - now);
@@ -134,7 +134,8 @@ void ComputeStream::hold(int change, Time now, EventQueue& events) {
   held_at_ = now;
   held_by_all_ += change;
   TUTTI_CHECK(held_by_all_ >= 0, "{} multiprocessors are held", held_by_all_);
-  // At least one is always left; otherwise whatever waits for a computation would wait forever.
+  // One multiprocessor is always left; otherwise work that waits for a computation would wait
+  // forever.
   holding_ = std::min(held_by_all_, multiprocessors_ - 1);
   if (change > 0 || !running_ || expected_ <= now) return;
   const Time end = foreseen_end(now);
@@ -152,7 +153,7 @@ void ComputeStream::move(core::Bytes bytes, Time now) {
 
 void ComputeStream::moved(core::Bytes bytes, Time now) {
   sum_of_bytes_.before += wide(bytes.count());
-  // Not of what has begun just now.
+  // Bytes moved until now do not slow a task that has just begun.
   if (running_ && start_ == now) at_start_.bytes += wide(bytes.count());
 }
 
@@ -168,8 +169,7 @@ void ComputeStream::serve(Time start, Time end, Time duration, Time now) {
   if (start < end) services_.push_back({start, end, duration});
 }
 
-/// Only the growth of the sums since a task began matters, so they are irrelevant unless one is
-/// running.
+/// The sums matter only by their growth since a task began, so they are ignored if none is running.
 void ComputeStream::visit_state(StateVisitor& visitor) {
   if (running_) return visitor.unfit();
   forget_served(visitor.now());
@@ -198,7 +198,7 @@ Wide ComputeStream::moved_before(Time t) const {
   return sum_of_bytes_.before + (sum_of_bytes_.last < t ? sum_of_bytes_.at_last : 0);
 }
 
-/// A service takes its share of the device evenly over its time.
+/// Returns the busy time until `t`. Each service occupies its share of the device evenly over time.
 Wide ComputeStream::busy_until(Time t) const {
   Wide sum = served_;
   for (const Service& s : services_) {

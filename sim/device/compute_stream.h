@@ -13,9 +13,9 @@
 // `bytes`: what communication reads and writes in memory of bandwidth B, counted at the moment when
 // it happens. `busy`: the time that reductions and copies take of the device, which has T threads,
 // each of which serves one at a time. All are sums that only grow, kept as integers; on a CPU, φ is
-// 0. What is held, read or requested at a time counts for what runs after that time; what has
-// arrived counts for what ran up to it. So the order of events at one time does not matter, as long
-// as tasks that began earlier end before anything arrives.
+// 0. Multiprocessors, bytes and threads that are taken at a time count for computation after that
+// time; arrivals count for computation up to it. So the order of events at one time does not
+// matter, as long as tasks that began earlier end before anything arrives.
 
 #include <cstdint>
 
@@ -117,20 +117,20 @@ class ComputeStream {
   core::Time start_, duration_;
   std::int64_t compute_bound_ = kAll;
   Taken at_start_;
-  core::Time expected_ = core::kNever;  ///< the time of its pending event
-  std::uint32_t stamp_ = 0;             ///< and its number
+  core::Time expected_ = core::kNever;  ///< the time of the pending event for the task's end
+  std::uint32_t stamp_ = 0;             ///< the number of the pending event for the task's end
   core::Time busy_since_;
-  core::Time goes_on_from_ = core::kNever;  ///< end of the task before, if it was in the same step
+  core::Time goes_on_from_ = core::kNever;  ///< end of the previous task of the same step
   core::Time slowed_;
 
   // The share of communication.
   std::int64_t held_by_all_ = 0;  ///< multiprocessors held by kernels
-  std::int64_t holding_ = 0;      ///< those that count: one is always left for the task
+  std::int64_t holding_ = 0;  ///< multiprocessors that the task lacks; it always keeps at least one
   core::Time held_at_;
   core::Wide held_ = 0;
   Moved sum_of_bytes_;
-  ShortQueue<Service> services_;  ///< current and future ones
-  core::Wide served_ = 0;         ///< past ones
+  ShortQueue<Service> services_;  ///< current and future services
+  core::Wide served_ = 0;         ///< the `busy` sum of past services
 };
 
 }  // namespace tutti::sim

@@ -51,7 +51,7 @@ class Devices {
 
   /// The component that performs a reduction or a copy.
   enum class By : std::uint8_t {
-    kDevice,  ///< the device as a whole, with all its threads
+    kDevice,  ///< the device as a whole, with all of its threads
     kKernel,  ///< a kernel with multiprocessors of its own, whose bytes are counted by the stream
   };
 
@@ -124,9 +124,9 @@ class Devices {
 
   const core::Cluster& cluster_;
   Slowness slowness_;
-  std::size_t parts_ = 1;  ///< the maximum per worker
-  std::vector<Id>
-      ids_;  ///< by worker and part, created on demand: looked up for every rank of every piece
+  std::size_t parts_ = 1;  ///< maximum number of parts per worker
+  /// By worker and part; created on demand, since it is read for every rank of every piece.
+  std::vector<Id> ids_;
   std::vector<Device> devices_;
   bool any_shared_ = false;
 };

@@ -48,7 +48,7 @@ class Slowness {
   }
 
  private:
-  std::map<std::int64_t, core::Time> gone_;  ///< by worker: when it is lost
+  std::map<std::int64_t, core::Time> gone_;  ///< by worker: the time of its loss
   std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
 };
 

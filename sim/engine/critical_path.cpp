@@ -11,8 +11,8 @@ using core::Wide;
 
 namespace {
 
-/// A replica that was ahead did the first part of it before the step began. The parts of a pack are
-/// shortened proportionally.
+/// Removes the time of the piece before the step's `start`, when a replica ran ahead of the others.
+/// The parts of a pack are shortened proportionally.
 void cut_front(PathPiece& piece, Time start) {
   const auto before = static_cast<Wide>((piece.end - piece.start).count());
   const auto left = static_cast<Wide>((piece.end - start).count());
@@ -26,7 +26,7 @@ void cut_front(PathPiece& piece, Time start) {
        {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.host, &parts.queue})
     shorten(*part);
   for (Time& part : parts.wire) shorten(part);
-  parts.queue += piece.end - piece.start - parts.total();  // what rounding lost
+  parts.queue += piece.end - piece.start - parts.total();  // time lost by rounding
 }
 
 void describe(PathPiece& piece, const CausalChain& causal_chain, const core::Cluster& cluster) {
@@ -44,14 +44,14 @@ std::int32_t CriticalPath::add(const PathNode& node) {
 }
 
 std::int32_t CriticalPath::add(PathNode node, const CausalChain& causal_chain) {
-  // All ranks of a collective with NCCL's own time have the same one.
+  // All ranks of a collective with NCCL's own time have the same causal chain.
   if (causal_chains_.empty() || causal_chains_.back() != causal_chain)
     causal_chains_.push_back(causal_chain);
   node.causal_chain = static_cast<std::int32_t>(causal_chains_.size()) - 1;
   return add(node);
 }
 
-/// Collected from the end to the beginning, then reversed.
+/// Collects the pieces from the end to the beginning, then reverses them.
 std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
                                             const core::Scenario& scenario) const {
   const core::Cluster& cluster = *scenario.cluster;
@@ -70,7 +70,7 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
       describe(piece, causal_chains_[static_cast<std::size_t>(from.causal_chain)], cluster);
     if (from.kind == core::SpanKind::kExchange) {
       const std::int32_t e = std::exchange(piece.pack, -1);
-      // Messages of an execution trace are no exchanges of the plan.
+      // Messages of an execution trace do not belong to an exchange of the plan.
       piece.layer =
           e < 0 ? "messages"
                 : scenario
@@ -87,7 +87,8 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
   return pieces;
 }
 
-/// Nodes refer to older ones only, so one pass down marks what is needed and one up moves it.
+/// Nodes refer to older ones only, so one downward pass marks the needed nodes and one upward pass
+/// moves them.
 void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots) {
   std::vector<char> needed(nodes_.size(), 0);
   const auto mark = [&](Cause& cause) {

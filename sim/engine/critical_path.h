@@ -13,18 +13,18 @@ namespace tutti::sim {
 struct Cause {
   std::int32_t node = -1;
   core::Time until;
-  std::int32_t segment = -1;  ///< of a backward pass: the last segment before `until`
+  std::int32_t segment = -1;  ///< backward pass: index of the last segment before `until`; else -1
 };
 
 /// Work of a replica that other work may have waited for.
 struct PathNode {
   Cause before;
-  std::int32_t kind = 0;     ///< a compute span's kind, or kPackInFlight
-  std::int32_t replica = 0;  ///< or, after all replicas, the CPU of a worker by its number
+  std::int32_t kind = 0;     ///< kind of a compute span, or kPackInFlight
+  std::int32_t replica = 0;  ///< index of the replica; above all replicas: the CPU of a worker
   std::int32_t step = 0;
   std::int32_t pack = -1;
   core::Time start;
-  std::int32_t causal_chain = -1;  ///< for a pack in flight
+  std::int32_t causal_chain = -1;  ///< pack in flight: index of its causal chain; else -1
 };
 
 /// The causes of all work, over packs and computation: a graph in which every node knows what it
@@ -54,7 +54,7 @@ class CriticalPath {
  private:
   std::vector<PathNode> nodes_;
   std::vector<CausalChain> causal_chains_;
-  std::size_t kept_ = 0;  ///< nodes after the last pruning
+  std::size_t kept_ = 0;  ///< number of nodes after the last pruning
 };
 
 }  // namespace tutti::sim

@@ -27,22 +27,23 @@
 namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
-  kCompute,  ///< `a`: the replica whose compute stream finished a task
-  kLane,     ///< `a`: instance, `b`: lane that can continue
-  kStart,    ///< `a`: handle of a collective, `b`: rank that takes part from now on
-  kHop,      ///< `a`: message, `b`: hop that its head reaches
-  kSent,  ///< `a`: message that has left its sender's buffer (only if that time was unknown before)
-  kDeliver,   ///< `a`: message, `b`: receiver at which it has arrived completely
-  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; a message without
-              ///< other state
+  kCompute,   ///< `a`: the replica whose compute stream finished a task
+  kLane,      ///< `a`: instance, `b`: the lane that can continue
+  kStart,     ///< `a`: handle of a collective, `b`: the rank that starts it
+  kHop,       ///< `a`: message, `b`: the hop that its head reaches
+  kSent,      ///< `a`: message that has left its sender's buffer (only if the time was not known
+              ///< earlier)
+  kDeliver,   ///< `a`: message, `b`: the receiver at which it has arrived completely
+  kArrive,    ///< `a`: instance, `b`: connection whose next message, which has no other state, has
+              ///< arrived
   kChange,    ///< `a`: index of the link whose bandwidth changes
-  kTimed,     ///< `a`: instance of TimedCollectives: its next piece begins
+  kTimed,     ///< `a`: instance of TimedCollectives whose next piece begins
   kTimer,     ///< `a`: number in Deadlines
-  kCycle,     ///< `a`: 0 a round of Gates begins, 1 the packs that it agreed on start
-  kShare,     ///< `a`: number in FairLinks; after all other events of its time
-  kReleased,  ///< `a`: a hold of a link (in place of a message) that ends
-  kStage,  ///< `a`: instance of TimedCollectives, `b`: rank; a part of StagedCollectives that NCCL
-           ///< executes begins
+  kCycle,     ///< `a`: 0: a round of Gates begins; 1: the packs on which it agreed start
+  kShare,     ///< `a`: number in FairLinks; handled after all other events of the same time
+  kReleased,  ///< `a`: hold of a link (numbered like a message) that ends
+  kStage,     ///< `a`: instance of TimedCollectives, `b`: rank; NCCL begins a part of
+              ///< StagedCollectives
 };
 
 struct Event {
@@ -157,9 +158,8 @@ class EventQueue {
   using Bucket = std::vector<Event>;
   static constexpr int kDigitBits = 6;
   static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
-  static constexpr std::size_t kLevels = 11;  ///< 63 bits
-  static constexpr std::size_t kSorted =
-      64;  ///< a bucket of no more events is sorted, not distributed
+  static constexpr std::size_t kLevels = 11;  ///< 63 bits of time in digits of 6 bits
+  static constexpr std::size_t kSorted = 64;  ///< a larger bucket is distributed instead of sorted
 
   void put_away(const Event& event) {
     const auto time = static_cast<std::uint64_t>(event.time.count());
@@ -212,14 +212,14 @@ class EventQueue {
     spare_.push_back(std::move(bucket));
   }
 
-  Bucket run_;  ///< the current run, sorted, from `next_` on
+  Bucket run_;  ///< the current run of events, sorted; those before `next_` are handled
   std::size_t next_ = 0;
   core::Time run_end_{-1};
-  EventHeap intruders_;     ///< pushed into the time of the current run
-  std::uint64_t base_ = 0;  ///< no event in a bucket is earlier
+  EventHeap intruders_;     ///< events pushed into the time range of the current run
+  std::uint64_t base_ = 0;  ///< lower bound of the times in all buckets, in ps
   std::array<Bucket, kLevels * kDigits> buckets_;
-  std::array<std::uint64_t, kLevels> filled_{};  ///< by level: the non-empty buckets
-  std::uint32_t levels_ = 0;                     ///< the non-empty levels
+  std::array<std::uint64_t, kLevels> filled_{};  ///< by level: bit mask of the non-empty buckets
+  std::uint32_t levels_ = 0;                     ///< bit mask of the non-empty levels
   std::vector<Bucket> spare_;
   std::size_t size_ = 0;
 };

@@ -18,7 +18,7 @@ using core::Pack;
 using core::Renumbering;
 using core::Scenario;
 
-/// Returns what makes some workers special, except their collectives; empty if nothing does.
+/// Returns a description of what distinguishes workers, except collectives; empty: nothing does.
 std::string difference(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const core::Conditions& conditions = scenario.run.conditions;

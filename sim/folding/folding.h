@@ -18,7 +18,7 @@ struct Folding {
   /// One worker and its work. Null: the scenario is not symmetric. Does not refer to the original
   /// scenario.
   std::shared_ptr<const core::Scenario> scenario;
-  std::string why_not;  ///< if it is not, the reason
+  std::string why_not;  ///< the reason why `scenario` is null
 };
 
 /// Cost: that of a plan, independent of the number of workers.

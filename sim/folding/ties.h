@@ -65,14 +65,14 @@ class Ties {
 
  private:
   struct Comer {
-    std::uint64_t place = 0;  ///< the collective, and the lane of the rank in its worker
+    std::uint64_t place = 0;  ///< identifies the collective, and the rank's lane in its worker
     std::int32_t away = 0;
   };
   struct Wanted {
     core::Time at{-1};
     std::vector<Comer> by;
   };
-  std::array<std::vector<Wanted>, 3> wanted_;  ///< by thing
+  std::array<std::vector<Wanted>, 3> wanted_;  ///< indexed by Thing
   Comer now_;
   bool matter_ = false;
 };

@@ -18,12 +18,12 @@ struct StepDone {
   core::Lane lane = 0;
   std::int64_t index = 0;
   core::Step step;
-  core::Time start;  ///< the lane reached the step
-  core::Time wait;   ///< the time, from `start` on, at which what it waited for began
+  core::Time start;  ///< when the lane reached the step
+  core::Time wait;   ///< how long after `start` the event that the step waited for began
   core::Time end;
-  core::Rank peer = -1;  ///< receives: the sender of the message
+  core::Rank peer = -1;  ///< receives: the sender of the message; else -1
   core::Lane peer_lane = -1;
-  std::int64_t peer_index = -1;  ///< the sender's step
+  std::int64_t peer_index = -1;  ///< receives: index of the sender's step; else -1
 };
 
 /// Is notified about collectives. Called from inside CollectiveEngine::start() and handle().

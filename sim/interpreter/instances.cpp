@@ -109,10 +109,10 @@ void Interpreter::close(std::uint32_t id) {
   free_instances_.push(id);
 }
 
-/// Orders lanes by the rank's index in its worker, then by lane, then by worker. So events that
-/// meet in a worker are in the same order on all workers, except those from the same index of
-/// different workers (docs/decisions/0005). Groups that do not consist of whole workers are ordered
-/// by rank and lane.
+/// Orders lanes by the rank's index in its worker, then by lane, then by worker. Simultaneous
+/// events in a worker are then in the same order on all workers, except those from ranks of the
+/// same index in different workers (docs/decisions/0005). Groups that do not consist of whole
+/// workers are ordered by rank and lane.
 void Interpreter::take_turns(Instance& instance) {
   const core::Collective& collective = *instance.collective;
   const core::Cluster& cluster = collective.group.cluster();

@@ -14,7 +14,7 @@ using core::Time;
 
 // --- events ---
 
-/// The order key of the lane's next message.
+/// Returns the order key of the lane's next message.
 std::uint64_t Interpreter::order_of(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   return event_order(instance.serial, state.turn, ++state.sent);
@@ -75,7 +75,8 @@ void Interpreter::buffer_free(const Event& event) {
   Instance& instance = *instances_[departure.address.instance];
   const std::int32_t lane = instance.connections[departure.address.connection].from;
   LaneState& state = lane_at(instance, lane);
-  if (state.blocked != Blocked::kOnWire) return;  // a switch's reduction: it waits for the result
+  // A switch's reduction waits for its result instead.
+  if (state.blocked != Blocked::kOnWire) return;
   if (network_.keeps_causal_chains()) {
     const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
     const Time moving =
@@ -90,7 +91,8 @@ void Interpreter::buffer_free(const Event& event) {
   run(instance, lane, event.time);
 }
 
-/// A lane that receives in the order of arrival always does so, so its first receive tells.
+/// True if the lane receives messages in the order of arrival. Its first receive decides, since a
+/// lane never mixes both kinds.
 bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
@@ -157,8 +159,8 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
 
   if (state.phase == Phase::kFresh) {
     if (now < state.ready) {
-      // Ahead of the clock: nothing that others can observe may happen yet, but the lane may find
-      // that a message is missing.
+      // The lane is ahead of the clock: nothing that others can observe may happen yet, but the
+      // lane can already be blocked if its message is missing.
       const bool may_look = receives(step.kind) && step.wait_lane < 0;
       if (may_look && !take_message(instance, lane, step)) return false;
       if (may_look) state.phase = Phase::kWorking;
@@ -203,7 +205,7 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
   return true;
 }
 
-/// `waiter` continues once `lane` has completed `count` steps.
+/// Registers `waiter` to continue once `lane` has completed `count` steps.
 void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter,
                              std::int64_t count) {
   Waiting& waiting = instance.waiting[static_cast<std::size_t>(waiter)];
@@ -215,8 +217,7 @@ void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t
   lane_at(instance, lane).awaited = true;
 }
 
-/// Takes the message that the step receives out of its connection; blocks the lane if it has not
-/// arrived.
+/// Takes the step's message out of its connection; blocks the lane if it has not arrived.
 bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHand& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
@@ -246,8 +247,8 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
   return true;
 }
 
-/// Reductions and copies of the step. Returns true if they take time: the lane is then scheduled
-/// for their end.
+/// Starts the step's reductions and copies. Returns true if they take time; the lane is then
+/// scheduled for their end.
 bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
   const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
   const bool adds = reduces_received(step.kind);
@@ -356,8 +357,8 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
   return true;
 }
 
-/// In phase kFresh: starts the reduction, whose result arrives as a message from the lane to
-/// itself. run_step calls this again once that has arrived.
+/// Starts the reduction of a step in phase kFresh. The result arrives as a message from the lane to
+/// itself, after which run_step calls this again.
 bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand,
                                 Time now) {
   LaneState& state = lane_at(instance, lane);
@@ -412,20 +413,20 @@ void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   watched.wait = Time();
 }
 
-/// The lane continues because `from` did: it takes over the causal chain of `from`.
+/// Copies the causal chain of `from`, which unblocked the lane.
 void Interpreter::take_causal_chain(Instance& instance, std::int32_t lane,
                                     std::int32_t from) const {
   if (network_.keeps_causal_chains())
     causal_chain_at(instance, lane) = causal_chain_at(instance, from);
 }
 
-/// So long what the lane's step waited for had not begun to happen.
+/// Records that the event which the lane's step waited for began after `wait`.
 void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const {
   if (watch_steps_) instance.watched[static_cast<std::size_t>(lane)].wait = wait;
 }
 
-/// The slot of the current message is free again; a lane that waits for a slot of the same
-/// connection continues.
+/// Frees the slot of the current message, and continues a lane that waits for a slot of the same
+/// connection.
 void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   Connection& in =

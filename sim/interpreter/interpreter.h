@@ -62,7 +62,7 @@ class Interpreter final : public CollectiveEngine {
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
-    std::uint64_t opened = 0;  ///< collectives that had been opened until then
+    std::uint64_t opened = 0;  ///< number of collectives opened when this was found
     std::size_t lane = 0;
     std::int64_t lanes = 0;  ///< lanes of the collective
     core::IdenticalSteps identical;
@@ -115,9 +115,9 @@ class Interpreter final : public CollectiveEngine {
     bool accumulate = false;
     std::int32_t inputs = 0;
     core::Lane wait_lane = -1;
-    std::int32_t from = kNone;  ///< numbers of the lanes at the other ends
+    std::int32_t from = kNone;  ///< number of the lane that sends to this step
     std::int32_t to = kNone;
-    std::int32_t from_away = 0;  ///< Peer::away
+    std::int32_t from_away = 0;  ///< distance to the sender's worker (Peer::away)
     std::int32_t to_away = 0;
     std::int64_t wait_count = 0;
     core::Bytes source;
@@ -131,22 +131,21 @@ class Interpreter final : public CollectiveEngine {
     core::Lane lane = 0;
     std::int64_t next = 0;
     std::int64_t steps = 0;
-    core::Time ready;  ///< when the step before was complete: the lane's own clock
+    core::Time ready;  ///< end of the previous step: the lane's own clock
     AtHand step;
-    bool step_known = false;  ///< `step` is the next one
+    bool step_known = false;  ///< true if `step` describes the next step
     Blocked blocked = Blocked::kNotStarted;
     Phase phase = Phase::kFresh;
     Receiving receiving = Receiving::kUnknown;
-    bool awaited = false;  ///< by other lanes, see Waiting
+    bool awaited = false;  ///< true if other lanes wait for this one (Waiting)
     Driven driven = Driven::kUnknown;
-    std::uint16_t sent = 0;        ///< numbers the messages that one lane sends at the same time
+    std::uint16_t sent = 0;        ///< numbers the simultaneous messages of the lane
     Devices::Id device = kNone;    ///< looked up on first use
     std::int32_t in_hand = kNone;  ///< the connection whose slot the current step still holds
-    std::int32_t last_in =
-        kNone;  ///< the last used connections: most lanes have one in each direction
+    std::int32_t last_in = kNone;  ///< last used connections; most lanes have one in each direction
     std::int32_t last_out = kNone;
     std::int32_t arrivals =
-        kNone;  ///< index into Instance::arrivals, of lanes that receive in order of arrival
+        kNone;  ///< lanes that receive in order of arrival: index into Instance::arrivals
     std::uint32_t turn = 0;  ///< the lane's index in the order of simultaneous events
   };
   static_assert(sizeof(LaneState) == 128);
@@ -159,11 +158,11 @@ class Interpreter final : public CollectiveEngine {
 
   /// Lanes that wait for each other within a rank.
   struct Waiting {
-    std::int32_t first_waiter = kNone;  ///< lanes that wait for this one's progress
+    /// First in the list of lanes that wait for this lane's progress.
+    std::int32_t first_waiter = kNone;
     std::int32_t next_waiter = kNone;
-    std::int64_t wake_at = 0;  ///< steps that the first of them waits for
-    std::int64_t awaited_steps =
-        0;  ///< kOnLane: the number of steps that the other lane has to complete
+    std::int64_t wake_at = 0;        ///< number of completed steps that wakes the first waiter
+    std::int64_t awaited_steps = 0;  ///< kOnLane: number of steps that the other lane must complete
   };
 
   /// The parts of the current step's record.
@@ -175,10 +174,10 @@ class Interpreter final : public CollectiveEngine {
   struct Connection {
     std::int32_t from = 0;
     std::int32_t to = 0;
-    std::int32_t away = 0;  ///< Peer::away
+    std::int32_t away = 0;  ///< distance between the workers (Peer::away)
     std::int32_t path = kNone;
     std::int32_t credits = 0;
-    std::int32_t arrived = 0;   ///< delivered and not taken
+    std::int32_t arrived = 0;   ///< messages delivered but not yet taken
     std::int32_t occupied = 0;  ///< slots in use: sent and not yet freed
     std::int32_t blocked_sender = kNone;
   };
@@ -208,14 +207,15 @@ class Interpreter final : public CollectiveEngine {
     const core::Collective* collective = nullptr;
     const core::Schedule* schedule = nullptr;
     std::uint64_t serial = 0;
-    std::vector<std::int32_t> first_lane;  ///< per rank; the last entry is the number of lanes
+    /// By rank: its first lane; the last entry is the number of lanes.
+    std::vector<std::int32_t> first_lane;
     std::vector<LaneState> lanes;
-    std::vector<Waiting> waiting;            ///< per lane
-    std::vector<Watched> watched;            ///< per lane; only if steps are watched
-    std::vector<CausalChain> causal_chains;  ///< per lane; only if they are kept
-    std::vector<std::int32_t> lanes_left;    ///< per rank
+    std::vector<Waiting> waiting;            ///< by lane
+    std::vector<Watched> watched;            ///< by lane; only if steps are watched
+    std::vector<CausalChain> causal_chains;  ///< by lane; only if causal chains are kept
+    std::vector<std::int32_t> lanes_left;    ///< by rank: number of lanes that are not done
     std::vector<Connection> connections;
-    std::vector<SenderSteps> sender_steps;  ///< per connection; only if steps are watched
+    std::vector<SenderSteps> sender_steps;  ///< by connection; only if steps are watched
     std::unordered_map<Ends, std::int32_t, HashOfEnds> connection_ids;
     std::vector<Arrivals> arrivals;
   };

@@ -52,14 +52,14 @@ class Mover : public StateVisitor {
   std::size_t numbered_ = 0;
 };
 
-/// True if the future of both snapshots is the same, shifted in time.
+/// True if both snapshots have the same future, shifted in time.
 bool looks_like(const StateSnapshot& a, const StateSnapshot& b) {
   return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits &&
          a.told.size() == b.told.size();
 }
 
-/// For three snapshots a round apart, with the same state: true if rounds add the same to every
-/// account, and always will.
+/// Compares three snapshots with the same state, a round apart. True if every round adds the same
+/// amounts to all counters, now and in future.
 bool grow_evenly(const StateSnapshot& a, const StateSnapshot& b, const StateSnapshot& c) {
   for (std::size_t i = 0; i < a.counted.size(); ++i) {
     if (b.counted[i] - a.counted[i] != c.counted[i] - b.counted[i]) return false;
@@ -121,7 +121,7 @@ void Rounds::give_up() {
   portraits_.clear();
 }
 
-/// The length of rounds is tried as 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
+/// Tries longer rounds: 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
 void Rounds::longer_rounds(StateSnapshot last) {
   const std::int64_t times = round_ / pace_->identical.period;
   const bool three = times % 3 == 0;
@@ -131,7 +131,7 @@ void Rounds::longer_rounds(StateSnapshot last) {
   portraits_.push_back(std::move(last));
 }
 
-/// Returns the pending events of the collective, in order, separate from all others.
+/// Returns the pending events of the collective, in order, and moves all other events to `others`.
 std::vector<Event> Rounds::ours(std::vector<Event>& others) const {
   std::vector<Event> all = events_.all();
   const auto rest = std::partition(all.begin(), all.end(), is_ours);
@@ -169,7 +169,7 @@ StateSnapshot Rounds::snapshot(Time now) {
   return snapshot;
 }
 
-/// Skips as many rounds as are identical, and end before any other event.
+/// Skips all identical rounds that end before any other event.
 Time Rounds::skip(Time now) {
   const StateSnapshot before = std::move(portraits_[1]);
   const StateSnapshot last = std::move(portraits_[2]);

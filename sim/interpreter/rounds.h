@@ -51,7 +51,7 @@ class Rounds {
   static constexpr std::int64_t kRest = 16'384;
   static constexpr std::int64_t kRestPerLane = 64;
   static constexpr std::int64_t kMaxLanes = 4096;
-  static constexpr std::int64_t kFewRounds = 32;  ///< too few for an attempt
+  static constexpr std::int64_t kFewRounds = 32;  ///< fewer rounds do not justify an attempt
 
   core::Time look_closely(core::Time now);
   void begin();
@@ -67,13 +67,12 @@ class Rounds {
   Devices& devices_;
   EventQueue& events_;
   Ties& ties_;
-  std::int64_t idle_ = 0;  ///< events since the last attempt
+  std::int64_t idle_ = 0;  ///< number of events since the last attempt
   std::int64_t rest_ = kRest;
-  std::optional<Interpreter::Pace>
-      pace_;                ///< the lane whose steps are counted while snapshots are taken
-  std::int64_t round_ = 1;  ///< the assumed length of a round in steps of that lane
-  std::int64_t due_ = 0;    ///< the step of that lane at which the next snapshot is taken
-  std::vector<StateSnapshot> portraits_;  ///< up to three, one per round
+  std::optional<Interpreter::Pace> pace_;  ///< the lane whose steps are counted between snapshots
+  std::int64_t round_ = 1;                 ///< assumed length of a round, in steps of that lane
+  std::int64_t due_ = 0;                  ///< step of that lane at which the next snapshot is taken
+  std::vector<StateSnapshot> portraits_;  ///< up to three snapshots, one per round
   std::int64_t steps_skipped_ = 0;
 };
 

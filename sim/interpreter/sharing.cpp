@@ -10,10 +10,10 @@ using core::Time;
 
 namespace {
 
-/// The number of times that each byte of a step crosses the device's memory, without the work that
-/// Devices counts separately (reductions and copies outside of a collective's kernel).
+/// The number of times that each byte of a step crosses the device's memory. Work that Devices
+/// counts separately (reductions and copies outside of a collective's kernel) is excluded.
 struct Crossings {
-  std::int64_t arriving = 0;  ///< by the time when the step begins: its message is there
+  std::int64_t arriving = 0;  ///< before the step begins, when its message has arrived
   std::int64_t then = 0;
 };
 
@@ -28,7 +28,7 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
     case StepKind::kMulticast: return {0, 1};
     case StepKind::kReceive:
     case StepKind::kReceiveAny:
-      return {by_kernel ? 3 : 1, 0};  // out of the slot takes no time of its own
+      return {by_kernel ? 3 : 1, 0};  // copying out of the slot takes no time of its own
     case StepKind::kReceiveSend: return {1, by_kernel ? 2 : 1};
     case StepKind::kReceiveReduce: return {1, by_kernel ? 3 : 0};
     case StepKind::kReceiveReduceSend: return {1, by_kernel ? 2 : 1};
@@ -54,8 +54,8 @@ ComputeStream* Interpreter::stream_beside(const Instance& instance, LaneState& s
   return stream;
 }
 
-/// A kernel's lane is a thread block that holds a multiprocessor, also while it waits: from its
-/// first step on, once that waits for nothing but messages, until its last one.
+/// A kernel's lane is a thread block that holds a multiprocessor, even while it waits: from its
+/// first step, once that waits for messages only, until its last step.
 void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state, Time now) {
   if (state.driven == Driven::kByKernelThatHolds || state.driven == Driven::kByDevice) return;
   ComputeStream* const stream = stream_beside(instance, state);
@@ -64,7 +64,7 @@ void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state
   stream->hold(1, now, events_);
 }
 
-/// The lane is done.
+/// Releases the multiprocessor of a lane that is done.
 void Interpreter::give_back_multiprocessor(LaneState& state) {
   devices_.stream(state.device)->hold(-1, state.ready, events_);
   state.driven = Driven::kByKernel;

@@ -14,9 +14,9 @@ namespace tutti::sim {
 struct StateSnapshot {
   core::Time at;
   std::vector<std::int64_t> same, counted, numbered, told;
-  std::vector<int> bits;               ///< of the entries of `numbered`
-  std::vector<std::int64_t> progress;  ///< by lane
-  LinkLoads::Totals carried;           ///< by link
+  std::vector<int> bits;               ///< bit widths of the entries of `numbered`
+  std::vector<std::int64_t> progress;  ///< by lane: number of completed steps
+  LinkLoads::Totals carried;           ///< by link: bytes carried so far
   bool fit = true;
 };
 

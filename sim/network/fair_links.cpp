@@ -16,8 +16,8 @@ using core::Time;
 
 namespace {
 
-/// Returns when each hop's end is reached after the last byte has left the sender. Hops precede
-/// those that follow them.
+/// Returns, by receiver, the latency from hop `first` until the last byte has arrived. Each hop of
+/// a path precedes its successors.
 std::vector<Time> lags_of(const Path& path, std::size_t first) {
   std::vector<Time> reached(path.hops.size());
   std::vector<Time> lags;
@@ -49,8 +49,8 @@ FairShare::Link FairLinks::link(LinkId id) {
   return known->second;
 }
 
-/// The capacity that all messages streaming through a host's threads share. It is no link of the
-/// cluster: a bottleneck there has no name.
+/// Returns the capacity shared by all messages that stream through a host's threads. It is not a
+/// link of the cluster, so a bottleneck there has no name.
 FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint& host) {
   const auto [known, fresh] = links_.try_emplace(id, 0);
   if (fresh) {
@@ -60,8 +60,8 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
   return known->second;
 }
 
-/// `narrowest`: the minimum bandwidth of its links. A stretch that is slower without competing
-/// traffic has a cap of its own.
+/// Adds the route of a stretch. `narrowest` is the minimum bandwidth of its links; a stretch that
+/// is slower than that even without competing traffic has a cap of its own.
 FairShare::Route FairLinks::route(const Stretch& stretch, std::vector<FairShare::Link> links,
                                   Bandwidth narrowest) {
   for (const LinkId id : stretch.links) links.push_back(link(id));
@@ -101,7 +101,7 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
       in_flow = false;
       continue;
     }
-    // Threads that stream take their time per message before the first byte, or after the last.
+    // Threads that stream spend their time per message before the first byte or after the last one.
     const bool behind = in_flow;
     if (hop.host != nullptr && !behind && hop.host->per_message > Time()) serves(hop, false);
     if (hop.host == nullptr || hop.host->thread.count() > 0) {

@@ -31,12 +31,12 @@ class FairLinks {
     FairShare::Route route = 0;
     std::vector<core::LinkId> links;
     core::Bandwidth alone;  ///< the rate of a message without competing traffic
-    core::Time latency;     ///< from its end to the beginning of the next stretch
+    core::Time latency;     ///< latency from the end of this stretch to the next one
   };
   struct Way {
     std::vector<Stretch> stretches;
-    std::vector<core::Time> lags;  ///< from the end of the last stretch to each receiver
-    std::size_t leaves = 0;  ///< the index of the first flow: the sender's buffer is free after it
+    std::vector<core::Time> lags;  ///< by receiver: delay after the end of the last stretch
+    std::size_t leaves = 0;  ///< index of the first flow, after which the sender's buffer is free
   };
   /// REQUIRES: the path has hops.
   const Way& way(std::int32_t path, const core::PathBook& paths);
@@ -68,9 +68,9 @@ class FairLinks {
   const core::Cluster& cluster_;
   FairShare share_;
   std::unordered_map<core::ResourceId, FairShare::Link>
-      links_;  ///< links and hosts' threads that were used
+      links_;  ///< the links and hosts' threads that were used
   std::vector<core::LinkId> ids_;
-  std::vector<Way> ways_;  ///< by path
+  std::vector<Way> ways_;  ///< by number of the path
   core::Time awaited_ = core::kNever;
   std::uint32_t stamp_ = 0;
   std::vector<FairShare::Done> ended_;

@@ -15,8 +15,8 @@ using core::Time;
 
 namespace {
 
-/// Moves the element at `place` of a binary heap up or down to its position, and reports the new
-/// places of all moved elements.
+/// Moves the element at `place` of a binary heap up or down to its final position, and reports the
+/// new place of each element that moved.
 template <class Item, class Before, class Placed>
 void sift_heap(std::vector<Item>& heap, std::size_t place, Before before, Placed placed) {
   const Item item = heap[place];
@@ -136,7 +136,7 @@ void FairShare::end_flows(Time now, std::vector<Done>& done) {
   }
 }
 
-/// Ends the flows of the group's route that are complete.
+/// Ends the completed flows of a route of the group.
 void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
   RouteState& state = route(r);
   Progress& p = progress(r);
@@ -165,7 +165,7 @@ void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
     state.group = kNoGroup;
     state.rate = 0;
   }
-  // Only links that were full have capacity to redistribute.
+  // Only links that were full have freed capacity to redistribute.
   for (const Link l : links_of(state)) {
     if (is_full(link(l))) enter(l);
   }
@@ -200,7 +200,8 @@ void FairShare::admit(Time now) {
     }
     state.capacity = capacity;
   }
-  // No link's level is below its capacity over its flows, so routes with less than that keep it.
+  // No link's level is below its capacity divided by its flows, so routes with lower rates keep
+  // them.
   for (const Arrival& arrival : arrivals_) {
     const RouteState& state = route(arrival.route);
     lowest_ = std::min(lowest_, state.cap);
@@ -235,8 +236,8 @@ void FairShare::take_off_links(Route r) {
 }
 // --- filling ---
 
-/// Adding one link after the other could take long; from here on the whole connected component is
-/// filled.
+/// Gives up adding one link at a time, which could take long: from here on, the whole connected
+/// component is filled.
 void FairShare::fill_all_links() {
   over_all_links_ = true;
   for (std::size_t i = 0; i < filled_.size(); ++i) {
@@ -260,14 +261,14 @@ void FairShare::visit(Route r) {
   }
 }
 
-/// Finds the routes to be filled: all on the links of the region that are not below the lowest
-/// level; and through them further links.
+/// Finds the routes to be filled: all routes over links of the region whose rate is not below the
+/// lowest level. Their links can extend the region in turn.
 void FairShare::grow() {
   for (; grown_ < region_.size(); ++grown_) {
     LinkState& l = link(region_[grown_]);
     l.kept = 0;
     l.filled = 0;
-    // The list is the link's own and does not change; `visit` adds to region_ and filled_.
+    // `visit` changes region_ and filled_, but not the link's own list of routes.
     for (const Entry& entry : l.routes) {
       const RouteState& state = route(entry.route);
       if (state.round != round_ && state.rate < lowest_) {
@@ -310,7 +311,8 @@ void FairShare::fill() {
     }
     LinkState& l = link(first.what);
     if (l.rising == 0) continue;
-    // Meanwhile others on the link may have been fixed below its level, which then rises.
+    // Since the entry was made, other routes of the link may have been fixed below its level, which
+    // rises.
     const Rate level = std::max<Rate>(l.left / l.rising, l.capacity > 0 ? 1 : 0);
     if (level > first.level) {
       rising_.push_back({level, first.what});
@@ -339,8 +341,8 @@ void FairShare::fix(Route r, Rate level, Group bottleneck) {
   }
 }
 
-/// True if the links next to the region can carry what the filled routes would put on them; those
-/// that cannot are added to the region.
+/// True if the links next to the region can carry the new rates of the filled routes. Links that
+/// cannot are added to the region.
 bool FairShare::fits() {
   beside_.clear();
   for (const Route r : filled_) {
@@ -356,7 +358,7 @@ bool FairShare::fits() {
   bool all = true;
   for (const Link id : beside_) {
     LinkState& l = link(id);
-    // A link may be listed twice; its first entry takes all.
+    // A link may be listed twice; its first entry accounts for all of its change.
     if (static_cast<Change>(l.load) + l.change > static_cast<Change>(l.capacity)) {
       enter(id);
       all = false;
@@ -385,7 +387,7 @@ void FairShare::commit(Time now) {
   touched_.clear();
 }
 
-/// Moves the route to the clock of its next bottleneck.
+/// Moves the route to the clock of its new bottleneck.
 void FairShare::move(Route r, Time now) {
   RouteState& state = route(r);
   Progress& p = progress(r);

@@ -71,7 +71,7 @@ class FairShare {
 
   struct Done {
     std::uint64_t id = 0;
-    Link bottleneck = -1;  ///< at the end; -1: its own cap
+    Link bottleneck = -1;  ///< the link that limits the flow at its end; -1: its route's own cap
   };
   /// Ends the flows that are complete, admits those that were started, and updates all rates;
   /// appends the flows that ended to `done`.
@@ -94,17 +94,18 @@ class FairShare {
   /// Counters of the work done.
   struct Work {
     std::int64_t fillings = 0;
-    std::int64_t routes_filled = 0;  ///< over all fillings
+    std::int64_t routes_filled = 0;  ///< number of routes filled, over all fillings
     std::int64_t routes_moved = 0;   ///< routes that changed their bottleneck
   };
   [[nodiscard]] const Work& work() const { return work_; }
 
  private:
-  using Rate = std::uint64_t;             ///< in 2^-shift_ bytes per second
-  __extension__ using Change = __int128;  ///< of a Rate
-  using Volume = core::Wide;       ///< Rate times picoseconds; differences of clocks wrap around
-  using Group = std::int32_t;      ///< a bottleneck, a link or the cap of a route, and its routes
-  using Position = std::uint32_t;  ///< in route_links_
+  using Rate = std::uint64_t;             ///< unit: 2^-shift_ bytes per second
+  __extension__ using Change = __int128;  ///< change of a Rate
+  using Volume = core::Wide;  ///< Rate times picoseconds; differences of clocks wrap around
+  /// A bottleneck (a link, or the cap of a route) and the routes it limits.
+  using Group = std::int32_t;
+  using Position = std::uint32_t;  ///< index into route_links_
   static constexpr Group kNoGroup = -1;
   static constexpr Rate kNoCap = std::numeric_limits<Rate>::max();
   /// A flow with less left than its rate times 2^-kSlack ps is complete.
@@ -119,13 +120,13 @@ class FairShare {
     Rate capacity = 0;
     Rate load = 0;
     std::uint32_t flows = 0;
-    std::uint32_t round = 0;  ///< the last filling that included it
+    std::uint32_t round = 0;  ///< number of the last filling that included the link
     Group group = kNoGroup;
-    std::vector<Entry> routes;  ///< those with flows
+    std::vector<Entry> routes;  ///< routes that have flows
     // While filling:
     Rate left = 0;
     std::uint32_t rising = 0;  ///< flows that are not yet fixed
-    Rate kept = 0;             ///< the load of routes with lower rates
+    Rate kept = 0;             ///< sum of the rates of routes that are not filled
     std::uint32_t filled = 0;  ///< flows of the routes that are filled
     Change change = 0;
   };
@@ -133,16 +134,16 @@ class FairShare {
     Position first = 0;
     std::uint32_t links = 0;
     std::uint32_t flows = 0;
-    std::uint32_t round = 0;  ///< the last filling that included it
+    std::uint32_t round = 0;  ///< number of the last filling that included the route
     Group group = kNoGroup;
     Group next_group = kNoGroup;
     Rate rate = 0;
     Rate next_rate = 0;
-    Rate carried = 0;  ///< its rate as included in the loads of its links
+    Rate carried = 0;  ///< total rate of the route as included in the loads of its links
     Rate cap = kNoCap;
   };
   struct Flow {
-    Volume mark = 0;  ///< of the route's clock
+    Volume mark = 0;  ///< the route's clock when the flow ends
     std::uint64_t id = 0;
     static bool ends_later(const Flow& a, const Flow& b) {
       return a.mark != b.mark ? a.mark > b.mark : a.id > b.id;
@@ -150,26 +151,26 @@ class FairShare {
   };
   /// The progress of a route's flows.
   struct Progress {
-    Volume ahead = 0;         ///< its clock minus the group's
-    Volume mark = 0;          ///< the group's clock when its first flow ends
-    std::int32_t place = -1;  ///< index in the group's heap
-    Group own = kNoGroup;     ///< the group of its own cap
-    std::vector<Flow> flows;  ///< a heap, first to end on top
+    Volume ahead = 0;         ///< the route's clock minus the group's clock
+    Volume mark = 0;          ///< the group's clock when the route's first flow ends
+    std::int32_t place = -1;  ///< index in the group's heap of routes
+    Group own = kNoGroup;     ///< the group of the route's own cap
+    std::vector<Flow> flows;  ///< a heap whose top is the first flow to end
   };
   struct GroupState {
     Rate rate = 0;
     Rate next_rate = 0;
-    Volume clock = 0;  ///< at `since`
+    Volume clock = 0;  ///< the group's clock at `since`
     core::Time since;
-    core::Time next = core::kNever;  ///< when its first flow ends
+    core::Time next = core::kNever;  ///< when the group's first flow ends
     std::int32_t place = -1;         ///< index in ending_
     Link link = -1;
     bool touched = false;
-    std::vector<Route> routes;  ///< a heap by mark
+    std::vector<Route> routes;  ///< a heap by Progress::mark
   };
   struct Rising {
     Rate level = 0;
-    std::int32_t what = 0;  ///< a link, or -1 less a route
+    std::int32_t what = 0;  ///< a link; or -1 - r for the cap of route r
     [[nodiscard]] bool after(const Rising& other) const {
       return level != other.level ? level > other.level : what > other.what;
     }
@@ -227,9 +228,10 @@ class FairShare {
   std::vector<RouteState> routes_;
   std::vector<Progress> progress_;
   std::vector<GroupState> groups_;
-  std::vector<Link> route_links_;            ///< of all routes, one after the other
-  std::vector<std::uint32_t> route_places_;  ///< by the same index: the position in the link's list
-  std::vector<Group> ending_;                ///< groups with flows, a heap by `next`
+  std::vector<Link> route_links_;  ///< the links of all routes, concatenated
+  /// By index into route_links_: the route's position in that link's list.
+  std::vector<std::uint32_t> route_places_;
+  std::vector<Group> ending_;  ///< groups that have flows: a heap by `next`
 
   struct Arrival {
     Route route = 0;
@@ -241,12 +243,12 @@ class FairShare {
 
   // The current filling:
   std::uint32_t round_ = 0;
-  Rate lowest_ = 0;  ///< lower rates are kept
+  Rate lowest_ = 0;  ///< routes with a rate below this keep it
   std::vector<Link> region_;
   std::size_t grown_ = 0;
   bool over_all_links_ = false;
   std::vector<Route> filled_;
-  std::vector<Link> beside_;  ///< not full, but on a filled route
+  std::vector<Link> beside_;  ///< links that are not full, but on a filled route
   std::vector<Rising> rising_;
   std::vector<Group> touched_;
   Work work_;

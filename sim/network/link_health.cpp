@@ -38,15 +38,15 @@ Bandwidth part_of(Bandwidth bandwidth, std::int64_t share_ppm) {
 
 // --- one link ---
 
-/// Bursts begin in their steady state: with a burst in progress with the probability of their share
-/// of the time and, since they are memoryless, with a whole one remaining.
+/// Bursts start in the steady state: the probability of an initial burst is the bursts' share of
+/// the time. Bursts are memoryless, so the whole length of an initial burst remains.
 void LinkCourse::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   const std::int64_t left = kMillion - load.share_ppm;
   if (load.burst == Time()) {
     constant_ppm_ = product(constant_ppm_, left);
     return;
   }
-  core::Random by_seed(seed ^ 0x6275727374u);  // noise of the same seed is something else
+  core::Random by_seed(seed ^ 0x6275727374u);  // a different stream than noise of the same seed
   core::Random by_entry(by_seed.next() ^ static_cast<std::uint64_t>(load.entry));
   Burst burst{left, load.burst, load.pause,
               core::Random(by_entry.next() ^ static_cast<std::uint64_t>(link_))};
@@ -120,8 +120,8 @@ Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
   std::size_t number = 0;
   if (course.has_bursts()) number = course.forget_before(head);
   while (const LinkCourse::Phase* const phase = course.phase(number)) {
-    const auto speed = static_cast<Wide>(
-        std::min(rate, phase->bandwidth).count());  // (the next may move this one)
+    // Copy the speed, because the next call of phase() may move the phase.
+    const auto speed = static_cast<Wide>(std::min(rate, phase->bandwidth).count());
     const LinkCourse::Phase* const next = course.phase(++number);
     const Time end = next ? next->from : kNever;
     if (end <= now) continue;
@@ -133,7 +133,7 @@ Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
     }
     left -= carried;
     now = end;
-    if (now > core::kHorizon) return now;  // a run does not last that long
+    if (now > core::kHorizon) return now;  // no run lasts that long
   }
   return left == 0 ? now : kNever;
 }

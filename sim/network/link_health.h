@@ -37,7 +37,8 @@ class LinkCourse {
 
  private:
   struct Burst {
-    std::int64_t left_ppm = 1'000'000;  ///< the share of the bandwidth that it leaves
+    /// Parts per million of the bandwidth that the burst leaves.
+    std::int64_t left_ppm = 1'000'000;
     core::Time mean_burst, mean_pause;
     core::Random random;
     bool on = true;
@@ -51,7 +52,8 @@ class LinkCourse {
   std::vector<core::LinkChange> changes_;
   std::size_t next_change_ = 0;
   std::int64_t changed_ppm_ = 1'000'000;
-  std::int64_t constant_ppm_ = 1'000'000;  ///< the share that constant traffic leaves
+  /// Parts per million of the bandwidth that constant traffic leaves.
+  std::int64_t constant_ppm_ = 1'000'000;
   std::vector<Burst> bursts_;
   std::deque<Phase> phases_;
   std::size_t forgotten_ = 0;

@@ -25,7 +25,7 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
     bin = core::saturating_sum(bin, bytes.count());
     return;
   }
-  // The share of the time that has passed at each bin's end; differences of prefixes add up
+  // Each bin gets the difference of two cumulative shares of the bytes, so that bins add up
   // exactly.
   std::int64_t given = 0;
   const auto length = static_cast<Wide>((end - start).count());

@@ -40,7 +40,8 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   if (const std::uint32_t only =
           keep_causal_chains_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
-    // It is complete at once, and only its arrival matters.
+    // Nothing is observable on the way, so compute the whole passage now; only the arrival is an
+    // event.
     if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
     const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
     if (!passage.lost)
@@ -123,7 +124,7 @@ Time Network::start(std::uint32_t id, Time now, const CausalChain* causal_chain,
 
 namespace {
 
-/// Returns the bytes that fit into that time.
+/// Returns the bytes that are transferred in `time` at `rate`.
 Bytes bytes_in(Time time, core::Bandwidth rate) {
   return Bytes(static_cast<std::int64_t>(static_cast<core::Wide>(time.count()) *
                                          static_cast<core::Wide>(rate.count()) /
@@ -177,8 +178,8 @@ void Network::reach(const Event& event, EventQueue& events) {
   }
 }
 
-/// The head of the message is at `now` at the beginning of the section at `place`. Returns when its
-/// tail has left the section's first hop.
+/// Handles the arrival of the message's head at the section at `place`. Returns when its tail has
+/// left the first hop of the section.
 Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& events) {
   Message& message = messages_[id];
   if (ties_)
@@ -202,15 +203,15 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
   return passage.left;
 }
 
-/// Returns when the message has left the hop if its head enters it at `head` and its tail arrives
-/// in time.
+/// Returns when the message has left the hop. Its head enters the hop at `head`, and its tail is
+/// never late.
 Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
   if (health_.changes(hop.link())) return health_.tail(hop.link(), message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
-/// Links that serve in order compute their changes ahead instead.
+/// Does nothing for links that serve in order, which compute their changes ahead of time.
 void Network::schedule_changes(EventQueue& events) {
   if (!fair_) return;
   for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
@@ -229,7 +230,7 @@ void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue
 }
 
 void Network::change(const Event& event, EventQueue& events) {
-  // If only such changes are pending, nothing will ever happen again: bursts would go on for ever.
+  // If only changes are pending, nothing else will ever happen, but bursts would continue forever.
   const bool alone = events.size() + 1 == changes_to_come_--;
   const core::LinkId link = health_.links()[event.a];
   LinkCourse& course = health_.course(link);
@@ -239,8 +240,8 @@ void Network::change(const Event& event, EventQueue& events) {
   schedule_change(event.a, event.b + std::size_t{1}, events);
 }
 
-/// The head of the message, whose path is no chain, is at the hop at `now`. Returns when its tail
-/// leaves it.
+/// Handles the arrival of the message's head at a hop of a path that is no chain. Returns when its
+/// tail has left the hop.
 Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const core::Path& path = paths_.path(message.path);
@@ -265,7 +266,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   }
   if (hop.is_link) loads_.add(hop.resource, message.bytes, head, tail);
 
-  // When the tail reaches the next hop is known now; the head's arrival there is an event.
+  // The tail's arrival at the next hop is known now; the head's arrival there is an event.
   if (hop.nexts == 0) {
     events.push({tail + hop.latency, message.order, EventKind::kDeliver, id, hop.receiver});
     return tail;
@@ -281,7 +282,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
 
 // --- fair ---
 
-/// The message's stretch becomes a flow. Returns its end if that is known already.
+/// Starts the message's stretch as a flow. Returns its end if it is known already.
 Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   Message& message = messages_[id];
   message.stretch_began = now;
@@ -292,7 +293,7 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
     fair_->start(way.stretches[message.stretch].route, message.bytes, id, now, events);
     return core::kNever;
   }
-  // Nothing to move: only latency passes.
+  // The message has no bytes, so only latency passes.
   Time arrives = now;
   for (std::size_t s = 0; s + 1 < way.stretches.size(); ++s) arrives += way.stretches[s].latency;
   for (const FairLinks::Stretch& stretch : way.stretches) {
@@ -303,7 +304,7 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   return now;
 }
 
-/// The message's stretch is a host's threads, which serve in order.
+/// Serves the message in a stretch that is a host's threads, which serve in order of arrival.
 Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const FairLinks::Stretch& stretch = way.stretches[message.stretch];
@@ -338,7 +339,8 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
   Message& message = messages_[id];
   const FairLinks::Way& way = fair_->way(message.path, paths_);
   const FairLinks::Stretch& stretch = way.stretches[message.stretch];
-  // Flows may end 2^-12 ps early; no message is faster than without competing traffic.
+  // Flows may end 2^-12 ps early, but no message is faster than it would be without competing
+  // traffic.
   const Time alone = transfer_time(message.bytes, stretch.alone);
   const Time end = std::max(now, core::later(message.stretch_began, alone));
   const Time shared = end - message.stretch_began - alone;
@@ -346,7 +348,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_time = shared;
     message.queued_at = static_cast<std::int32_t>(bottleneck);
   }
-  // The holder of a link reports at the end what it carried, and has no sender's buffer.
+  // A hold reports what it carried at its end, and has no sender's buffer to free.
   if (message.hold)
     return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
   for (const core::LinkId link : stretch.links)
@@ -402,7 +404,7 @@ Network::Arrival Network::deliver(const Event& event) {
   const core::Path& path = paths_.path(message.path);
   Arrival arrival{address_of(message, event.b), message.began_moving, nullptr};
   if (keep_causal_chains_) {
-    // The last receiver's needs no copy.
+    // The chain is copied for each receiver but the last.
     CausalChain& chain =
         message.undelivered == 1 ? causal_chains_[event.a] : (delivered_ = causal_chains_[event.a]);
     Time explained = path.latency;
@@ -416,7 +418,7 @@ Network::Arrival Network::deliver(const Event& event) {
       chain.parts.host += hosts;
       explained += hosts;
     }
-    // Receivers of a multicast may be nearer than the one that the path's latency is for.
+    // A receiver of a multicast may be nearer than the receiver that determines the path's latency.
     const Time rest = event.time - message.sent - explained;
     chain.parts.queue += rest;
     chain.waited_at(message.queued_at, message.queued_time);

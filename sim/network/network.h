@@ -140,25 +140,27 @@ class Network {
  private:
   struct Message {
     std::int32_t path = 0;
-    std::int32_t branches = -1;  ///< index into branches_, for every path that is no chain
+    std::int32_t branches = -1;  ///< index into branches_ if the path is no chain; else -1
     core::Bytes bytes;
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    core::Time tail;   ///< when its last byte reaches the hop at which it continues (chains)
-    Address receiver;  ///< of a message with one receiver
+    /// Chains: when the last byte reaches the next hop at which the message continues.
+    core::Time tail;
+    Address receiver;  ///< the address of a message with one receiver
     core::Time queued_time;
-    core::Time stretch_began;     ///< fair
-    std::int32_t queued_at = -1;  ///< a link
+    core::Time stretch_began;     ///< model `fair`: when the current stretch began
+    std::int32_t queued_at = -1;  ///< the link with the longest wait; -1: none
     std::uint16_t undelivered = 1;
-    std::uint8_t stretch = 0;  ///< the current one (fair)
-    bool hold = false;         ///< it is not a message, and ends with an event of kind kReleased
+    std::uint8_t stretch = 0;  ///< model `fair`: index of the current stretch
+    /// True: a hold of a link, which ends with an event of kind kReleased.
+    bool hold = false;
   };
   static_assert(sizeof(Message) == 80);  // with a CausalChain: three cache lines
   /// The state of a message on a path that is no chain, by hop.
   struct Branches {
-    std::vector<core::Time> tails;       ///< when the tail reaches the hop, as far as known
-    std::vector<std::uint16_t> missing;  ///< heads that have not arrived yet
+    std::vector<core::Time> tails;       ///< by hop: when the tail reaches it, as far as known
+    std::vector<std::uint16_t> missing;  ///< by hop: number of heads that have not arrived yet
     std::vector<Address> receivers;
   };
 
@@ -188,14 +190,15 @@ class Network {
   std::vector<Server> resources_;
   Ties* ties_ = nullptr;
   LinkHealth health_;
-  Sections sections_;                ///< fifo and ideal
-  std::size_t changes_to_come_ = 0;  ///< pending events of kind kChange
+  Sections sections_;                ///< models `fifo` and `ideal`
+  std::size_t changes_to_come_ = 0;  ///< number of pending events of kind kChange
   std::unique_ptr<FairLinks> fair_;  ///< only for the model `fair`
   LinkLoads loads_;
   bool keep_causal_chains_;
   std::vector<Message> messages_;
-  std::vector<CausalChain> causal_chains_;  ///< by message; only if kept
-  CausalChain delivered_;                   ///< of a message that other receivers wait for
+  std::vector<CausalChain> causal_chains_;  ///< by message; only if causal chains are kept
+  /// Copy for a receiver while other receivers of the message are pending.
+  CausalChain delivered_;
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;
   std::vector<std::int32_t> free_branches_;

@@ -15,7 +15,7 @@ using core::Time;
 namespace {
 
 constexpr ResourceId kStart = -2;    // the sender
-constexpr ResourceId kSeveral = -3;  // there is more than one way here
+constexpr ResourceId kSeveral = -3;  // messages arrive from several resources
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void Sections::split(std::size_t index, const Path& path) {
   places_.back() |= kLast;
 }
 
-/// Returns the section of hops begin … end - 1, a new one if there is none yet.
+/// Returns the section of hops begin … end - 1. Creates it if there is none yet.
 std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::size_t end) {
   const PathHop& first = path.hops[begin];
   const PathHop& last = path.hops[end - 1];
@@ -84,7 +84,7 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
               "a message uses a path that was not announced");
   const bool changes = hop.is_link && health_.changes(hop.link());
   section.in_detail = section.in_detail || changes;
-  // The rate of engines and ports may depend on the path; a link's never does.
+  // The rate of engines and ports may depend on the path; the rate of a link never does.
   const bool never_waits = !first && hop.is_link && !changes && legs_.back().is_link &&
                            !legs_.back().changes && hop.rate >= legs_.back().rate;
   const Time shift = never_waits ? legs_.back().latency : Time();
@@ -105,7 +105,7 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
     crossings_.push_back({hop.link(), static_cast<std::uint32_t>(legs_.size() - 1), shift});
 }
 
-/// Returns 0 for links, ports and engines.
+/// Returns the Leg::host of the endpoint; 0 for links, ports and engines (null).
 std::uint8_t Sections::number_of(const core::HostEndpoint* host) {
   if (host == nullptr) return 0;
   auto known = std::find(hosts_.begin(), hosts_.end(), host);

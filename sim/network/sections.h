@@ -44,10 +44,11 @@ class Sections {
     std::uint32_t end_leg = 0;
     std::uint32_t first_crossing = 0;
     std::uint32_t end_crossing = 0;
-    bool received = false;   ///< begins in the receiver's worker (core::PathHop)
-    bool staged = false;     ///< begins when the message has arrived completely, not its head
-    bool in_detail = false;  ///< the loads of its crossings are recorded one by one
-    core::Bytes carried;     ///< otherwise: the bytes over each crossing
+    bool received = false;  ///< the section begins in the receiver's worker (core::PathHop)
+    /// The section begins when the whole message has arrived, not only its head.
+    bool staged = false;
+    bool in_detail = false;  ///< true: the load of each crossing is recorded separately
+    core::Bytes carried;     ///< if not `in_detail`: the bytes over each crossing
   };
   /// Returns the first index of the path's list of sections: at() of it and of those after it, up
   /// to is_last(). REQUIRES: a chain with hops.
@@ -79,9 +80,10 @@ class Sections {
 
   struct Passage {
     core::Time began;   ///< when the first byte entered the first resource
-    core::Time left;    ///< when the last byte had; kNever: its link is down
+    core::Time left;    ///< when the last byte left the first resource; kNever: its link is down
     bool lost = false;  ///< a link on the path is down, so the message never arrives
-    core::Time head;    ///< at the end of the section, including its last latency
+    /// When the head reaches the end of the section, including its last latency.
+    core::Time head;
     core::Time tail;
     core::Time queued;  ///< longest wait of the head
     core::LinkId queued_at = -1;
@@ -94,7 +96,7 @@ class Sections {
   void settle(LinkLoads& loads);
 
  private:
-  static constexpr core::ResourceId kNobody = -1;  ///< no path leads here
+  static constexpr core::ResourceId kNobody = -1;  ///< marks a resource that no path uses
   static constexpr std::uint32_t kUnknown = ~0U - 1;
   static constexpr std::uint32_t kLast = 1U << 31;
 
@@ -102,13 +104,14 @@ class Sections {
   struct Leg {
     core::ResourceId resource = 0;
     core::Bandwidth rate;
-    core::Time latency;     ///< to the next leg, or the end of the section
-    core::Bytes bytes{-1};  ///< the last request and its result, since sizes seldom change
+    core::Time latency;  ///< latency to the next leg, or to the end of the section
+    /// Size of the last request, cached with its `time`, since sizes seldom change.
+    core::Bytes bytes{-1};
     core::Time time;
     bool is_link = false;
     bool changes = false;
     bool unheld = false;
-    std::uint8_t host = 0;  ///< threads of a host: 1 + their index in hosts_
+    std::uint8_t host = 0;  ///< 0: not a host's threads; else 1 + index in hosts_
 
     [[nodiscard]] core::LinkId link() const { return is_link ? resource : -1; }
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
@@ -158,15 +161,15 @@ class Sections {
   LinkHealth& health_;
   bool binned_;
   bool complete_ = false;
-  std::vector<Before> before_;               ///< per resource
-  std::vector<std::uint32_t> first_place_;   ///< by path
-  std::vector<std::uint32_t> only_section_;  ///< by path
+  std::vector<Before> before_;               ///< by resource
+  std::vector<std::uint32_t> first_place_;   ///< by number of the path
+  std::vector<std::uint32_t> only_section_;  ///< by number of the path
   std::vector<std::uint32_t>
-      places_;  ///< the paths' lists of sections, concatenated; each ends with kLast
+      places_;  ///< the lists of sections of all paths, concatenated; each ends with kLast
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;
-  std::vector<const core::HostEndpoint*> hosts_;  ///< the kinds of threads, few
+  std::vector<const core::HostEndpoint*> hosts_;  ///< the few different kinds of host threads
   std::vector<Crossing> crossings_;
 };
 

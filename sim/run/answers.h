@@ -41,7 +41,7 @@ class Answers {
 
   const core::Plan& plan_;
   Flights& flights_;
-  std::vector<int> pull_of_;  ///< by pack: the pull that answers this push; -1: none
+  std::vector<int> pull_of_;  ///< by pack: the pull of this push; -1: none
 };
 
 }  // namespace tutti::sim

@@ -94,9 +94,9 @@ class Asynchrony {
   std::int32_t steps_;
   core::Versions versions_;
   core::AsyncServersList paces_;
-  std::vector<std::int32_t> begun_;  ///< by worker: the last step
+  std::vector<std::int32_t> begun_;  ///< by worker: the last step that it began
   std::optional<core::SteadyStateSearch> search_;
-  std::optional<core::UpdatesBehind> behind_;  ///< when the search ended
+  std::optional<core::UpdatesBehind> behind_;  ///< Versions::behind() when the search ended
 };
 
 }  // namespace tutti::sim

@@ -10,8 +10,9 @@ namespace tutti::sim {
 /// The device whose gradients were ready last in a step, and how long the others waited for it.
 struct Awaited {
   std::int64_t replicas = 0;
-  core::Wide ready = 0;   ///< sum over replicas: the time when their last gradients were ready
-  core::Wide needed = 0;  ///< sum over replicas: the time that they took from their beginning
+  core::Wide ready = 0;  ///< sum, over replicas, of the times when their last gradients were ready
+  /// Sum, over replicas, of the durations until their last gradients were ready.
+  core::Wide needed = 0;
   core::PartId last;
   core::Time last_ready, last_needed;
 

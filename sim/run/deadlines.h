@@ -41,7 +41,7 @@ class Deadlines {
     std::int64_t number = 0;
     std::int64_t group = 0;
     core::Rank rank = 0;
-    bool execution = false;  ///< true: the execution; false: the group's resolution
+    bool execution = false;  ///< true: limits the execution; false: limits the group's resolution
   };
   /// Returns the number by which an event refers to the timer.
   std::uint32_t arm(const Timer& timer) {
@@ -52,7 +52,7 @@ class Deadlines {
 
  private:
   std::optional<core::Time> timeout_;
-  std::vector<bool> joined_;  ///< by replica
+  std::vector<bool> joined_;  ///< by replica: true once it has started a collective
   std::int64_t missing_;
   std::vector<Timer> timers_;
 };

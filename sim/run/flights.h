@@ -18,14 +18,16 @@ namespace tutti::sim {
 struct Flight {
   std::uint32_t instance = 0;  ///< handle of its collective
   std::int32_t step = 0;
-  std::int64_t number = 0;  ///< in the step: packs, then exchanges
+  std::int64_t number = 0;  ///< index in the step: packs first, then exchanges
   Work work;
   std::int64_t ranks_left = 0;
   core::Time first_start, last_start;
-  std::vector<Cause> causes;        ///< per rank: of its launch
-  std::vector<core::Time> started;  ///< per rank
-  std::vector<bool> came, done;     ///< by replica's rank; only if there are timers (Timeouts)
-  std::vector<bool> through;        ///< by rank; only for packs that others answer (Answers)
+  std::vector<Cause> causes;        ///< by rank: the cause of its launch
+  std::vector<core::Time> started;  ///< by rank: when it started
+  /// By rank of a replica: it has started, it is done; only if there are timers (Timeouts).
+  std::vector<bool> came, done;
+  /// By rank: its part is done; only for pushes that have a pull (Answers).
+  std::vector<bool> through;
   /// For messages of an execution trace; else nothing.
   struct Message {
     std::int64_t from = 0, to = 0;  ///< replicas
@@ -33,11 +35,12 @@ struct Flight {
   };
   std::optional<Message> message;
   std::shared_ptr<const core::Collective>
-      in_group;  ///< the group's; null: the plan's own, of the first group
+      in_group;  ///< the group's own collective; null: the plan's collective of the first group
   // For packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
-  std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream
-  std::vector<core::Time> copies;  ///< per rank
+  std::vector<core::Time> asked;  ///< by rank: when it began to wait for its cycle or its stream
+  /// By rank: time of the copies into the fusion buffer and out of it.
+  std::vector<core::Time> copies;
 };
 
 /// All flights, by what they carry and by the handle of their collective.

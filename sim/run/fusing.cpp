@@ -42,7 +42,8 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(
   for (const int p : batch->items) elements += of(p).elements;
   const core::Collective& first = of(batch->items.front());
   if (batch->items.size() == 1) {
-    // The plan's own: what is known of a collective is known by where it lies.
+    // Use the plan's own object, since known results about a collective are looked up by its
+    // address.
     made->collective = {std::shared_ptr<const void>(), &first};
   } else {
     auto& known = made_[{first.type, elements}];

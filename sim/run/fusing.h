@@ -16,9 +16,10 @@ namespace tutti::sim {
 
 /// Packs of a step that travel in one collective.
 struct FusedPacks {
-  std::shared_ptr<const core::GateBatch> batch;  ///< its items are packs
+  /// The batch of the packs, whose numbers are its items.
+  std::shared_ptr<const core::GateBatch> batch;
   std::shared_ptr<const core::Collective> collective;
-  core::Bytes copied;  ///< into the fusion buffer, and out of it again
+  core::Bytes copied;  ///< bytes copied into the fusion buffer, and out of it again
 };
 
 class Fusing {
@@ -45,8 +46,10 @@ class Fusing {
   std::map<const core::GateBatch*, std::shared_ptr<const FusedPacks>> fused_;
   /// Kept for reuse, since steps mostly fuse the same packs.
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
-  std::map<std::int32_t, std::vector<core::Bytes>> sizes_;                ///< by step
-  std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;  ///< NCCL's, of all so far
+  /// By step: the sizes of its collectives.
+  std::map<std::int32_t, std::vector<core::Bytes>> sizes_;
+  /// NCCL's predicted times of all collectives so far.
+  std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;
 };
 
 }  // namespace tutti::sim

@@ -46,8 +46,8 @@ void Gates::forget(const core::GateBatch& batch) {
   fusing_.forget(batch);
 }
 
-/// `asked`: the cause for all replicas; null: each replica starts its part because of its own last
-/// ready pack.
+/// Starts the decided packs. `asked` is the cause for all replicas; if it is null, the cause of
+/// each replica is its own last ready pack.
 void Gates::execute_points(const std::vector<core::GateDecision>& decisions, const Asked* asked) {
   for (const core::GateDecision& decision : decisions) {
     const core::GateBatch& batch = *decision.batch;
@@ -84,7 +84,7 @@ void Gates::handle(const Event& event) {
                   EventKind::kCycle, kEnds, 0});
     return;
   }
-  // One process speaks for all replicas, so its proposal is the agreement.
+  // One process represents all replicas, so its proposal is the agreement.
   execute_points(gate.end_round(proposal_, event.time), nullptr);
   await_round(event.time);
 }

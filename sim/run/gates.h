@@ -79,7 +79,7 @@ class Gates {
   std::int64_t replicas_;
   std::int64_t replicas_per_gate_ = 1;
   std::vector<std::unique_ptr<core::Gate>> gates_;
-  core::GateProposal proposal_;  ///< in the current round
+  core::GateProposal proposal_;  ///< the proposal in the current round
   /// If gates have rounds: by step and pack, by replica, until complete on all replicas.
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> asked_;
 };

@@ -12,7 +12,7 @@ using core::LinkRecord;
 using core::Time;
 
 /// Like transfer_time, for a whole run, which may take longer than any message. Traffic other than
-/// messages counts with the time that it occupied the link.
+/// messages counts as the time for which it occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
   const core::Bytes bytes = loads.total(id) - loads.held(id).bytes;
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
@@ -39,7 +39,7 @@ LinkRecord record_of(LinkId id, const LinkLoads& loads, const core::Cluster& clu
   return record;
 }
 
-/// Notes the link that would be busy for longest if that is longer than the run.
+/// Adds a note about the link with the longest busy time if that exceeds the length of the run.
 void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time length,
                    core::TimelineSink& sink) {
   LinkId most = -1;
@@ -62,7 +62,7 @@ void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time le
 
 void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
                 bool ports_alone, Time length, core::TimelineSink& sink) {
-  // A record is passed on at once, since there may be millions of links.
+  // Records are passed on one by one, since there may be millions of links.
   if (ports_alone) note_overload(loads, simulated, length, sink);
   const std::int64_t fellows = told.workers() / simulated.workers();
   constexpr std::int64_t kMaxCopies = 65'536;

@@ -47,7 +47,8 @@ class Messages {
   [[nodiscard]] std::vector<Pair> pairs() const;
 
   const core::Scenario& scenario_;
-  std::map<std::int64_t, std::shared_ptr<const core::Schedule>> schedules_;  ///< by elements
+  /// By number of elements.
+  std::map<std::int64_t, std::shared_ptr<const core::Schedule>> schedules_;
   std::map<std::pair<std::int32_t, std::int64_t>, core::MessageMatcher> matchers_;
 };
 

@@ -44,8 +44,8 @@ class PackRecords {
 
   std::int64_t groups_;
   std::map<Key, std::pair<std::int64_t, core::PackRecord>>
-      over_;  ///< packs that are complete in some groups only, with their number
-  std::map<Key, core::Time> ready_;  ///< on the last replica so far
+      over_;  ///< packs that are complete only in some groups, with the number of those groups
+  std::map<Key, core::Time> ready_;  ///< when the last replica so far had the pack ready
 };
 
 }  // namespace tutti::sim

@@ -60,7 +60,8 @@ class Recorder {
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;
   };
   std::map<core::PartId, Slots> slots_in_use_;
-  std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;  ///< by instance
+  /// By handle of a collective, then by device.
+  std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;
   std::int64_t spans_ = 0;
 };
 

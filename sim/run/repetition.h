@@ -21,12 +21,13 @@ class Repetition {
  public:
   /// The state at the beginning of a step, and the records of that step.
   struct Step {
-    std::vector<core::Time> began;         ///< by replica: how long before the last of them
-    core::Time at;                         ///< when the last replica began it
-    std::vector<core::PackRecord> packs;   ///< recorded since
-    std::optional<core::StepRecord> step;  ///< recorded since
-    LinkLoads::Totals carried;             ///< by link, until `at`
-    std::vector<core::Wide> exchanged;     ///< by exchange, until `at`
+    /// By replica: how long it began before the last replica.
+    std::vector<core::Time> began;
+    core::Time at;                         ///< when the last replica began the step
+    std::vector<core::PackRecord> packs;   ///< packs recorded since `at`
+    std::optional<core::StepRecord> step;  ///< the step recorded since `at`
+    LinkLoads::Totals carried;             ///< by link: bytes carried until `at`
+    std::vector<core::Wide> exchanged;     ///< by exchange: totals until `at`
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
@@ -82,7 +83,7 @@ class Repetition {
  private:
   bool repeats_ = false;
   core::Time later_;
-  std::optional<Step> begun_;  ///< the last step that began without a collective in flight
+  std::optional<Step> begun_;  ///< the last step that began while no collective was in flight
   struct {
     std::vector<core::PackRecord> packs;
     std::optional<core::StepRecord> step;

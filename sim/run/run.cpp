@@ -63,8 +63,7 @@ core::Expected<void> Run::run() {
   if (core::reduction_scope(scenario_.strategy, scenario_.plan) ==
       core::ReductionScope::kAsyncServers) {
     asynchrony_.emplace(scenario_, steps_of(scenario_) / scenario_.run.steps);
-    repetition_
-        .reset();  // the steady state is found in steps that are simulated, whatever is recorded
+    repetition_.reset();  // the steady state must be found in simulated steps
   }
   share_devices();
   for (Replica& replica : replicas_) begin_step(replica, Time(), {});
@@ -160,8 +159,8 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   const auto first_link = [this](std::int64_t worker) {
     return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
   };
-  // Links between switches come first. Bins take 8 KB per link, so links of huge networks have
-  // none.
+  // Links between switches have the lowest numbers. Bins take 8 KB per link, so huge networks have
+  // no bins for these links.
   constexpr core::LinkId kMaxSwitchLinks = 4096;
   const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMaxSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};

@@ -7,7 +7,7 @@ namespace tutti::sim {
 struct RunEnd {
   core::Expected<void> ran;
   bool symmetry_broken =
-      false;  ///< one worker cannot represent all: the contents of the sink are invalid
+      false;  ///< true: one worker cannot represent all, so the contents of the sink are invalid
 };
 
 /// Replays `scenario` in virtual time: runners of replicas, their collectives, the network and the

@@ -1,6 +1,6 @@
-// The part of a run that handles the communication of an execution trace (core/replay): its
-// collectives are packs, its messages are flights of two ranks. A message is in flight as soon as
-// it is sent, whether or not its receive has been posted.
+// This part of a run handles the communication of an execution trace (core/replay). The trace's
+// collectives are packs; its messages are flights of two ranks. A message is in flight from the
+// time it is sent, even if its receive has not been posted.
 
 #include "sim/run/run_state.h"
 
@@ -16,7 +16,7 @@ void Run::communicate_in_graph(Replica& replica, TaskId id, const core::Task& ta
     replica.ready = now_;
     return launch(replica, collectives_.of_pack(task.pack, replica.index), task.pack);
   }
-  // Without a message it waits for the start of a computation (begin_task).
+  // A task without a message waits for the start of a computation (begin_task).
   if (task.index >= 0)
     post(replica, id, replica.graph->messages[static_cast<std::size_t>(task.index)]);
 }

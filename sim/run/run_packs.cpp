@@ -1,4 +1,4 @@
-// The part of a run that handles packs and exchanges in flight.
+// This part of a run handles packs and exchanges in flight.
 
 #include <algorithm>
 
@@ -33,15 +33,14 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
   Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
   flight.asked[static_cast<std::size_t>(work.place.rank)] = asked.at;
-  // Copies into the fusion buffer and out of it take the stream's time; both are counted before the
+  // Copies into the fusion buffer and out of it occupy the stream; both are added before the
   // launch.
   const Time copies = 2 * transfer_time(fused->copied, cluster_.part(replica.device).device.copy);
   flight.copies[static_cast<std::size_t>(work.place.rank)] = copies;
   start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, asked.cause, now_, copies);
 }
 
-/// Returns the flight of the replica's pack or exchange: an existing one, or a new one with this
-/// launch.
+/// Returns the flight of the replica's pack or exchange. Opens it if this launch is its first.
 Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                        const std::shared_ptr<const FusedPacks>& fused) {
   if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
@@ -109,7 +108,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
     cause = {add_flight_node(flight, rank, now, causal_chain), now};
   if (answered) {
     flight.through[static_cast<std::size_t>(rank)] = true;
-    // A helper has no program: it begins with the answer if that is in flight.
+    // A helper has no program: it starts its part of the pull now if the pull is in flight.
     Flight* const answer = rank >= collective.contributors ? answers_.answer_to(flight) : nullptr;
     if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
   }
@@ -139,7 +138,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   if (last) gates_.forget(*fused->batch);
 }
 
-/// In the flight's group.
+/// Records the pack, if it is now complete in all groups.
 void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
   const auto record =
       pack_records_.over({flight.step, pack, {}, flight.first_start, flight.last_start, now});
@@ -148,7 +147,7 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
   if (repetition_) repetition_->tell(*record);
 }
 
-/// The part of the critical path from the launch with which the pack's causal chain begins.
+/// Adds the pack in flight to the critical path, from the launch where its causal chain begins.
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
                                   CausalChain causal_chain) {
   const auto origin = static_cast<std::size_t>(causal_chain.origin);

@@ -77,7 +77,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     explicit Stream(std::uint32_t number) : stream(number) {}
     ComputeStream stream;
     ShortQueue<Queued> queue;
-    Cause cause;  ///< of its current or last task
+    Cause cause;  ///< cause of the current or last task
   };
 
   struct Replica {
@@ -90,14 +90,14 @@ class Run : private CollectiveListener, private Gates::Starter {
     World world;
     std::int32_t step = 0;
     core::Time step_began;
-    core::Time ready;             ///< when its last gradients so far were ready
-    std::vector<Stream> streams;  ///< one, unless an execution trace has several
+    core::Time ready;             ///< when the last gradients so far were ready
+    std::vector<Stream> streams;  ///< one stream, unless an execution trace has several
     /// The graph of its rank in an execution trace; else null.
     const core::ExecutionGraph::Rank* graph = nullptr;
-    Cause cause;  ///< of the event being handled for this replica
+    Cause cause;  ///< cause of the event that is being handled for this replica
     // The current step:
     core::Time forward, backward, other;
-    core::Time slowed;  ///< how much longer they took than alone
+    core::Time slowed;  ///< how much longer the tasks took than without interference
     std::int32_t in_flight = 0;
     core::Time in_flight_since;
     core::ExposedTime exposed;
@@ -176,7 +176,7 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   const core::Scenario& scenario_;
   const core::Scenario& told_;
-  std::int64_t fellows_;  ///< workers that each simulated one represents
+  std::int64_t fellows_;  ///< number of workers that each simulated worker represents
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;
@@ -187,16 +187,17 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   // The simulated system.
   EventQueue events_;
-  std::vector<core::SlowDevices> slow_;  ///< after random choices by the seed
+  std::vector<core::SlowDevices> slow_;  ///< slow devices, after random choices by the seed
   Network network_;
   Devices devices_;
-  Ties ties_;  ///< if one worker represents several
+  Ties ties_;  ///< only used if one worker represents several
   CollectiveEngines engines_;
   std::vector<Replica> replicas_;
-  std::vector<std::pair<std::int32_t, std::int32_t>>
-      stream_owners_;             ///< by number of a stream: replica, and which of its streams
-  core::StepProgram no_program_;  ///< of replicas that execute a trace
-  core::Durations no_durations_;  ///< likewise: its tasks have durations of their own
+  /// By number of a stream: its replica, and its index in Replica::streams.
+  std::vector<std::pair<std::int32_t, std::int32_t>> stream_owners_;
+  core::StepProgram no_program_;  ///< the program of replicas that execute a trace
+  /// The durations of replicas that execute a trace: its tasks have their own.
+  core::Durations no_durations_;
   Messages messages_{scenario_};
   std::int64_t next_message_ = 0;  ///< number of the next message in flight
   Flights flights_;
@@ -209,9 +210,9 @@ class Run : private CollectiveListener, private Gates::Starter {
   PackRecords pack_records_{collectives_.groups_of_packs()};
   StepEnds step_ends_{cluster_, fellows_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
-  std::optional<Asynchrony> asynchrony_;  ///< if workers are asynchronous
+  std::optional<Asynchrony> asynchrony_;  ///< only if workers are asynchronous
   std::optional<Repetition>
-      repetition_;  ///< if repeated steps are recorded without being simulated
+      repetition_;  ///< only if repeated steps are recorded without being simulated
   CriticalPath path_;
 };
 

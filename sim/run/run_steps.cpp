@@ -1,4 +1,4 @@
-// The part of a run that handles the computation of replicas and their steps.
+// This part of a run handles the computation of replicas and their steps.
 
 #include <algorithm>
 #include <set>
@@ -40,7 +40,7 @@ void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64
       static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
 }
 
-/// A pack is ready.
+/// Handles a task that marks a pack as ready.
 void Run::World::mark(const core::Task& task) {
   run->pack_records_.ready(replica->step, task.pack, run->now_);
   replica->ready = run->now_;
@@ -87,8 +87,8 @@ void Run::add_streams(Replica& replica, std::int32_t count) {
   }
 }
 
-/// Lets computation and communication slow each other down; notes which parameters are missing.
-/// Communication shares the device with its first stream only.
+/// Enables the mutual slowdown of computation and communication, and notes missing parameters.
+/// Communication shares the device with the replica's first stream only.
 void Run::share_devices() {
   const core::Interference how = scenario_.run.interference;
   if (how == core::Interference::kOff || scenario_.plan.packs.empty()) return;
@@ -145,13 +145,13 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
   Stream& one = replica.streams[static_cast<std::size_t>(stream)];
   const auto& [task, asked, asked_by] = one.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
-  // The cause of the task: the stream if it was busy, else the request.
+  // If the stream was busy, its last task is the cause; otherwise, the request is.
   const Cause before = now_ > asked && one.cause.node >= 0 ? one.cause : asked_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                        path_.node(before.node).kind == kind &&
                        path_.node(before.node).replica == replica.index &&
                        path_.node(before.node).step == replica.step && before.until == now_;
-  // Until it ends.
+  // The cause has no end (kNever) until the task ends.
   one.cause = {goes_on
                    ? before.node
                    : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
@@ -159,7 +159,7 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
   one.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_),
                    task.compute_bound_ppm, events_);
   if (!replica.graph) return;
-  // Tasks that wait for its start.
+  // Notify tasks that wait for the start of this one.
   if (const core::TaskId announced = replica.graph->announcement_of(task.id);
       announced != core::kNoTask)
     replica.runner.done(announced, replica.world);
@@ -218,8 +218,8 @@ void Run::end_step(const core::StepRecord& record) {
 
 // --- steps that repeat ---
 
-/// The last replica has begun `step`. If it repeats the step before, it and all remaining steps are
-/// recorded now.
+/// Called when the last replica has begun `step`. If it repeats the previous step, this step and
+/// all remaining ones are recorded now.
 void Run::repeat_if_it_does(std::int32_t step) {
   const bool together = flights_.empty() && messages_.empty() &&
                         std::all_of(replicas_.begin(), replicas_.end(),
@@ -237,7 +237,7 @@ void Run::repeat_if_it_does(std::int32_t step) {
   if (before) repeat(*before, begun, step);
 }
 
-/// Returns the state of all gates; nothing if one of them cannot be visited.
+/// Returns the state of all gates; nullopt if some gate cannot be visited.
 std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
   StateSnapshot snapshot =
       snapshot_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
@@ -273,7 +273,7 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
 
 // --- the critical path ---
 
-/// Returns all causes from which a critical path may lead back.
+/// Returns all causes from which a critical path may be traced back.
 std::vector<Cause*> Run::causes() {
   std::vector<Cause*> all;
   step_ends_.add_causes(all);

@@ -16,11 +16,11 @@ namespace tutti::sim {
 struct ReplicaEnd {
   core::PartId device;
   core::Time began;
-  core::Time ready;  ///< when its last gradients were ready
+  core::Time ready;  ///< when the last gradients were ready
   core::Time forward, backward, other;
   core::Time communication, exposed;
-  core::Time slowed;  ///< how much longer computation took than alone
-  Cause cause;        ///< of its end
+  core::Time slowed;  ///< how much longer computation took than without interference
+  Cause cause;        ///< cause of the end of the step
 };
 
 /// Assembles the records of training steps from those of their replicas, and determines which
@@ -54,7 +54,7 @@ class StepEnds {
  private:
   struct Step {
     std::int64_t replicas = 0;
-    core::Time longest;  ///< computation of the replica whose record it is
+    core::Time longest;  ///< computing time of the replica whose record is kept
     core::ReplicaParts parts;
     Cause cause;
     Awaited awaited;
@@ -62,7 +62,7 @@ class StepEnds {
 
   const core::Cluster& cluster_;
   std::int64_t fellows_;
-  std::map<std::int32_t, Step> steps_;  ///< steps that some replicas have ended
+  std::map<std::int32_t, Step> steps_;  ///< steps that some replicas, but not all, have ended
   std::int32_t ended_ = 0;
   core::Time last_end_, last_start_;
   Cause last_cause_;

@@ -15,7 +15,7 @@ using core::Time;
 
 namespace {
 
-/// "w1, w2", and an ellipsis for those after the eighth.
+/// Returns text such as "w1, w2", with an ellipsis in place of workers after the eighth.
 std::string named(const std::vector<std::int32_t>& workers) {
   constexpr std::size_t kMaxNamed = 8;
   std::string text;
@@ -35,7 +35,7 @@ void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time no
   const bool last = deadlines_.joins(replica);
   arm(flight, rank, now);
   if (!last) return;
-  // The group is resolved now: collectives that waited for it begin to execute.
+  // The group is resolved now, so collectives that waited for that begin to execute.
   flights_.visit([&](const Flight& other) {
     for (std::size_t r = 0; r < other.came.size(); ++r) {
       if (other.came[r] && !other.done[r] && !(&other == &flight && static_cast<Rank>(r) == rank))
@@ -101,7 +101,7 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
                   flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
-/// Returns the workers with devices that have not started the collective.
+/// Returns the workers with replicas that have not started the collective.
 std::vector<std::int32_t> Timeouts::not_come(const Flight& flight) const {
   const core::Group group = group_of(flight);
   std::vector<std::int32_t> workers;

@@ -11,7 +11,8 @@
 namespace tutti::sim {
 namespace {
 
-/// Some ten seconds each. With folding, repeated rounds are skipped, so its limit is higher.
+/// Limits of the work of one setting: each takes some ten seconds. A folded run skips repeated
+/// rounds, so its limit is higher.
 constexpr double kMaxWhole = 5e6, kMaxFolded = 20e6;
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace tutti::sim {
 
 /// The maximum work of one point of a search, in lane steps (sim/simulator.h, work_of()).
 struct MostWork {
-  double whole = 0;   ///< all workers
-  double folded = 0;  ///< one worker that represents all
+  double whole = 0;   ///< if all workers are simulated
+  double folded = 0;  ///< if one worker represents all
   /// Returns how to run a scenario within these limits; nothing if it takes too long.
   [[nodiscard]] std::optional<Folds> folds(const core::Scenario& scenario) const;
 };

@@ -24,15 +24,15 @@ class Watch : public core::Summary {
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
-    // The first step is not like the others; with the second there is one to judge by.
+    // The first step differs from the others, so a judgement needs at least the second one.
     if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) && step_time() > hopeless_)
       stop_.store(true);
   }
   [[nodiscard]] bool all_ended() const {
     return std::ssize(steps()) >= expected_ && (!until_steady_ || steady_state().has_value());
   }
-  /// All steps together are over by then, unless they are hopeless. One long step is stopped in its
-  /// midst by that.
+  /// Returns the time by which all steps are over, unless they are hopeless. It also stops a run
+  /// during one long step.
   [[nodiscard]] core::Time until() const {
     if (until_steady_) return core::kNever;
     return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever
@@ -42,7 +42,7 @@ class Watch : public core::Summary {
 
  private:
   static constexpr std::size_t kEnough =
-      16;  // steps before a steady state that tell about how long one takes
+      16;  // steps, before a steady state, that suffice to estimate the step time
 
   core::Time hopeless_;
   std::int32_t expected_;
@@ -50,7 +50,7 @@ class Watch : public core::Summary {
   std::atomic<bool> stop_{false};
 };
 
-/// The outcome of a run that was stopped because it was slow.
+/// Returns the outcome of a run that was stopped because it was slow.
 Outcome stopped(const Watch& watch, core::Time hopeless) {
   Outcome outcome;
   if (!watch.steps().empty()) outcome = core::outcome_of(watch);
@@ -100,7 +100,7 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
   core::Executor& executor = *folds == Folds::kAlways ? folded : executor_;
   const Expected<void> ran = executor.run(*scenario, record, control, summary);
   if (cancel && cancel->load()) return std::nullopt;
-  if (!ran && cannot_stand_for_all(ran.error())) return left_out;  // which turned out while it ran
+  if (!ran && cannot_stand_for_all(ran.error())) return left_out;  // discovered during the run
   const Outcome outcome = !ran                  ? core::outcome_of(ran.error())
                           : summary.all_ended() ? core::outcome_of(summary)
                                                 : stopped(summary, hopeless);

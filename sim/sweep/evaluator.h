@@ -58,7 +58,7 @@ class Evaluator {
   Shares shares_;
   std::optional<MostWork> most_work_;
 
-  mutable std::mutex mutex_;  ///< protects the fields below
+  mutable std::mutex mutex_;  ///< guards the fields below
   std::map<Key, core::Outcome> known_;
   std::set<std::pair<core::Library::Kind, std::string>> seen_files_;
   std::vector<core::Library::File> new_files_;

@@ -46,7 +46,8 @@ bool run_pool(const PoolWork& work) {
     try {
       threads.emplace_back(worker);
     } catch (const std::system_error&) {
-      // No more threads are allowed (ulimit -u): those that run do it all, at least this one.
+      // The system allows no more threads (ulimit -u): the running threads do all of the work, or
+      // this thread does if there are none.
       {
         const std::lock_guard lock(mutex);
         working -= threads.empty() ? t - 1 : t;

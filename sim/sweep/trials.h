@@ -62,7 +62,7 @@ class Trials {
   std::function<bool()> stop_;
   core::SweepStore* store_;
   std::function<void(std::int64_t done)>
-      watch_;  ///< of a search; called with the number of current points done
+      watch_;  ///< only during a search; called with the number of current points done
   std::function<bool(std::int64_t point)> comparable_;
   std::map<std::int64_t, core::Outcome> tried_;
 };

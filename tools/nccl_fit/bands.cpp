@@ -20,17 +20,18 @@ using core::nccl::Bands;
 using core::nccl::ErrorBand;
 using core::nccl::ErrorBands;
 
-/// Bands are for a system more than those that taught them: of n + 1 systems, n say where eight of
-/// ten of the next will lie, which asks for more than eight of ten of their own. Half of what (n +
-/// 1) / n comes to with 20 systems holds eight of ten of systems left out.
+/// A band must hold for a system that is not among the n systems it was fitted to. To contain eight
+/// of ten such systems, it must contain more than eight of ten of its own: by half of the factor (n
+/// + 1) / n for 20 systems, as found with systems that were left out.
 constexpr double kLow = 0.09, kHigh = 0.91;
-constexpr double kOwnSay = 3;  ///< systems that a factor of 1 counts as much as
-constexpr double kMin = 0.01;  ///< logarithm; no band ends nearer to its prediction
+constexpr double kOwnSay = 3;  ///< weight of a factor of 1, as a number of systems
+/// Minimum logarithmic distance between a band's end and its prediction.
+constexpr double kMin = 0.01;
 constexpr std::size_t kFewSystems = 5;
 
 using Weighted = std::vector<std::pair<double, double>>;
 
-/// REQUIRES: there is one.
+/// Returns the weighted quantile. REQUIRES: `all` is not empty.
 double quantile(Weighted all, double share) {
   std::sort(all.begin(), all.end());
   double total = 0, seen = 0;
@@ -88,7 +89,7 @@ class BandFit {
     for (std::size_t k = 0; k < factors_.size(); ++k) made_.factors()[k].value = factors_[k];
   }
 
-  /// The factors of one kind of fact, the others being as they are.
+  /// Fits the factors of one kind of fact, while all other factors are fixed.
   void widen(std::size_t kind) {
     std::map<std::size_t, Weighted> far;
     std::map<std::size_t, std::set<std::string>> systems;

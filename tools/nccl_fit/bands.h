@@ -11,12 +11,13 @@ namespace tutti::nccl_fit {
 /// The deviation of a measurement from the prediction of a fit that left out its system.
 struct Residual {
   std::string system;
-  std::string transport;  ///< "one node", or the network's name
+  std::string transport;  ///< "one node", or the name of the network
   int nodes = 1;
   std::int64_t bytes = 0;
-  core::nccl::BandFacts facts;  ///< with the network known from as many systems as are left
-  double log_ratio = 0;         ///< of measured over predicted
-  double weight = 0;            ///< every experiment's the same
+  /// Facts of the row; the network counts as known from the systems that are left.
+  core::nccl::BandFacts facts;
+  double log_ratio = 0;  ///< logarithm of measured time over predicted time
+  double weight = 0;     ///< weight; the sum is equal for all experiments
 };
 
 /// Returns bands that cover 80 % of measurements. A system with n experiments has weight √n. The

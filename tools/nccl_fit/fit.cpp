@@ -11,14 +11,15 @@ namespace {
 using core::nccl::Parameters;
 
 /// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against
-/// it. How strong the pulls are was chosen by the errors of systems that were left out
+/// it. The strengths of the pulls were chosen by the errors of systems that were left out
 /// (docs/decisions/0045-regularize-rarely-measured-parameters.md).
 constexpr double kPull = 1e-3;
-constexpr double kPullOfNetworks = 1e-2;  ///< on their latencies, of which most know few systems
-/// A latency of GPUs that fewer systems than these speak of is held to those of other generations
-/// by the square of what is missing.
+/// For the latencies of networks, most of which few systems have.
+constexpr double kPullOfNetworks = 1e-2;
+/// A GPU latency that fewer systems than this depend on is pulled to those of other generations, by
+/// the square of the missing share.
 constexpr double kManySystems = 8;
-constexpr double kGain = 1e-9;  ///< what is less is no improvement
+constexpr double kGain = 1e-9;  ///< smaller changes are no improvement
 
 double error(const Row& row, const Parameters& p) {
   return std::abs(std::log(row.model->predict(row.index, p).us()) - row.log_us);

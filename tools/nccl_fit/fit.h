@@ -46,9 +46,9 @@ class Fit {
   std::vector<Row> rows_;
   core::nccl::Parameters start_;
   core::nccl::Parameters p_;
-  std::vector<std::vector<std::size_t>> of_;         ///< rows by figure
+  std::vector<std::vector<std::size_t>> of_;         ///< by figure: the rows that depend on it
   std::vector<std::vector<std::size_t>> identical_;  ///< figures of the same kind
-  std::vector<double> pulls_;                        ///< by figure
+  std::vector<double> pulls_;                        ///< by figure: weight of its penalty
   double total_ = 0;
 };
 

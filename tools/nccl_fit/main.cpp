@@ -1,10 +1,10 @@
 // nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]]
 // [--dump ROWS.csv] Fits the figures of NCCL's time model to published tables: out-of-place times
-// of healthy tables without their outliers. Of errors every experiment weighs the same; in the fit
-// a system of n experiments weighs as much as √n, or one that measured everything would outvote all
-// others. A figure that no row asks for is what its like were found to be, and says that it is
-// assumed. --leave-one-out fits again without each system in turn and predicts it with that; it
-// also says how far tables of two systems with the same record lie apart.
+// of healthy tables without their outliers. In the errors, every experiment has the same weight; in
+// the fit a system of n experiments weighs as much as √n, or one that measured everything would
+// outvote all others. A figure that no row asks for is what its like were found to be, and says
+// that it is assumed. --leave-one-out fits again without each system in turn and predicts it with
+// that; it also says how far tables of two systems with the same record lie apart.
 
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ void print(const std::string& what, const nccl::Quality& q) {
       what.substr(0, 46), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
 }
 
-/// Writes what there is to write. False, and why, where that cannot be.
+/// Writes the file. Prints the reason and returns false if that fails.
 bool write(const std::string& path, const std::string& text) {
   std::ofstream out(path);
   out << text;
@@ -95,7 +95,7 @@ bool dump(const std::string& path, const std::vector<Row>& rows,
   return write(path, out);
 }
 
-/// Quantiles of measured over predicted by weight.
+/// Weighted quantiles of measured times over predicted times.
 class Ratios {
  public:
   void add(double ratio, double weight) { all_.emplace_back(ratio, weight), total_ += weight; }
@@ -114,7 +114,7 @@ class Ratios {
   double total_ = 0;
 };
 
-/// The groups that docs/validation/nccl.md lists in addition to sizes.
+/// Returns the row's group in docs/validation/nccl.md, which lists these in addition to sizes.
 std::string nodes_of(const Row& row) {
   const auto& facts = row.model->table().facts;
   if (facts.nodes <= 2) return facts.nodes == 1 ? "one node" : "two nodes";
@@ -125,7 +125,7 @@ bool is_eight_h100(const Row& row) {
   return facts.nodes == 1 && facts.gpus_per_node == 8 && facts.gpu_model.starts_with("H100");
 }
 
-/// The figures that `rows` ask for, with what each was fitted to.
+/// Returns the figures that `rows` depend on, with the data that each was fitted to.
 Parameters fitted(const std::vector<Row>& rows, const Parameters& start) {
   std::vector<std::set<std::string>> systems(start.all().size());
   std::vector<std::size_t> count(start.all().size());
@@ -141,7 +141,7 @@ Parameters fitted(const std::vector<Row>& rows, const Parameters& start) {
   return made;
 }
 
-/// Fits without each system in turn, by system.
+/// Returns, by system, the fit to all other systems.
 std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
                                                    const Parameters& start) {
   std::map<std::string, Parameters> left_out;
@@ -199,11 +199,11 @@ std::vector<Residual> residuals_of(const std::vector<Row>& rows,
   return made;
 }
 
-/// Several systems of one collector: what is told of all is also told without them.
+/// Name of a collector with several systems. Results are also reported without them.
 constexpr const char* kOneCollector = "aiconfigurator";
 
-/// Each system predicted by a fit to all others. Rows are told apart by whether every figure that
-/// they depend on is also known from another system.
+/// Predicts each system by a fit to all others. Rows are split by whether every figure that they
+/// depend on is also known from another system.
 void leave_one_system_out(const std::vector<Row>& rows,
                           const std::map<std::string, Parameters>& left_out) {
   nccl::Errors all, known, alone, others;

@@ -43,7 +43,7 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
       changed[r] = rows[r].model->predict(rows[r].index, p).us();
     p.all()[k].value = value;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      // More than what compilers' roundings differ by.
+      // Require a larger change than compilers' differences in rounding.
       const double before = rows[r].model->predict(rows[r].index, p).us();
       if (std::abs(changed[r] - before) > 1e-6 * before) rows[r].touches.push_back(k);
     }

@@ -14,14 +14,15 @@ struct Row {
   const core::nccl::TableModel* model = nullptr;
   std::size_t index = 0;
   double log_us = 0;
-  double weight = 0;  ///< of its error: every config weighs the same
-  double say = 0;     ///< in a fit: a system of many configs has more, but not as much more
-  std::vector<std::size_t> touches;  ///< parameters that change it
+  double weight = 0;  ///< weight of its error: every config weighs the same
+  /// Weight in a fit; grows with a system's configs, but less than proportionally.
+  double say = 0;
+  std::vector<std::size_t> touches;  ///< parameters that change the row's prediction
   int others = 99;
-  bool known = false;  ///< another system has all that it depends on
+  bool known = false;  ///< true: another system has all parts that the prediction depends on
 };
 
-/// Whose machines: what its name has in parentheses is detail ("CSCS Alps (clariden)").
+/// The owner of the machines. Text in parentheses in its name is detail ("CSCS Alps (clariden)").
 std::string system_of(const Row& row);
 
 /// Measurements that are no outliers, of networks that do not reduce. `start`: by what of it a

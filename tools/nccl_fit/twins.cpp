@@ -15,10 +15,10 @@ namespace {
 
 using core::median;
 
-/// Logarithms of times by bytes; of repeats the median.
+/// Logarithms of times, by size in bytes. For repeated measurements, at() uses the median.
 using Curve = std::map<std::int64_t, std::vector<double>>;
 
-/// Returns the facts in a record about the machines and the run.
+/// Returns the facts about the machines and the run in a record.
 std::string facts_of(const Row& row) {
   const core::TableFacts& f = row.model->table().facts;
   const core::nccl::System& s = row.model->system().system;
@@ -33,7 +33,8 @@ std::string facts_of(const Row& row) {
   return key;
 }
 
-/// Nothing outside of the curve, or where its sizes are more than four times apart.
+/// Interpolates the curve. Returns nullopt outside of the curve, and between sizes that are more
+/// than a factor of four apart.
 std::optional<double> at(const Curve& curve, std::int64_t bytes) {
   const auto above = curve.lower_bound(bytes);
   if (above == curve.end()) return std::nullopt;
@@ -49,12 +50,12 @@ std::optional<double> at(const Curve& curve, std::int64_t bytes) {
 }  // namespace
 
 core::nccl::Errors between_twins(const std::vector<Row>& rows) {
-  std::map<std::string, std::map<std::string, Curve>> curves;  // by facts and system
+  std::map<std::string, std::map<std::string, Curve>> curves;  // by facts, then by system
   const auto bytes_of = [](const Row& row) { return row.model->table().rows[row.index].bytes; };
   for (const Row& row : rows)
     curves[facts_of(row)][system_of(row)][bytes_of(row)].push_back(row.log_us);
   std::map<std::pair<std::string, std::string>, std::vector<double>>
-      found;  // by config and the other system
+      found;  // by config, then by the other system
   for (const Row& row : rows) {
     for (const auto& [system, curve] : curves[facts_of(row)]) {
       if (system == system_of(row)) continue;

@@ -14,10 +14,12 @@ using core::nccl::Scale;
 using core::nccl::Spread;
 using core::nccl::TimeProcess;
 
-constexpr double kDegrees = 5;         ///< of the Student distribution of what is asked
-constexpr double kPullSd = 0.7;        ///< of the logarithm of a scale
-constexpr double kSystems = 30;        ///< that the data of a fit count as, against the pull
-constexpr std::size_t kAskedRows = 8;  ///< of a table, while scales are learnt
+constexpr double kDegrees = 5;   ///< degrees of freedom of the queried value's distribution
+constexpr double kPullSd = 0.7;  ///< prior width of the logarithm of a scale
+/// Weight of the data of a fit against the penalty, as a number of systems.
+constexpr double kSystems = 30;
+/// Rows of a table to be predicted, while scales are learned.
+constexpr std::size_t kAskedRows = 8;
 
 std::vector<MeasuredPoint> given_rows(const Case& one) {
   std::vector<MeasuredPoint> rows;

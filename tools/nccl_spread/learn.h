@@ -19,9 +19,9 @@ struct Residual {
   std::size_t system = 0;
   bool several_nodes = false;
   std::size_t size = 0;
-  double cold_log_ratio = 0;  ///< of measured over predicted
-  double log_ratio = 0;       ///< … over corrected
-  double sd = 0;              ///< as the process has it, not widened
+  double cold_log_ratio = 0;  ///< logarithm of measured time over predicted time
+  double log_ratio = 0;       ///< logarithm of measured time over corrected prediction
+  double sd = 0;              ///< standard deviation by the Gaussian process, without widening
   double sd_before = 0;
   core::nccl::ErrorBand cold;
   double weight = 0;

@@ -1,6 +1,7 @@
 // nccl_spread ROWS.csv [-o nccl_spread.csv]
-// Learns how far systems lie apart from what `nccl_fit --leave-one-out --dump ROWS.csv` writes, and
-// says how well calibrated predictions do on systems that had no say in it.
+//
+// Learns how far systems differ, from the output of `nccl_fit --leave-one-out --dump ROWS.csv`, and
+// reports how well calibrated predictions hold for systems that were not used for learning.
 
 #include <cmath>
 #include <cstdio>
@@ -53,7 +54,7 @@ void print(const char* what, const std::vector<Residual>& residuals,
   fmt::print("\n");
 }
 
-/// The scales, and by what bands have to be wider under them.
+/// Returns the scales, and the factors by which bands must be wider under them.
 Spread learned(const std::vector<System>& systems, const ErrorBands& bands) {
   Spread spread = learn(systems);
   std::vector<Residual> own = residuals(one_all_reduce(systems), spread, bands);

@@ -16,7 +16,8 @@ struct Table {
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int hosts = 1;
   core::nccl::BandFacts facts;
-  std::vector<core::nccl::MeasuredPoint> rows;  ///< `table` is the table's index in its system
+  /// Rows; their `table` is the table's index in its system.
+  std::vector<core::nccl::MeasuredPoint> rows;
 };
 
 /// A system of the fit, predicted by a fit that did not know it.
@@ -34,7 +35,7 @@ struct Case {
   const System* system = nullptr;
   std::vector<std::size_t> given;
   std::vector<std::size_t> asked;
-  double weight = 1;  ///< of all its rows
+  double weight = 1;  ///< total weight of its rows
 };
 
 /// Each all-reduce table of a system is given, all other tables are asked.

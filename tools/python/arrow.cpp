@@ -1,8 +1,8 @@
-// Hands tables to consumers of Arrow's C stream interface without copying. Each structure that a
-// consumer receives owns a small object (private_data) that holds the table alive and the arrays
-// of pointers that the structure refers to; `release` deletes it. A consumer may move a structure
-// with memcpy and may release children that it moved out, so a parent releases only those children
-// that are not released yet.
+// Passes tables to consumers of Arrow's C stream interface without copying. Each structure that a
+// consumer receives owns a small object (private_data), which keeps the table alive and holds the
+// arrays of pointers that the structure refers to; `release` deletes it. A consumer may move a
+// structure with memcpy and may release children that it moved out, so a parent releases only
+// children that are not released yet.
 
 #include "tools/python/arrow.h"
 
@@ -15,7 +15,7 @@
 namespace tutti::python {
 namespace {
 
-/// Without ARROW_FLAG_NULLABLE (2): values are never null.
+/// ARROW_FLAG_NULLABLE (2) is not set, since values are never null.
 constexpr std::int64_t kNoFlags = 0;
 
 const char* format_of(const Column& column) {
@@ -68,7 +68,7 @@ ArrowSchema schema_of(const Column& column) {
 
 struct ArrayParts {
   std::shared_ptr<const Table> table;
-  Texts categories;  ///< of a dictionary, whose names the table holds one by one
+  Texts categories;  ///< for a dictionary: its categories, whose names the table stores separately
   std::array<const void*, 3> buffers{};
   std::vector<ArrowArray> children;
   std::vector<ArrowArray*> pointers;
@@ -84,7 +84,7 @@ void release_array(ArrowArray* array) {
   array->release = nullptr;
 }
 
-/// Makes an array that owns `parts`, whose first buffer (which values are valid) is absent.
+/// Makes an array that owns `parts`. Its first buffer, the validity bitmap, is absent.
 ArrowArray array_of(std::size_t length, std::int64_t buffers, std::unique_ptr<ArrayParts> parts) {
   for (ArrowArray& child : parts->children) parts->pointers.push_back(&child);
   ArrowArray array{};
@@ -137,7 +137,7 @@ StreamParts& parts_of(ArrowArrayStream* stream) {
   return *static_cast<StreamParts*>(stream->private_data);
 }
 
-/// Calls of a consumer come from C: no exception may pass.
+/// Calls `fill` for a consumer in C, which no exception may reach.
 template <class Fill>
 int guarded(Fill fill) {
   try {
@@ -160,7 +160,7 @@ int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
 int get_next(ArrowArrayStream* stream, ArrowArray* out) {
   return guarded([&] {
     StreamParts& state = parts_of(stream);
-    *out = ArrowArray{};  // without `release`: the end of the stream
+    *out = ArrowArray{};  // an array without `release` marks the end of the stream
     if (std::exchange(state.sent, true)) return;
     auto parts = std::make_unique<ArrayParts>();
     parts->table = state.table;

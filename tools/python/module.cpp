@@ -1,6 +1,6 @@
-// The extension module tutti._core: what the Python package calls. Everything that takes time runs
-// in a thread of its own without the GIL, while the calling thread passes on signals (Ctrl-C) and
-// progress. Errors are returned as lists of problems, which the package raises (tutti/errors.py).
+// The extension module tutti._core, which the Python package calls. Long work runs in a thread of
+// its own without the GIL, while the calling thread passes on signals (Ctrl-C) and progress. Errors
+// are returned as lists of problems, which the package raises (tutti/errors.py).
 
 #include <atomic>
 #include <chrono>
@@ -81,11 +81,11 @@ T value_or_raise(core::Expected<T> result) {
 /// Reports the progress of long work to the caller.
 class Course {
  public:
-  /// `progress`: called as progress(what, share), or None.
+  /// `progress` is called as progress(what, share), or is None.
   explicit Course(py::object progress) : progress_(std::move(progress)) {}
 
   const std::atomic<bool>& cancel() const { return cancel_; }
-  /// Called by the work.
+  /// Stores the latest progress; called by the work.
   void update(std::string_view what, double share) {
     const std::lock_guard lock(mutex_);
     if (!latest_ || latest_->first != what || latest_->second != share) {
@@ -149,7 +149,7 @@ class Course {
   py::object progress_;
   py::object exception_ = py::none();
   std::atomic<bool> cancel_{false};
-  std::mutex mutex_;  // guards the following
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool done_ = false;
   bool fresh_ = false;
@@ -192,7 +192,7 @@ py::dict run_command(const std::vector<std::string>& words,
   result["out"] = capture.out;
   result["messages"] = capture.messages;
   result["errors"] = errors;
-  // A run that was refused has recorded nothing.
+  // A run that was rejected has recorded nothing.
   result["recording"] = recording && recording->spans() ? py::cast(recording) : py::none();
   result["exception"] = course.take_exception();
   return result;
@@ -219,7 +219,7 @@ py::dict check_scenario(const std::string& text, const std::string& path,
 
 // --- Tables ---
 
-/// A view of a column's memory, which lives as long as the view.
+/// Returns a view of a column's memory. The memory lives as long as the view.
 py::object array_of(const std::shared_ptr<const Table>& table, const std::string& name) {
   const Column* const column = table->find(name);
   if (column == nullptr) throw py::key_error(name);

@@ -20,7 +20,8 @@ using core::Time;
 using core::Track;
 using core::TrackKind;
 
-/// Names of a categorical column differ: a name that is taken, or empty, gets `number` as well.
+/// Adds a name to a categorical column, whose names must differ. A name that is taken or empty gets
+/// `number` as a suffix.
 void add_name(std::vector<std::string>& names, std::set<std::string>& taken, std::string name,
               std::size_t number) {
   if (name.empty() || taken.contains(name))
@@ -29,8 +30,8 @@ void add_name(std::vector<std::string>& names, std::set<std::string>& taken, std
   names.push_back(std::move(name));
 }
 
-/// Kinds of spans have numbers with gaps; the column has indices of these names. Kinds of
-/// computation keep their names; an update on a lane is "update (11)".
+/// Returns the names of the kinds of spans. Kinds have numbers with gaps, so the column has indices
+/// of these names. Kinds of computation keep their names; an update on a lane is "update (11)".
 std::vector<std::string> kind_names() {
   std::set<std::string> taken{core::span_name(core::SpanKind::kFirstCompute +
                                               static_cast<int>(core::ComputeKind::kUpdate))};
@@ -51,7 +52,7 @@ const char* name_of(TrackKind kind) {
   return "";
 }
 
-/// "w1/gpu4 compute", "w0/gpu0 packs 1", "w0/gpu0 lane 3".
+/// Returns a name such as "w1/gpu4 compute", "w0/gpu0 packs 1" or "w0/gpu0 lane 3".
 std::string track_name(const Track& track) {
   std::string name = fmt::format("w{}/{} {}", track.worker, track.device, name_of(track.kind));
   if (track.kind == TrackKind::kLane) name += fmt::format(" {}", track.lane);
@@ -98,7 +99,7 @@ class Rows {
   std::vector<Column> columns_;
 };
 
-/// A step of a lane: what a message's receiver knows of its sender.
+/// A step of a lane, as the receiver of its message refers to it.
 struct LaneStep {
   std::int32_t track, step, pack;
   std::int64_t index;
@@ -122,7 +123,7 @@ const std::vector<T>& column_of(const Table& table, const char* name) {
 }  // namespace
 
 void Recording::track(const Track& track) {
-  // Tracks are numbered from 0 in the order in which they appear, in runs and in files.
+  // Both runs and files number tracks from 0 in the order in which they appear.
   tracks_.push_back(track);
 }
 
@@ -141,7 +142,7 @@ void Recording::span(core::TrackId track, const Span& span) {
 }
 
 void Recording::end() {
-  // Merged and imported timelines may number tracks otherwise; the column has indices of names.
+  // Merged and imported timelines may number tracks differently; the column has indices of names.
   std::map<core::TrackId, std::int32_t> index;
   std::vector<std::string> names;
   std::set<std::string> taken;

@@ -55,7 +55,7 @@ Expected<ParsedPath> parse_path(const std::string& written) {
   return parsed;
 }
 
-/// Returns the type of the field at the end of a path. ERRORS: there is none.
+/// Returns the type of the field at the end of a path. ERRORS: there is no such field.
 Expected<const FieldType*> type_of(const FieldPath& path) {
   const core::MessageType* message = &schema().root();
   const FieldType* field = nullptr;

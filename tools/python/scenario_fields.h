@@ -14,13 +14,13 @@ struct FieldState {
   std::string kind;
   bool repeated = false;
   bool written = false;
-  int count = 0;          ///< elements of a repeated field
-  std::string value;      ///< as typed, strings without quotes; empty: not written, or a message
+  int count = 0;          ///< number of elements of a repeated field
+  std::string value;      ///< value as typed, strings without quotes; empty: unset, or a message
   std::string help;       ///< the schema's comment
-  std::string otherwise;  ///< the default in the comment's words
+  std::string otherwise;  ///< the default, as the comment describes it
   std::string unit;
   std::vector<std::string> choices;
-  std::vector<std::string> fields;  ///< of a message
+  std::vector<std::string> fields;  ///< for a message, the names of its fields
 };
 
 /// Describes a field of a scenario's text; the empty path is the scenario itself. Paths are written

@@ -12,7 +12,7 @@ namespace {
 
 using core::Outcome;
 
-/// Parses all texts as numbers of a type; nullopt if one is none.
+/// Parses all texts as numbers of a type; nullopt if one of them is no such number.
 template <class Number>
 std::optional<std::vector<Number>> all_numbers(const std::vector<std::string>& texts) {
   std::vector<Number> numbers;
@@ -25,7 +25,7 @@ std::optional<std::vector<Number>> all_numbers(const std::vector<std::string>& t
   return numbers;
 }
 
-/// A column of whole numbers, else of numbers, else of texts.
+/// Returns a column of integers if all texts are integers, else of numbers or of texts.
 Column column_of(const std::string& name, const std::vector<std::string>& texts) {
   if (auto whole = all_numbers<std::int64_t>(texts)) return {name, std::move(*whole)};
   if (auto numbers = all_numbers<double>(texts)) return {name, std::move(*numbers)};

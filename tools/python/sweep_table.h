@@ -9,7 +9,7 @@
 namespace tutti::python {
 
 struct SweepTable {
-  std::vector<std::string> fields;  ///< what varies
+  std::vector<std::string> fields;  ///< names of the fields that vary
   /// A row for each completed point: `point`, the fields (numbers if all values are), `status`,
   /// `message`, the times in microseconds (NaN where there are none), `packs`, `seed`.
   Table points;

@@ -11,7 +11,7 @@ namespace tutti::python {
 
 /// Texts one after the other: text i is bytes[ends[i - 1], ends[i]) (Arrow's layout of utf8).
 struct Texts {
-  std::vector<std::int32_t> ends{0};  ///< one more than there are texts: the first is 0
+  std::vector<std::int32_t> ends{0};  ///< end of each text, after a leading 0
   std::string bytes;
 
   void add(std::string_view text);

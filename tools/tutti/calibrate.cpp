@@ -45,7 +45,7 @@ std::string percent(double error) {
   return fmt::format("{:.{}f} %", 100 * error, error < 0.0995 ? 1 : 0);
 }
 
-/// "+12.3 %": how much more the prediction is than the measurement.
+/// Returns the prediction's deviation from the measurement, such as "+12.3 %".
 std::string off(double predicted_us, double measured_us) {
   return fmt::format("{:+.1f} %", 100 * (predicted_us / measured_us - 1));
 }
@@ -110,7 +110,7 @@ const CalibratedFigure* launch_of(const Calibration& calibration) {
   return nullptr;
 }
 
-/// The line of the scenario. Paths in it start from its folder.
+/// Returns the line to add to a scenario. Paths in it are relative to its folder.
 std::string how_to_use(const Calibration& calibration, const CalibrateOptions& options) {
   namespace fs = std::filesystem;
   std::error_code status;
@@ -170,7 +170,7 @@ std::string json_of(const core::Scenario& scenario, const Calibration& c,
                             {"cluster_file", core::unless_empty(options.output)}});
 }
 
-/// Every line of `text` as a remark.
+/// Returns `text` with every line as a comment.
 std::string remarks(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -204,7 +204,7 @@ std::vector<std::string> inputs_of(const CalibrateOptions& options) {
   return inputs;
 }
 
-/// The first of the options that make no sense without --cluster.
+/// Returns the first given option that makes no sense without --cluster.
 const char* first_of_cluster(const CalibrateOptions& options) {
   if (const char* const given = options.nccl.first_given()) return given;
   if (!options.set.empty()) return "--set";

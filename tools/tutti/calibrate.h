@@ -15,15 +15,15 @@ struct CalibrateOptions {
   bool lane_steps = false;
   std::vector<std::string> logs;
   std::vector<std::string> keep;
-  std::string output;  ///< the cluster file to write, if any
+  std::string output;  ///< the cluster file to write; empty: none
   std::string format = "text";
-  std::int32_t rows = 12;  ///< of times in the text
+  std::int32_t rows = 12;  ///< number of times in the text
 
   // --cluster: NCCL's times in place of a scenario's figures
   NcclPerfOptions nccl;
-  std::vector<std::string> set;  ///< "NCCL_ALGO=Ring"
-  std::string calibration;       ///< an earlier one, which is extended
-  bool suggest = false;          ///< what to measure next
+  std::vector<std::string> set;  ///< variables, such as "NCCL_ALGO=Ring"
+  std::string calibration;       ///< an earlier calibration to extend; empty: none
+  bool suggest = false;          ///< true: suggest what to measure next
 };
 
 /// `tutti calibrate`: derives the parameters of a scenario's cluster from measurements.

@@ -18,7 +18,7 @@ struct StandardOutput {
   bool errors_as_json = false;
   Verbosity verbosity = Verbosity::kUsual;
   bool begun = false;
-  std::string error = {};  ///< the first that was reported, as JSON
+  std::string error = {};  ///< first reported error, as JSON
 };
 StandardOutput& standard_output() {
   static StandardOutput output;
@@ -48,7 +48,7 @@ Verbosity verbosity() { return standard_output().verbosity; }
 void report_errors_as_json() { standard_output().errors_as_json = true; }
 
 void write_reported_error() {
-  // A failure to write the error itself is not reported.
+  // A failure to write the error message itself is ignored.
   if (!standard_output().begun)
     static_cast<void>(std::fputs(standard_output().error.c_str(), stdout));
 }
@@ -73,7 +73,8 @@ int report(const core::Error& error) {
                 : core::to_string(problem);
     text += '\n';
   }
-  // --quiet leaves errors. Names in them may come from files and from other processes.
+  // --quiet does not suppress errors. Names in them may come from files and other processes, so the
+  // text is sanitised.
   text = core::printable(text, core::LineBreaks::kStay);
   static_cast<void>(std::fputs(text.c_str(), stderr));
   StandardOutput& output = standard_output();

@@ -54,9 +54,9 @@ int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&...
 }
 /// The amount of messages other than errors that commands write to standard error.
 enum class Verbosity {
-  kNone,    ///< --quiet: nothing
-  kUsual,   ///< notes; progress on a terminal only
-  kVerbose  ///< --verbose: progress in lines where standard error is no terminal
+  kNone,    ///< --quiet: no messages
+  kUsual,   ///< notes, and progress if standard error is a terminal
+  kVerbose  ///< --verbose: also progress as lines if standard error is no terminal
 };
 /// Called once, when the command line is known.
 void set_verbosity(Verbosity set);

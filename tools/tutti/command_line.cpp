@@ -107,15 +107,16 @@ CommandLine::~CommandLine() = default;
 
 std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
   try {
-    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // takes the last first
-    // A caller within this process has no standard error that could be quiet.
+    // CLI11 takes the last word first.
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    // A caller within this process has no standard error that --quiet could affect.
     if (capture() == nullptr)
       set_verbosity(commands_->quiet     ? Verbosity::kNone
                     : commands_->verbose ? Verbosity::kVerbose
                                          : Verbosity::kUsual);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    // Help and version are no mistakes; everything else is a wrong request.
+    // Help and version are not errors; everything else is an invalid request.
     if (error.get_exit_code() != 0) return report(wrong_words(*app_, error));
     app_->exit(error);
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);

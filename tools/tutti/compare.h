@@ -11,8 +11,9 @@
 namespace tutti::tools {
 
 struct CompareOptions {
-  std::vector<std::string> files;  ///< two timelines; with a promise, what was measured
-  std::string promise;             ///< report of tutti tune, to hold against them; empty: none
+  std::vector<std::string> files;  ///< two timelines; with `promise`, files with measurements
+  /// Report of `tutti tune` to compare with the measurements; empty: none.
+  std::string promise;
   std::string format = "text";
   std::int32_t rows = 12;  ///< number of packs in the text
 };

@@ -33,7 +33,7 @@ using core::ProblemCode;
 using core::Report;
 using core::show;
 
-/// The files themselves, and those in folders that are named, in the order of their names.
+/// Returns the named files, and the files in named folders, sorted by name.
 Expected<std::vector<std::string>> files_of(const std::vector<std::string>& named) {
   std::vector<std::string> files;
   for (const std::string& one : named) {
@@ -54,7 +54,7 @@ Expected<std::vector<std::string>> files_of(const std::vector<std::string>& name
   return files;
 }
 
-/// The rows of nccl-tests' tables, out of place where a row has that.
+/// Adds the rows of nccl-tests' tables; out-of-place times are preferred.
 Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
                           std::vector<MeasuredPoint>& points) {
   for (const core::NcclTestsTable& table : tables) {
@@ -74,7 +74,7 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
   return {};
 }
 
-/// NCCL's choices according to the trace, by kind, bytes and ranks: "ring/ll128, 8 channels".
+/// NCCL's choices in the trace, such as "ring/ll128, 8 channels", by kind, bytes and ranks.
 using Choices =
     std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::set<std::string>>;
 
@@ -93,7 +93,7 @@ Choices choices_of(const core::MeasuredRun& run) {
   return choices;
 }
 
-/// All that the files say. Traces are of one run, so they are read together.
+/// Returns all measurements in the files. Traces belong to one run, so they are read together.
 Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& files) {
   std::vector<MeasuredPoint> points;
   core::MeasuredRun run;
@@ -133,12 +133,12 @@ std::string promised_choice(const Grade& grade) {
   return fmt::format("{}, {} channels", grade.promised->choice, grade.promised->channels);
 }
 
-/// Returns true if NCCL's choice was the predicted one; nullopt if one of the two is not known.
+/// True if NCCL's choice was the predicted one; nullopt if either is unknown.
 std::optional<bool> same_choice(const Grade& grade) {
   const std::string promised = promised_choice(grade);
   if (promised.empty() || grade.measured.choice.empty()) return std::nullopt;
-  return grade.measured.choice == promised ||
-         grade.measured.choice == grade.promised->choice;  // channels are not measured
+  // The number of channels is not compared, since it is not measured.
+  return grade.measured.choice == promised || grade.measured.choice == grade.promised->choice;
 }
 
 Report row_of(const Grade& grade) {

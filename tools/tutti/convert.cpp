@@ -14,14 +14,14 @@ using core::Expected;
 
 namespace {
 
-/// A scenario in today's form, and what was moved in it; nothing was if it was in that form before.
+/// A scenario in the current form, and the changes; none if it was in that form before.
 struct Converted {
   std::string file;
   std::string text;
   std::vector<core::MovedValue> moved;
 };
 
-/// ERRORS: the file cannot be read, or is no text of fields and values.
+/// Reads and converts a scenario. ERRORS: the file cannot be read, or is not in the text format.
 Expected<Converted> converted(const std::string& file) {
   auto text = read_scenario_file(file);
   if (!text) return failed(text);
@@ -36,7 +36,8 @@ Expected<Converted> converted(const std::string& file) {
   return Converted{file, std::move(now->text), std::move(now->moved)};
 }
 
-/// Over the file that it was read from, which stays as it is until the new one is whole.
+/// Overwrites the file that the scenario was read from. It stays as it is until the new one is
+/// complete.
 Expected<void> write_over(const Converted& scenario) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(scenario.file, ignored);

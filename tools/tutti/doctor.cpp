@@ -27,12 +27,12 @@ namespace {
 namespace fs = std::filesystem;
 using core::Report;
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Finding {
   std::string name;
   bool ok = true;
   std::string found;
-  std::string remedy = {};  ///< how to get it; empty if nothing is missing
+  std::string remedy = {};  ///< how to get what is missing; empty if nothing is
 };
 
 Finding cores() {
@@ -50,7 +50,7 @@ Finding memory() {
           *free > (std::uint64_t{1} << 30) ? "" : "real runs keep every gradient in memory twice"};
 }
 
-/// Workers of `--transport shm` share memory there.
+/// Checks /dev/shm, where workers of `--transport shm` share memory.
 Finding shared_memory() {
   struct statvfs found {};
   if (::statvfs("/dev/shm", &found) != 0)
@@ -61,7 +61,7 @@ Finding shared_memory() {
           enough ? "" : "containers start with 64 MB: docker run --shm-size=1g"};
 }
 
-/// Real runs connect processes of this machine over it.
+/// Checks loopback, which connects the processes of real runs on this machine.
 Finding loopback() {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -97,7 +97,7 @@ Finding gpus() {
   return {"GPUs", true, fmt::format("{}, {}", devices, driver.value_or("unknown driver"))};
 }
 
-/// A part of Tutti that is loaded when a run asks for it.
+/// Checks for a part of Tutti that is loaded on demand.
 Finding loadable(const char* name, const char* library, const char* remedy) {
   std::error_code status;
   const bool there = fs::exists(real::module_folder() + "/lib" + library + ".so", status);
@@ -160,7 +160,7 @@ int doctor(const DoctorOptions& options, const Environment& environment) {
   for (const Finding& one : found)
     table.row({one.name, one.ok ? "ok" : "missing", one.found, one.remedy});
   std::string text = table.text(0);
-  text.erase(0, text.find('\n') + 1);  // no headings
+  text.erase(0, text.find('\n') + 1);  // remove the headings
   return print_out(text);
 }
 

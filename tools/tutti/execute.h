@@ -17,9 +17,9 @@ namespace tutti::tools {
 struct ExecuteOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  std::string timeline;  ///< the file to write, if any
+  std::string timeline;  ///< the timeline file to write; empty: none
   std::string record;    ///< none, packs or steps; default: steps if there is a timeline
-  std::string workers;   ///< "0-3"
+  std::string workers;   ///< range of workers to record, such as "0-3"
   std::optional<double> from_us;
   std::optional<double> to_us;
   std::optional<std::int64_t> most_spans;

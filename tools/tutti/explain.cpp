@@ -39,23 +39,24 @@ using core::Report;
 using core::show;
 using core::Time;
 
-/// A collective with more steps than this, over all ranks, is not run by itself: some ten seconds.
+/// A collective with more steps than this, over all ranks, is not simulated alone, which would take
+/// some ten seconds.
 constexpr std::int64_t kMaxSteps = 20'000'000;
-/// The minimum saving that is listed, as a fraction of the step.
+/// The minimum saving that is reported, as a fraction of the step.
 constexpr double kWorthTelling = 0.001;
 
-/// One pack: from what no algorithm beats to what it took.
+/// The times of one pack, from the lower bound to its time in the step.
 struct PackCosts {
   std::int32_t pack = 0;
   core::Bytes bytes;
-  Time least;                       ///< no algorithm takes less on this cluster
-  std::optional<Time> closed_form;  ///< ports alone
-  std::optional<Time> alone;        ///< all links, nobody else on them
+  Time least;                       ///< lower bound for any algorithm on this cluster
+  std::optional<Time> closed_form;  ///< closed form, which considers ports only
+  std::optional<Time> alone;        ///< all links, without competing traffic
   Time in_step;
   core::ClosedForm form;
-  std::string by_nccl;  ///< its choices; empty: not by its model
+  std::string by_nccl;  ///< NCCL's choices; empty: not by NCCL's model
   std::shared_ptr<const core::nccl::CollectiveTime>
-      nccl;  ///< of the whole; null: not by its model, or parts are
+      nccl;  ///< predicted time of the whole; null: not by NCCL's model, or only parts are
 };
 
 /// The outcome of a what-if; nullopt: the scenario is invalid.
@@ -68,7 +69,7 @@ struct Explanation {
   core::Scenario scenario;
   core::Summary summary;
   std::vector<PackCosts> packs;
-  std::vector<Answer> answers;  ///< those that save most first
+  std::vector<Answer> answers;  ///< sorted by saving, largest first
   std::vector<std::string> notes;
 };
 
@@ -96,9 +97,8 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
-    // Packs that are gathered, or are not gradients, are not reduced by the strategy's reduction.
-    // Collectives of a trace may have groups of ranks for which there are no bounds or closed
-    // forms.
+    // The strategy's reduction does not apply to packs that are gathered or are not gradients.
+    // Collectives of a trace may have groups of ranks without bounds or closed forms.
     const bool of_trace = scenario.plan.graph != nullptr;
     const bool reduced = !of_trace && !pack.payload.reduction &&
                          scenario.plan.collective(pack).kind == scenario.strategy.collective;
@@ -146,7 +146,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
   return list;
 }
 
-/// All what-ifs, on all cores.
+/// Evaluates all what-ifs, on all cores.
 Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
                                          const core::Summary& summary, const core::Library& library,
                                          int threads, const Interrupt& interrupt,

@@ -11,8 +11,8 @@
 namespace tutti::tools {
 
 struct ExplainOptions {
-  ScenarioOptions scenario;         ///< or the first trace
-  std::vector<std::string> traces;  ///< further files of the run
+  ScenarioOptions scenario;         ///< the scenario, or the first trace
+  std::vector<std::string> traces;  ///< further trace files of the run
   // Facts that a trace does not contain (ImportTraceOptions).
   std::string machine;
   std::optional<std::int64_t> nodes;
@@ -21,7 +21,7 @@ struct ExplainOptions {
   std::string format = "text";
   int rows = 12;           ///< number of packs and of what-ifs in the text
   int threads = 0;         ///< 0: the number of cores
-  bool algorithm = false;  ///< explain the collective's algorithm in place of the step
+  bool algorithm = false;  ///< true: explain the collective's algorithm instead of the step
 };
 
 /// `tutti explain`: shows why a step takes as long as it does, and what would make it faster; for

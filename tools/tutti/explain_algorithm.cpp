@@ -39,7 +39,7 @@ struct LinkLine {
   Time busy;
 };
 
-/// A part of the time, and what takes it.
+/// A part of the time, and its cause.
 struct Loss {
   std::string what;
   Time time;
@@ -53,12 +53,12 @@ struct AlgorithmCosts {
   Bytes bytes;
   core::Rounds rounds;
   std::int64_t least_rounds = 0;
-  Time time;       ///< simulated alone
-  Time of_little;  ///< … one element of each chunk
+  Time time;       ///< simulated time without other traffic
+  Time of_little;  ///< like `time`, with one element per chunk
   Bytes little;
   core::Bound bound;
   core::Bound little_bound;
-  std::vector<LinkLine> links;  ///< the busiest first
+  std::vector<LinkLine> links;  ///< busiest link first
   std::vector<Loss> losses;
 };
 
@@ -72,8 +72,8 @@ std::int64_t total_steps(const core::Schedule& schedule) {
   return steps;
 }
 
-/// The fewest rounds in which ranks that each send and receive one message at a time can do it:
-/// what everybody has to learn of everybody doubles with each.
+/// Returns the minimum number of rounds if each rank sends and receives one message at a time: a
+/// rank's knowledge can at most double in each round.
 std::int64_t least_rounds(core::CollectiveKind kind, std::int64_t ranks) {
   if (ranks == 1) return 0;
   switch (kind) {
@@ -105,8 +105,9 @@ std::vector<LinkLine> link_lines(const core::Cluster& cluster, const sim::LinkLo
   return lines;
 }
 
-/// Divides the time: what no algorithm avoids; more bytes on the busiest link than that; latencies
-/// of the rounds; and the rest, in which messages wait for each other or for reductions.
+/// Divides the time into: the lower bound for any algorithm; more bytes than that on the busiest
+/// link; latencies of the rounds; and the rest, in which messages wait for each other or for
+/// reductions.
 std::vector<Loss> losses_of(const AlgorithmCosts& costs) {
   std::vector<Loss> losses{{"the cuts of the fabric: " + costs.bound.reason, costs.bound.time}};
   Time left = costs.time - std::min(costs.time, costs.bound.time);

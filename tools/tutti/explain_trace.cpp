@@ -22,7 +22,7 @@ using core::Report;
 using core::show;
 using core::Time;
 
-/// A part of the step, measured and predicted.
+/// A part of the step: its measured and its predicted time.
 struct PartOfStep {
   const char* name;
   const char* key;

@@ -21,7 +21,7 @@ namespace {
 using core::Expected;
 using core::ProblemCode;
 
-/// FILE with another ending.
+/// Returns the input's path with the format's extension.
 std::string default_output(const ExportOptions& options) {
   std::filesystem::path path(options.timeline);
   if (options.to == "perfetto") return path.replace_extension(".perfetto-trace").string();

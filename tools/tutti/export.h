@@ -11,7 +11,7 @@ struct ExportOptions {
   std::string to;  ///< perfetto, csv, svg; of a scenario: msccl, mscclpp, chakra, goal,
                    ///< goal-binary
   std::string table = "spans";
-  std::string output;           ///< "-": standard output
+  std::string output;           ///< output file; "-": standard output
   std::string format = "text";  ///< the format of messages about the export
 };
 

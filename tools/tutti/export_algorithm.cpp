@@ -28,7 +28,7 @@ using core::Rank;
 using core::Schedule;
 using core::Step;
 
-/// `large` is `small` with everything `factor` times as long.
+/// True if `large` equals `small` with all lengths multiplied by `factor`.
 bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor) {
   const auto scaled = [factor](const Range& a, const Range& b) {
     return a.buffer == b.buffer && a.offset * factor == b.offset && a.count * factor == b.count;
@@ -53,7 +53,7 @@ bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor
   return true;
 }
 
-/// Elements with which every chunk may be one element.
+/// Returns numbers of elements for which every chunk may be one element.
 std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Collective& planned) {
   if (const auto& custom = scenario.strategy.custom) {
     const auto even = custom->made->even_elements();
@@ -65,7 +65,8 @@ std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Colle
   return {1, ranks, ranks * lanes};
 }
 
-/// The first pack's schedule at as many elements as it has chunks. ERRORS: it has no such form.
+/// Returns the first pack's schedule with as many elements as it has chunks. ERRORS: it has no such
+/// form.
 Expected<std::string> algorithm_text(const core::Scenario& scenario, const std::string& to) {
   const bool plan = to == "mscclpp";
   const std::string format = plan ? "a plan of MSCCL++" : "MSCCL's XML";

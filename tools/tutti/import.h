@@ -10,8 +10,8 @@
 namespace tutti::tools {
 
 struct ImportTfConfigOptions {
-  std::string from = "env";  ///< file, or "env"
-  InitOptions scenario;      ///< everything except its nodes
+  std::string from = "env";  ///< file with TF_CONFIG, or "env"
+  InitOptions scenario;      ///< options of the scenario, except its nodes
 };
 
 struct ImportOptions {
@@ -19,7 +19,7 @@ struct ImportOptions {
   ImportNcclTopologyOptions nccl_topology;
   ImportTraceOptions trace;
   enum class Kind { kTrace, kTfConfig, kNcclTopology };
-  Kind kind = Kind::kTrace;  ///< which of them was asked for
+  Kind kind = Kind::kTrace;  ///< the requested kind of import
 };
 
 /// `tutti import tf-config` writes a scenario to start from with as many workers as TF_CONFIG has;

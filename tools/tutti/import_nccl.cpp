@@ -38,7 +38,7 @@ struct NamedGraph {
   const char* name;
   const Graph& graph;
 };
-/// In the order in which NCCL writes them.
+/// Returns the graphs in the order in which NCCL writes them.
 std::vector<NamedGraph> all(const core::nccl::Graphs& g) {
   return {{"ring", g.ring},
           {"tree", g.tree},
@@ -60,7 +60,8 @@ std::string pattern_name(core::nccl::Pattern pattern) {
   return "?";
 }
 
-/// "0 1 2 3", and over several nodes the cards at both ends: "NET 0 → 0 1 2 3 → NET 1".
+/// Returns text such as "0 1 2 3"; over several nodes, with the cards at both ends: "NET 0 → 0 1 2
+/// 3 → NET 1".
 std::string channel_text(const GraphChannel& channel, bool heads) {
   const std::string gpus = fmt::format("{}", fmt::join(channel.gpus, " "));
   if (channel.nets.size() < 2) return gpus;
@@ -163,8 +164,8 @@ std::string graphs_json(const SearchResult& found, const Channels& channels, std
                             {"graphs", core::list_of(all(found.graphs), graph_report)}});
 }
 
-/// Returns the differences from a graph of a dump: "8 channels, the dump has 16; …". Empty if there
-/// are none.
+/// Returns the differences from a graph of a dump, such as "8 channels, the dump has 16; …"; empty
+/// if there are none.
 std::string differences(const Graph& found, const Graph& dumped) {
   std::vector<std::string> all;
   const auto differ = [&all](const char* what, const auto& ours, const auto& theirs) {
@@ -186,7 +187,8 @@ std::string differences(const Graph& found, const Graph& dumped) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-/// Says graph by graph whether a dump has what was found. Answers kRunFailed if not.
+/// Reports, per graph, whether the dump equals the search result. Returns kRunFailed if it does
+/// not.
 int compare(const SearchResult& found, const std::string& path) {
   const auto dumped = core::nccl::load_graphs(path);
   if (!dumped) return report(dumped.error());
@@ -204,7 +206,7 @@ int compare(const SearchResult& found, const std::string& path) {
   return status != kDone || same ? status : static_cast<int>(kRunFailed);
 }
 
-/// Writes `text` there, and says so.
+/// Writes `text` to the file, and reports that.
 int write(const std::string& path, const std::string& text,
           const ImportNcclTopologyOptions& options) {
   std::error_code ignored;
@@ -235,7 +237,7 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
 /// The search settings in NCCL's environment variables, and graphs that need not be searched.
 struct Preferences {
   SearchSettings settings;
-  std::vector<Graph> graphs;  ///< of NCCL_GRAPH_FILE
+  std::vector<Graph> graphs;  ///< graphs of the file NCCL_GRAPH_FILE
 };
 
 core::Expected<Preferences> preferences_of(const std::vector<std::string>& written) {
@@ -306,7 +308,7 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
   if (!like) return failed(like);
   auto text = cluster_text(topology, words, **like, settings);
   if (!text) return text;
-  // The output must be a valid cluster; errors of the request show here.
+  // Check that the output is a valid cluster, which also detects errors in the request.
   const auto scenario = core::read_scenario("cluster {\n" + *text +
                                                 "}\nworkload { variable { name: \"a\" shape: 1 } "
                                                 "update_ms: 0 } strategy { algorithm: \"ring\" }",
@@ -346,7 +348,7 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   if (options.graphs) return tell_graphs(options, *topology, *preferences, *format);
   const auto text = cluster_of(options, *topology, preferences->settings, environment.library);
   if (!text) return report(text.error());
-  // Last, so that with --format json every other error is JSON.
+  // This check comes last, so that with --format json every other error is JSON.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
     return refuse({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
                   "--format json and --graph-file write graphs; add --graphs");

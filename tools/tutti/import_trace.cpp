@@ -49,7 +49,7 @@ Expected<Wanted> wanted_of(const std::string& path) {
                  path);
 }
 
-/// The format of all files: traces of one run are of one program.
+/// Returns the format of all files. Traces of one run come from one program.
 Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
   if (!options.from.empty()) {
     const auto named = core::parse_trace_format(options.from);
@@ -60,7 +60,7 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
   }
   std::optional<core::TraceFormat> format;
   for (const std::string& file : options.files) {
-    // A word that is no file was meant as a format.
+    // A word that is no file is probably meant as a format.
     std::error_code ignored;
     if (file.find_first_of("./") == std::string::npos && !std::filesystem::exists(file, ignored))
       return refused({ProblemCode::kUnknownName},
@@ -270,7 +270,7 @@ Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions&
   return models;
 }
 
-/// Reads the scenario that was made, as a run would: wrong names in the options show here.
+/// Reads the generated scenario as a run would, which detects wrong names in the options.
 Expected<core::Scenario> read_made(const core::ScenarioOfRun& made, const std::string& path,
                                    const Environment& environment) {
   auto scenario = core::read_scenario(made.text, path, environment.library);
@@ -310,7 +310,7 @@ Expected<void> write_measurements(const MeasuredRun& run, const std::string& pat
 }  // namespace
 
 bool is_trace(const std::string& path) {
-  // Whoever reads from a pipe takes its bytes away, and may wait for ever.
+  // Do not probe pipes: reading would consume their bytes, and might block forever.
   std::error_code status;
   if (!std::filesystem::is_regular_file(path, status)) return false;
   const auto begin = core::first_bytes(path, core::kBytesToRecognise);
@@ -364,7 +364,7 @@ Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
 
 namespace {
 
-/// A timeline whose packs are called as those of another one.
+/// A timeline whose packs get the names of those in another one.
 class NamedLike : public core::TimelineTee {
  public:
   NamedLike(core::TimelineSink& sink, core::TimelineSink& nobody, const core::RunInfo* like,
@@ -380,7 +380,7 @@ class NamedLike : public core::TimelineTee {
   }
 
  private:
-  /// Sizes may differ by padding.
+  /// True if the packs have similar sizes, which may differ by padding.
   [[nodiscard]] bool is_like(const core::RunInfo& run) const {
     constexpr double kMaxPadding = 0.02;
     if (packs_ == 0 || packs_ > run.packs.size() || packs_ != like_->packs.size()) return false;

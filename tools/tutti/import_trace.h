@@ -19,7 +19,7 @@ struct ImportTraceOptions {
   std::string from;  ///< the format's name; empty: recognised by the content
   std::vector<std::string>
       output;        ///< .tutti: a timeline; .textproto: a scenario; .log: measurements
-  std::string name;  ///< of the run; empty: that of the first file
+  std::string name;  ///< name of the run; empty: that of the first file
   std::string machine;
   std::optional<std::int64_t> nodes;
   std::string link;
@@ -32,10 +32,11 @@ struct ImportTraceOptions {
 struct ReadTraces {
   core::MeasuredRun run;
   core::StepModel model;
-  std::string name;  ///< of the run
+  std::string name;  ///< name of the run
   core::ScenarioFacts facts;
   std::vector<std::string> notes;
-  std::optional<core::Error> no_sizes;  ///< why gradients have no sizes, which a scenario needs
+  /// Reason why gradients have no sizes, which a scenario needs.
+  std::optional<core::Error> no_sizes;
 };
 /// True if the file is a trace or log that is read, by its content.
 bool is_trace(const std::string& path);

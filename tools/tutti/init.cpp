@@ -25,7 +25,7 @@ struct NamedList {
   const char* name;
   std::vector<std::string> entries;
 };
-/// The names that scenarios can use.
+/// Returns the names that scenarios can use.
 std::vector<NamedList> lists_of(const Library& library) {
   return {{"machines", library.names(Library::Kind::kMachine)},
           {"links", library.names(Library::Kind::kLink)},
@@ -52,8 +52,8 @@ std::string list_json(const Library& library) {
   return result_json(report);
 }
 
-/// Returns the shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if
-/// there is one.
+/// Returns the shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100");
+/// empty if there is none.
 std::string profile_of(const Library& library, const std::string& model,
                        const std::string& machine) {
   for (const std::string& name : library.names(Library::Kind::kLayerTimes)) {
@@ -64,8 +64,8 @@ std::string profile_of(const Library& library, const std::string& model,
   return "";
 }
 
-/// nccl needs GPUs; everything can form a ring. A machine that cannot be read is complained about
-/// later.
+/// Returns nccl if the machine has GPUs, else ring, which works everywhere. An unreadable machine
+/// is reported later.
 std::string usual_algorithm(const InitOptions& options, const Library& library) {
   const auto file = library.find(Library::Kind::kMachine, options.machine, options.output);
   if (!file) return "ring";
@@ -80,9 +80,9 @@ struct DragonflyAsked {
   std::int64_t workers = 4, routers = 4, links = 1;
 };
 
-/// Groups of 4 routers with 4 workers each, and as many links between groups as join every two of
-/// them; larger ones, half as many workers on a router as routers in a group, where that would be
-/// more links than can be simulated.
+/// Returns a dragonfly of groups of 4 routers with 4 workers each, with links between every two
+/// groups. If these links are too many to simulate, groups are larger, and a router has half as
+/// many workers as its group has routers.
 DragonflyAsked dragonfly_of(std::int64_t nodes) {
   constexpr std::int64_t kMaxRouters = 4096;
   DragonflyAsked best;
@@ -103,7 +103,8 @@ DragonflyAsked dragonfly_of(std::int64_t nodes) {
   return best;
 }
 
-/// Returns a shape that holds this many workers: leaves of 16 and 8 spines, or dragonfly_of() them.
+/// Returns the shape for this number of workers: leaves of 16 workers and 8 spines, or
+/// dragonfly_of().
 std::string shape_text(const InitOptions& options) {
   if (options.network == "fat_tree") {
     return "    # Each leaf switch has several workers with their cards; spines connect the "
@@ -216,10 +217,10 @@ int init(const InitOptions& options, const Environment& environment) {
   const std::string target =
       options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
-  // The output must be a valid scenario; errors of the request show here.
+  // Check that the output is a valid scenario, which also detects errors in the request.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {
-    // There is no file yet whose lines could be pointed at.
+    // There is no file yet, so locations would be meaningless.
     std::vector<core::Problem> problems = scenario.error().problems();
     for (core::Problem& problem : problems) problem.where = core::Location();
     return report(Error(core::ErrorKind::kRequest, std::move(problems)));

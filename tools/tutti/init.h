@@ -11,13 +11,14 @@ struct InitOptions {
   std::string model = "resnet50_torchvision";
   std::string machine = "dgx1-v100";
   std::int64_t nodes = 2;
-  std::string network = "one_switch";  ///< or "rails", "fat_tree", "dragonfly"
+  /// Kind of network: one_switch, rails, fat_tree or dragonfly.
+  std::string network = "one_switch";
   std::string link;       ///< a kind of network link; empty: the user has to edit the latency
   std::string algorithm;  ///< empty: nccl if the machine has GPUs, else ring; with servers: none
   std::int64_t servers =
       0;               ///< number of parameter servers; 0: gradients are reduced by an algorithm
-  std::string output;  ///< empty: standard output
-  bool force = false;  ///< overwrite
+  std::string output;  ///< output file; empty: standard output
+  bool force = false;  ///< true: overwrite the file
   bool list = false;
   std::string format = "text";
 };

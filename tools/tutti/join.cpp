@@ -27,10 +27,9 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// A name that cannot be resolved yet may turn out to be that of another machine, so it is not
-/// near.
+/// True if the host is this machine. A name that cannot be resolved yet may belong to another one.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
-/// Returns true if the text itself is local, without resolving names.
+/// True if the text itself names this machine, without resolving names.
 bool is_said_near(const std::string& host) {
   return host == "localhost" || host.starts_with("127.");
 }
@@ -51,7 +50,7 @@ Expected<std::string> read_secret(const JoinOptions& options, const real::Variab
   return text;
 }
 
-/// Beyond this machine only with a secret.
+/// Checks that there is a secret if the address is not on this machine.
 Expected<void> check_secret(const Address& at, const std::string& secret,
                             const std::string& doing) {
   if (is_near(at.host)) return {};
@@ -261,9 +260,9 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   join.ranks = part.launch ? part.launch->size : 0;
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
-  // A worker that was started here is ended by its coordinator, in order, or goes with it
-  // (real::end_with_parent()). That one has looked whether its workers fit into memory; one that
-  // joins from elsewhere looks itself.
+  // A worker that was started here is ended by its coordinator in order, or ends with it
+  // (real::end_with_parent()). Its coordinator has checked that workers fit into memory; a worker
+  // that joins from elsewhere checks that itself.
   if (!quiet) join.free_memory = [] { return free_memory(); };
   std::optional<Interrupt> interrupt;
   if (!quiet) join.interrupted = &interrupt.emplace().flag();
@@ -271,8 +270,8 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   if (end.done) return kDone;
   if (quiet && end.told) return kRunFailed;
   const int status = report(end.done.error());
-  // Launchers kill all other processes when one has failed, but rank 0 has to complete its files.
-  // Its exit status reports the failure for all.
+  // Launchers kill all other processes when one has failed, but rank 0 must complete its files. Its
+  // exit status reports the failure for all ranks.
   return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 

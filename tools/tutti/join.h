@@ -14,8 +14,10 @@ namespace tutti::tools {
 /// The role of this process in a run: it coordinates the run, or it joins one.
 struct PartInRun {
   bool coordinates = true;
-  real::Gathering gathering;                                ///< if it coordinates
-  std::function<std::optional<real::Appointment>()> where;  ///< if it joins: finds the coordinator
+  /// The options for gathering workers, if this process coordinates.
+  real::Gathering gathering;
+  /// Finds the coordinator, if this process joins.
+  std::function<std::optional<real::Appointment>()> where;
   std::optional<real::Launch> launch;
   std::chrono::duration<double> wait{60};
   std::shared_ptr<real::RendezvousFile> rendezvous;

@@ -1,4 +1,4 @@
-// The program `tutti` (command_line.h has its commands).
+// The program `tutti`; its commands are in command_line.h.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,7 +21,8 @@
 namespace tutti::tools {
 namespace {
 
-/// `--format json`, which errors follow as well, those of the words among them.
+/// True if the words contain `--format json`. Errors then have that format too, including errors in
+/// the words.
 bool asks_for_json(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--format=json" ||
@@ -39,13 +40,14 @@ int run(const std::vector<std::string>& words) {
   if (asks_for_json(words)) report_errors_as_json();
   if (const auto ended = command_line.parse(words)) return *ended;
   const Environment environment{core::Library(core::library_folder())};
-  // Processes of a real run share devices' address spaces with drivers that map more than there is.
+  // Real runs are not limited, since drivers of devices map more address space than there is
+  // memory.
   if (!command_line.leaves_this_process()) stay_within_memory();
   return command_line.run(environment);
 }
 
-/// A descriptor that is closed would go to the next file that is opened, and what is said on stderr
-/// with it.
+/// Opens descriptors that are closed. Otherwise the next opened file would get such a number, and
+/// messages to stderr would go into it.
 void occupy_standard_descriptors() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(file, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
@@ -57,8 +59,8 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   tutti::tools::occupy_standard_descriptors();
-  // A reader that is gone, and a file beyond what is allowed, show as errors of the write, so that
-  // nothing half written stays for them.
+  // A closed pipe and an exceeded file size limit then are errors of write calls, after which
+  // incomplete files are removed.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

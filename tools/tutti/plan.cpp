@@ -35,9 +35,9 @@ using core::Scenario;
 using core::Schedule;
 using core::show;
 
-/// Nobody reads more steps than this.
+/// Longer lists of steps are not printed, since nobody reads them.
 constexpr std::int64_t kMaxPrintedSteps = 20'000;
-/// Characters of a pack's names in the table, and of a line that names them all.
+/// Width in characters of a pack's names in the table, and of a line that names all of them.
 constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
 std::string name_of(const Scenario& scenario, const Member& member) {
@@ -87,7 +87,8 @@ const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
 
 // --- text ---
 
-/// "conv1.weight", or "fc.weight[0..100)" of a gradient that several packs share.
+/// Returns the names of the pack's members: "conv1.weight", or "fc.weight[0..100)" for a gradient
+/// that several packs share.
 std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack) {
   std::vector<std::string> names = core::names_of(scenario.workload, pack);
   for (std::size_t i = 0; i < pack.payload.members.size(); ++i) {
@@ -98,7 +99,7 @@ std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack
   return names;
 }
 
-/// Returns as many names as a line holds, and the number of the remaining ones.
+/// Returns as many names as fit into a line, and the number of the remaining ones.
 std::string some_names(const Scenario& scenario, const Pack& pack) {
   std::string text;
   const std::vector<std::string> names = member_texts(scenario, pack);
@@ -125,7 +126,8 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
   return text + line + '\n';
 }
 
-/// "16 ranks"; of groups that do not wait for each other, whose own these are.
+/// Returns text such as "16 ranks". With asynchronous workers, it also names the group, since
+/// groups do not wait for each other.
 std::string taking_part(const Scenario& scenario, const Pack& pack) {
   const std::int32_t ranks = scenario.plan.collective(pack).schedule->ranks();
   if (core::reduction_scope(scenario.strategy, scenario.plan) !=
@@ -136,7 +138,7 @@ std::string taking_part(const Scenario& scenario, const Pack& pack) {
                      scenario.plan.partition->groups());
 }
 
-/// "pscpu, 2 shards": how a pack of a strategy with several algorithms travels.
+/// Describes, such as "pscpu, 2 shards", the algorithm of a pack if the strategy has several.
 std::string way_of(const Scenario& scenario, const Pack& pack) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const std::string& name =
@@ -144,13 +146,14 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
   return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
 }
 
-/// Returns the rank that holds a variable, or that sums its gradients: "w4/cpu0". With asynchronous
-/// workers: that of the first worker.
+/// Returns the rank that holds a variable, or that sums its gradients, such as "w4/cpu0". With
+/// asynchronous workers, the rank is that of the first worker.
 std::string where_it_lies(const Collective& collective) {
   return rank_name(collective, collective.root);
 }
 
-/// "Ring LL128, 24 channels × 640 threads, 312 us": its choice, and what that takes alone.
+/// Returns NCCL's choice and the time that it takes alone, such as "Ring LL128, 24 channels × 640
+/// threads, 312 us".
 std::string by_nccl(const Collective& collective) {
   std::string text = core::describe_nccl(collective);
   std::string took;
@@ -160,7 +163,7 @@ std::string by_nccl(const Collective& collective) {
   return text + took + (capped.empty() ? "" : ", capped at " + capped);
 }
 
-/// Prints a line per pack. What all packs have in common is printed once, above.
+/// Prints a line per pack. Values that all packs have in common are printed once, above.
 std::string packs_table(const Scenario& scenario) {
   struct Column {
     std::string heading;
@@ -367,7 +370,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
   return result_json(report.add("notes", notes_of(scenario)));
 }
 
-/// ERRORS: options that say two things at once.
+/// Checks the options. ERRORS: some contradict each other.
 Expected<void> check_graph_options(const PlanOptions& options) {
   if (options.graph.empty()) {
     if (!options.simulate)

@@ -12,13 +12,14 @@ namespace tutti::tools {
 struct PlanOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  bool variables = false;                ///< name every gradient in the text
-  bool schedule = false;                 ///< print the steps of one pack or exchange
-  bool check = false;                    ///< prove the schedules
-  std::int32_t pack = 0;                 ///< the pack for `schedule`
-  std::optional<std::int32_t> exchange;  ///< the exchange for `schedule`, instead of a pack
-  std::string graph;                     ///< file to draw the step into, if any
-  bool simulate = true;                  ///< times and critical path of `graph` are simulated
+  bool variables = false;                ///< true: name every gradient in the text
+  bool schedule = false;                 ///< true: print the steps of one pack or exchange
+  bool check = false;                    ///< true: prove the schedules
+  std::int32_t pack = 0;                 ///< pack for `schedule`
+  std::optional<std::int32_t> exchange;  ///< exchange for `schedule`, instead of a pack
+  std::string graph;                     ///< file to draw the step into; empty: none
+  /// True: simulate the times and the critical path for `graph`.
+  bool simulate = true;
 };
 
 /// `tutti plan`: shows what a training step communicates, and how.

@@ -27,14 +27,14 @@ using core::Rank;
 using core::Scenario;
 using core::Schedule;
 
-/// Elements with which a schedule is proved: odd, and enough to fill every chunk.
+/// Number of elements for proofs: odd, and large enough to fill every chunk.
 constexpr std::int64_t kCheckedElements = 4099;
-/// More words of clocks and cells, and more steps, than anyone waits for (some minutes).
+/// Limits of the words of clocks and cells, and of the steps: a larger proof would take minutes.
 constexpr std::int64_t kMaxCheckedWords = std::int64_t{1} << 27;
 constexpr std::int64_t kMaxCheckedSteps = 10'000'000;
 
-/// NCCL's steps for a collective that has its choice, `elements` of it in the place of all. ERRORS:
-/// what is not lowered.
+/// Returns NCCL's steps for a collective with a known choice, on `elements` elements. ERRORS: the
+/// choice cannot be lowered.
 Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
                                                   std::int64_t elements) {
   const core::nccl::CollectiveTime& time = *planned.nccl;
@@ -51,13 +51,13 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
 }
 
 /// NCCL's schedule inside workers, as NCCL would execute it; or rings, if that cannot be lowered.
-/// `words` says which.
+/// `words` describes which.
 struct LoweredParts {
   std::shared_ptr<const Schedule> schedule;
   std::string words;
 };
 
-/// `small`: the same collective on fewer elements, in the place of all.
+/// Lowers the parts. `small` is the same collective on fewer elements, and replaces it.
 LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collective& small) {
   std::string words;
   std::size_t next = 0;
@@ -73,8 +73,8 @@ LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collectiv
   return {std::move(schedule), std::move(words)};
 }
 
-/// Returns the size of the checker's state for a schedule: a word per element of every buffer of
-/// every rank.
+/// Returns the size of the checker's state for a schedule, in words: one per element of every
+/// buffer of every rank.
 std::int64_t words_to_check(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
   std::int64_t words = 0;
@@ -90,7 +90,8 @@ std::int64_t elements_to_check(const Collective& planned) {
   return std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
 }
 
-/// `small` is `planned` at a size that can be proved; `as_it_is`: it is `planned` itself.
+/// Proves a schedule. `small` is `planned` at a size that can be proved; if `as_it_is`, it equals
+/// `planned`.
 Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small,
                             bool as_it_is) {
   Contract contract = small.contract();
@@ -106,7 +107,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
                               small.elements, planned.root, !can_be_in_place(planned.kind));
     }
   }
-  // Fewer elements may be fewer parts, of what does not cut evenly.
+  // With fewer elements there may be fewer parts, if the elements cannot be divided evenly.
   const core::CollectiveParts* const parts = core::timed_parts(planned);
   if (parts && small.parts && small.parts->all.size() == parts->all.size()) {
     LoweredParts own = lowered_parts(*parts, small);
@@ -142,8 +143,8 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const core::Cluster& cluster = *scenario.cluster;
   const auto& partition = scenario.plan.partition;
-  // Packs on servers are proved at full size: their location depends on it. Sparse or saved data is
-  // not reduced by the strategy's reduction of gradients.
+  // Packs on servers are proved at full size, since their location depends on it. The strategy's
+  // reduction of gradients does not apply to sparse or saved data.
   const bool as_it_is = core::on_servers(core::reduction_scope(scenario.strategy, scenario.plan)) ||
                         pack.payload.reduction.has_value();
   Collective small =
@@ -207,7 +208,7 @@ Expected<std::string> prove_schedules(const Scenario& scenario) {
 }
 
 Expected<std::string> check_task_graphs(const Scenario& scenario) {
-  if (const auto& graph = scenario.plan.graph)  // was checked when it was read
+  if (const auto& graph = scenario.plan.graph)  // checked when it was read
     return fmt::format(
         "task graphs of the trace: {} tasks of {} ranks: the step ends, every "
         "message is received, and all ranks take part in the same collectives\n",

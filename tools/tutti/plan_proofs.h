@@ -16,7 +16,8 @@ std::int64_t steps_of(const core::Schedule& schedule);
 /// lowered, else the steps that are executed.
 struct ShownSteps {
   core::Collective collective;
-  std::string why_not_nccls;  ///< why NCCL's own steps are not shown although its choice is known
+  /// Reason why NCCL's own steps are not shown although its choice is known.
+  std::string why_not_nccls;
 };
 ShownSteps shown_steps(const core::Collective& planned);
 

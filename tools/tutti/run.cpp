@@ -49,7 +49,7 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
 
 real::Gathering gathering_of(const real::Gathering& part, const RealOptions& options,
                              double timeout_seconds) {
-  // Processes of a busy machine may need some seconds to start.
+  // On a busy machine, processes may need some seconds to start.
   constexpr double kMin = 10, kMax = 60;
   real::Gathering gathering = part;
   if (gathering.spawn == real::Gathering::Spawn::kAll && !options.join.wait_seconds)
@@ -85,7 +85,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
         "--compute busy applies only to CPUs: on GPUs, computation keeps the GPU busy anyway");
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
-  // The same command runs everywhere; --listen is for the one that coordinates.
+  // The same command runs on all machines; only the coordinator uses --listen.
   if (!part->coordinates) return join_run(*part, -1, "", false);
   executor_options->verify = !options.no_verify;
   executor_options->busy = options.compute == "busy";
@@ -120,7 +120,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
 }
 
 int worker(const WorkerOptions& options, const Environment&) {
-  // First of all: a worker that waits for a coordinator that is gone would wait for a minute.
+  // This check comes first: without it, a worker whose coordinator is gone would wait for a minute.
   if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
   if (options.worker >= 0) ::prctl(PR_SET_NAME, fmt::format("tutti w{}", options.worker).c_str());
   if (options.worker < -1)

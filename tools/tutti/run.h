@@ -7,10 +7,10 @@ namespace tutti::tools {
 
 /// The options by which the processes of a run find each other; common to run and worker.
 struct JoinOptions {
-  std::string listen;       ///< "HOST:PORT"
+  std::string listen;       ///< address to listen at, "HOST:PORT"
   std::string secret_file;  ///< file with the secret; by default the secret is in TUTTI_SECRET
-  std::string rendezvous;  ///< "HOST:PORT", a folder or a file: needed if the launcher does not say
-                           ///< where rank 0 is
+  /// "HOST:PORT", a folder or a file; needed if the launcher does not provide rank 0's address.
+  std::string rendezvous;
   std::string launcher = "auto";
   std::optional<double> wait_seconds;
 };
@@ -20,7 +20,7 @@ struct RealOptions {
   JoinOptions join;
   std::string transport;       ///< tcp (the default) or shm
   std::optional<int> streams;  ///< TCP connections between each pair of workers; default 1
-  std::optional<double> timeout_seconds;  ///< default 60
+  std::optional<double> timeout_seconds;  ///< time limit in seconds; default 60
 };
 
 /// Returns the executor's options, without how workers find each other. ERRORS (requests): an
@@ -37,7 +37,7 @@ struct RealRunOptions : ExecuteOptions {
   std::string backend = "tcp";
   RealOptions real;
   bool no_verify = false;
-  std::string compute = "sleep";  ///< or busy
+  std::string compute = "sleep";  ///< how to represent computation: sleep or busy
   bool emulate = false;
   std::optional<double> time_scale;
 };
@@ -46,10 +46,10 @@ struct RealRunOptions : ExecuteOptions {
 int run_for_real(const RealRunOptions& options, const Environment& environment);
 
 struct WorkerOptions : JoinOptions {
-  std::string join;  ///< "10.0.0.1:4711"
+  std::string join;  ///< address of the coordinator, such as "10.0.0.1:4711"
   std::int32_t worker = -1;
   std::int32_t child_of =
-      0;  ///< the coordinator's process, which started this one and reports errors; 0: none
+      0;  ///< process of the coordinator, which started this one and reports its errors; 0: none
 };
 
 /// `tutti worker`: runs one worker process of a run.

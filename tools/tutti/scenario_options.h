@@ -13,11 +13,11 @@ namespace tutti::tools {
 /// A scenario's file and the changes to it.
 struct ScenarioOptions {
   std::string file;
-  std::vector<std::string> set;  ///< "strategy.shards=4"
-  std::string calibration;  ///< file of measured NCCL times (cluster.nccl_calibration); empty: as
-                            ///< the scenario says
-  std::string tf_config;    ///< file, or "env": that of the environment; its workers instead of the
-                            ///< scenario's
+  std::vector<std::string> set;  ///< overrides, such as "strategy.shards=4"
+  /// File of measured NCCL times (cluster.nccl_calibration); empty: the scenario's.
+  std::string calibration;
+  /// File, or "env" for the environment's TF_CONFIG; its workers replace the scenario's.
+  std::string tf_config;
 
   /// All that is set: `set`, and what other options stand for.
   [[nodiscard]] std::vector<std::string> settings() const;

@@ -19,12 +19,13 @@ std::optional<How> auto_on_off(const std::string& name) {
   return std::nullopt;
 }
 
-/// Keeps no links, of which there may be millions.
+/// A summary without links, of which there may be millions.
 struct StepTimes : core::Summary {
   void link(const core::LinkRecord&) override {}
 };
 
-/// Twice more, with NCCL's times as short and as long as they were in eight of ten measurements.
+/// Returns the step times with NCCL's times at the lower and the upper end of eight of ten
+/// measurements, which takes two more simulations.
 std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario& scenario,
                                 const core::RunControl& control) {
   const auto step_time = [&](core::BandEnd end) -> std::optional<core::Time> {
@@ -39,13 +40,13 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
     const bool whole = ran && std::ssize(summary.steps()) >= scenario.run.steps;
     return whole ? std::optional(summary.step_time()) : std::nullopt;
   };
-  // Both at the same time: of runs that nothing shortens, each takes as long as the one that it is
-  // for.
+  // Run both at the same time, since each takes as long as the original run if nothing shortens it.
   auto others = std::async(std::launch::async, step_time, core::BandEnd::kLow);
   const auto high = step_time(core::BandEnd::kHigh);
   const auto low = others.get();
   if (!low || !high) return std::nullopt;
-  // A step may end sooner where its collectives take longer: who is served first has changed.
+  // A step may end earlier although its collectives take longer, since the order of service
+  // changes.
   return StepBand{std::min(*low, *high), std::max(*low, *high)};
 }
 

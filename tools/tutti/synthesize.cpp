@@ -1,5 +1,5 @@
-// Finds candidates (core/synthesis), simulates each as soon as it is known, and keeps the best: so
-// that whoever stops it has a result.
+// Finds candidates (core/synthesis), simulates each as soon as it is known, and keeps the best. So
+// a user who stops the search has a result.
 
 #include "tools/tutti/synthesize.h"
 
@@ -36,7 +36,7 @@ using core::ProblemCode;
 using core::Time;
 namespace synthesis = core::synthesis;
 
-/// "64K", "128M", "1G": powers of 1024, as nccl-tests reads them.
+/// Parses a size like nccl-tests, with powers of 1024: "64K", "128M", "1G".
 std::optional<std::int64_t> parse_size(const std::string& written) {
   std::int64_t number = 0;
   const char* const end = written.data() + written.size();
@@ -110,7 +110,7 @@ Expected<Request> read_request(const SynthesizeOptions& options) {
   return request;
 }
 
-/// A scenario of nothing but the cluster that the options describe.
+/// Returns a scenario that consists only of the cluster in the options.
 Expected<std::string> scenario_text(const SynthesizeOptions& options) {
   if (options.nodes < 1 || options.nodes > 1'000'000'000)
     return refused(out_of_range("--nodes", options.nodes, 1e9), "--nodes {}: expected 1 or more",
@@ -152,7 +152,7 @@ Expected<core::Scenario> load_cluster(const SynthesizeOptions& options,
   return scenario;
 }
 
-/// The work of the command, with a deadline.
+/// Executes the command within its deadline.
 class Synthesizing {
  public:
   Synthesizing(const SynthesizeOptions& options, const Request& request,
@@ -181,7 +181,7 @@ class Synthesizing {
       else if (*ranked)
         ranked_.push_back(std::move(**ranked));
     };
-    // Work before the deadline counts: a search that was cut short has handed out what it had.
+    // Work before the deadline is kept: a search that was cut short has delivered its results.
     complete_ = synthesis::find_candidates(
         graph_, task, [&](double share) { return go_on(share); }, found);
     progress_.clear();
@@ -222,13 +222,13 @@ class Synthesizing {
     return text_of(schedule.candidate, request_.kind, options);
   }
 
-  /// Proves every schedule that is listed. ERRORS: one is wrong, which is a bug.
+  /// Proves every listed schedule. ERRORS: a schedule is wrong, which is a bug.
   Expected<void> prove() {
     for (std::size_t i = 0; i < ranked_.size(); ++i) {
-      // The best one is proved even after a stop: it is about to be written.
+      // The best one is proved even after a stop, since it will be written.
       if (i > 0 && stopped()) break;
-      // Pieces are copies of each other: two show how they follow each other, and hundreds would
-      // take minutes.
+      // Pieces are copies of each other: two suffice to check how they follow each other, and
+      // hundreds would take minutes.
       RankedSchedule few = ranked_[i];
       few.pieces = std::min<std::int64_t>(few.pieces, 2);
       const auto algorithm = subject_.compiled(text_of_schedule(few));
@@ -292,7 +292,7 @@ class Synthesizing {
     return rows;
   }
 
-  /// The ranks on the side of the narrowest cut that has fewer.
+  /// Names the ranks on the smaller side of the narrowest cut.
   [[nodiscard]] std::string cut_in_words() const {
     int inside = 0;
     for (int rank = 0; rank < graph_.ranks; ++rank)

@@ -11,14 +11,14 @@
 namespace tutti::tools {
 namespace {
 
-/// The bytes of emulated messages that one core moves per second (written, sent, received and read:
-/// copies), and the additional cost of each message. Conservative values of a small machine: a run
-/// that is too slow is still correct.
+/// Emulated bytes that one core moves per second (written, sent, received and read: copies), and
+/// the additional cost of each message. The values are conservative, for a small machine, since a
+/// run that is too slow is still correct.
 constexpr double kBytesPerSecond = 1e9;
 constexpr double kSecondsPerMessage = 30e-6;
-/// A process that has slept notices a message after so long, where it has to wait for its core.
+/// The time that a sleeping process needs to notice a message if it has to wait for its core.
 constexpr double kSecondsToNotice = 500e-6;
-/// The rest is for bursts: all workers of a round add up what they got at the same moment.
+/// The rest is for bursts, when all workers reduce the data of a round at the same time.
 constexpr double kShareOfTheCores = 0.1;
 
 /// The durations of a step and of its packs.
@@ -37,7 +37,7 @@ class Durations : public core::DeafSink {
 struct Messages {
   double count = 0;
   double bytes = 0;
-  double one_after_another = 0;  ///< on the lane that has most, in all packs
+  double one_after_another = 0;  ///< messages of the busiest lane, over all packs
 };
 
 Messages messages_of(const core::Plan& plan) {
@@ -80,8 +80,8 @@ double time_scale_for(const core::Scenario& scenario) {
   core::Scenario one_step = scenario;
   one_step.run.steps = 1;
   one_step.run.until_steady = false;
-  one_step.run.interference = core::Interference::kOff;  // nor is it emulated
-  core::simulate_as_rings(one_step);                     // as it is carried out
+  one_step.run.interference = core::Interference::kOff;  // interference is not emulated either
+  core::simulate_as_rings(one_step);                     // parts are executed as rings
   Durations predicted;
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;

@@ -30,7 +30,7 @@ Expected<core::nccl::Parameters> figures(const ValidateOptions& options,
   return core::nccl::Parameters::parse(*text, options.times);
 }
 
-/// The spread of repeats of the table's experiment, if it was repeated.
+/// Returns the spread of repetitions of the table's experiment; nullopt if it was not repeated.
 std::optional<double> noise_of(const std::map<std::string, double>& noise,
                                const std::string& config) {
   for (const auto& [name, spread] : noise) {
@@ -39,7 +39,7 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise,
   return std::nullopt;
 }
 
-/// Null where no row is modelled.
+/// Returns the value; null if no row is modelled.
 ReportValue known(const Quality& of, double value) {
   return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value);
 }

@@ -10,12 +10,12 @@ namespace tutti::tools {
 struct ValidateOptions {
   std::string tables;
   std::string meta;
-  std::string noise;   ///< empty: no noise floor
-  std::string times;   ///< figures of the time model; empty: those that are shipped
-  std::string report;  ///< HTML; empty: none
-  std::string spread;  ///< scales of calibrations; empty: those that are shipped
+  std::string noise;   ///< file of the noise floor; empty: none
+  std::string times;   ///< file of the time model's figures; empty: the shipped ones
+  std::string report;  ///< HTML file to write; empty: none
+  std::string spread;  ///< file of the scales of calibrations; empty: the shipped ones
   std::vector<std::string>
-      calibrate_on;  ///< ids of tables that predictions of their systems are calibrated with
+      calibrate_on;  ///< ids of tables with which predictions of their systems are calibrated
   std::string format = "text";
 };
 

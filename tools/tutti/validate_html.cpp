@@ -11,7 +11,7 @@ namespace {
 using core::nccl::ValidatedRow;
 using core::nccl::ValidatedTable;
 
-/// Small, and both axes logarithmic.
+/// Small plots with logarithmic axes.
 const core::PlotLook kLook{
     300, 200, 44, 6, 10, 24, false, core::Scale::kLogarithmic, core::Scale::kLogarithmic, 2};
 

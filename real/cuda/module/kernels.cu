@@ -1,7 +1,7 @@
-// Kernels over elements are memory-bound: a thread moves 16 bytes at a time if all ranges have the
-// same alignment, and advances by the width of the grid. Unaligned elements at the ends are
-// processed singly; ranges with different alignments are processed singly throughout. Nothing is
-// read or written outside a range.
+// Kernels over elements are memory-bound. If all ranges have the same alignment, a thread moves 16
+// bytes at a time and advances by the width of the grid; unaligned elements at the ends are
+// processed one by one. Ranges with different alignments are processed one by one throughout.
+// Nothing is read or written outside a range.
 
 #include "real/cuda/module/kernels.h"
 
@@ -13,11 +13,11 @@ namespace tutti::real::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocksPerMultiprocessor = 8;  // 2048 threads: as many as there is room for
+constexpr int kBlocksPerMultiprocessor = 8;  // 2048 threads, as many as there is room for
 constexpr int kVectorBytes = 16;
 
-/// How `count` elements are divided: `head` single ones up to a 16-byte boundary, `vectors` of 16
-/// bytes, and the rest as single ones.
+/// Division of `count` elements: `head` single elements up to a 16-byte boundary, `vectors` of 16
+/// bytes, and the remaining single elements.
 struct Split {
   std::int64_t count = 0;
   std::int64_t head = 0;
@@ -75,7 +75,7 @@ __device__ __forceinline__ std::int64_t grid_width() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-/// Calls `on_vector(i)` for the vectors of this thread (the i-th behind the head) and
+/// Calls `on_vector(i)` for this thread's vectors (i counts from the end of the head), and
 /// `on_single(e)` for its single elements.
 template <class Element, class OnVector, class OnSingle>
 __device__ __forceinline__ void each(const Split& split, OnVector on_vector, OnSingle on_single) {
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kThreads)
       [&](std::int64_t e) { target[e] = combined_element<op>(a[e], b[e]); });
 }
 
-/// Rounds after every input, as the host does, so that both give the same result.
+/// Rounds after every input, like the host, so that both give the same result.
 template <Op op, class Element>
 __global__ void __launch_bounds__(kThreads)
     reduce_kernel(Element* target, const Element* a, std::int64_t stride, std::int64_t inputs,
@@ -166,7 +166,7 @@ __global__ void busy_kernel(std::uint64_t until, std::uint64_t most,
   __threadfence_system();
 }
 
-/// Calls `with.template operator()<Element>()` for the numbered type.
+/// Calls `with.template operator()<Element>()` for the type with this number.
 template <class With>
 cudaError_t by_type(int type, With with) {
   switch (type) {
@@ -180,7 +180,7 @@ cudaError_t by_type(int type, With with) {
   }
 }
 
-/// … and the numbered operation.
+/// Like by_type(), for the operation and the type with these numbers.
 template <class With>
 cudaError_t by_operation_and_type(int operation, int type, With with) {
   return by_type(type, [&]<class Element>() {

@@ -12,7 +12,8 @@ namespace tutti::real::cuda {
 /// The stream that a kernel runs on.
 struct Place {
   cudaStream_t stream = nullptr;
-  int multiprocessors = 1;  ///< of the stream's device, which is the current one
+  /// Number of multiprocessors of the stream's device, which is the current device.
+  int multiprocessors = 1;
 };
 
 cudaError_t launch_combine(const Place& place, int operation, int type, void* target, const void* a,

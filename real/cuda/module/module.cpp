@@ -28,21 +28,21 @@ static_assert(kTuttiCudaNotReady == cudaErrorNotReady &&
               kTuttiCudaNoDriver == cudaErrorInsufficientDriver &&
               kTuttiCudaNoDevice == cudaErrorNoDevice);
 
-/// Converts an error to a result, and clears it in the runtime, so that it is not taken for a later
-/// call's.
+/// Converts an error to a result, and clears it in the runtime, so that a later call does not
+/// report it.
 int answer(cudaError_t error) {
   if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
   return static_cast<int>(error);
 }
 
-/// Calls `call` with the device as the current one.
+/// Calls `call` while `device` is the current device.
 template <class Call>
 int on(int device, Call call) {
   if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess) return answer(error);
   return answer(call());
 }
 
-/// … of the stream.
+/// Calls `call` while the stream's device is the current device.
 template <class Call>
 int on(const TuttiCudaStream* stream, Call call) {
   return on(stream->device, [&] { return call(Place{stream->stream, stream->multiprocessors}); });

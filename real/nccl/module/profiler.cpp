@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
-// NCCL calls from its own threads: the one that puts kernels on streams begins and ends
-// collectives; another reads what kernels wrote about their channels, mostly after the collective's
-// event has ended. So a collective's event is kept until its communicator is destroyed, which takes
-// some 32 bytes each.
+// NCCL calls the profiler from its own threads. The thread that puts kernels on streams begins and
+// ends collectives. Another thread reads what kernels wrote about their channels, mostly after the
+// collective's event has ended. A collective's event is therefore kept until its communicator is
+// destroyed; it takes some 32 bytes.
 
 namespace tutti::real {
 namespace {
 
 constexpr char kPrefix[] = "tutti ";
-/// Beyond this number the oldest are dropped, since they are not taken.
+/// Maximum number of waiting reports; the oldest are dropped if nobody takes them.
 constexpr std::size_t kMaxWaiting = 1 << 20;
 
 struct Event {
@@ -40,7 +40,7 @@ struct Channel : Event {
 };
 
 struct Communicator {
-  int number = -1;  ///< none of ours
+  int number = -1;  ///< -1: not a communicator of Tutti
   std::int64_t begun = 0;
   std::deque<Collective> collectives;
 };
@@ -51,7 +51,7 @@ struct Log {
   std::set<std::string> names;
 };
 
-/// A global, since NCCL offers its plugins no other way to share data with the program.
+/// The log is global, since NCCL offers its plugins no other way to share data with the program.
 Log& the_log() {
   static Log log;
   return log;
@@ -70,7 +70,8 @@ TuttiNcclFunction function_of(const char* name) {
   return kTuttiNcclOther;
 }
 
-/// NCCL counts data that is only moved in bytes (ncclInt8), whatever its type.
+/// Returns the size of the elements. NCCL counts data that is only moved in bytes (ncclInt8),
+/// whatever its type.
 std::int64_t bytes_of(std::size_t count, const char* type) {
   constexpr std::pair<const char*, std::int64_t> types[] = {
       {"ncclInt8", 1},     {"ncclInt32", 4},   {"ncclInt64", 8},  {"ncclFloat16", 2},
@@ -92,7 +93,7 @@ int open(void** context, int* mask, const char* communicator, std::uint64_t, int
 }
 
 int begin(void* context, void** event, TuttiNcclEvent* description) {
-  *event = nullptr;  // of what we do not follow NCCL keeps quiet then
+  *event = nullptr;  // null: NCCL is silent about events that are not followed
   auto* const communicator = static_cast<Communicator*>(context);
   if (!communicator || communicator->number < 0) return 0;
   if (description->type == kNcclEventCollective) {

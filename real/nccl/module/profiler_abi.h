@@ -12,14 +12,15 @@ extern "C" {
 
 /// Kinds of events: bits of the mask that a plugin requests, and the type of one event.
 inline constexpr int kNcclEventCollective = 1 << 1;
-inline constexpr int kNcclEventChannel = 1 << 6;  ///< a channel of an operation, on the device
+/// Type of event: a channel of an operation, on the device.
+inline constexpr int kNcclEventChannel = 1 << 6;
 
 /// A state change of an event between its start and its stop.
 inline constexpr int kNcclStateChannelStop = 22;
 
 struct TuttiNcclEvent {
   std::uint8_t type;
-  void* parent;  ///< for a channel: its collective, as begin() named it
+  void* parent;  ///< for a channel: the event of its collective, as returned by begin()
   int rank;
   union {
     struct {
@@ -37,7 +38,7 @@ struct TuttiNcclEvent {
     } collective;
     struct {
       std::uint8_t channel;
-      std::uint64_t device_ns;  ///< by the device's global timer
+      std::uint64_t device_ns;  ///< time by the device's global timer, in ns
     } channel;
   };
 };

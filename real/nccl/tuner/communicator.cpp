@@ -24,7 +24,7 @@ using core::tuner_table::Table;
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
-/// NCCL's MAXCHANNELS before 2.27, and so of the interfaces before v4.
+/// NCCL's MAXCHANNELS before 2.27, and therefore in interfaces before v4.
 constexpr int kOldMostChannels = 32;
 
 const char* variable(const char* name) {
@@ -164,7 +164,7 @@ bool Communicator::possible(const Row& row, bool collnet, bool nvls) const {
       return nvls && row.protocol == kSimple &&
              (one_node ? all_reduce || half : collnet && all_reduce);
     case kNvlsTree: return nvls && !one_node && all_reduce && row.protocol == kSimple;
-    default: return false;  // PAT is younger
+    default: return false;  // PAT is newer than NCCL 2.21
   }
 }
 

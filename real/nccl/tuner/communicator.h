@@ -65,8 +65,8 @@ class Communicator {
   std::vector<Row> rows_;
   std::size_t nodes_;
   Logger log_;
-  bool choices_logged_ = false;                  ///< TUTTI_TUNER_LOG
-  std::vector<Said> said_;                       ///< by index of rows_
+  bool choices_logged_ = false;                  ///< set by TUTTI_TUNER_LOG
+  std::vector<Said> said_;                       ///< by index in rows_
   std::atomic<bool> said_without_line_[5] = {};  ///< by collective
 };
 

@@ -1,9 +1,9 @@
-// libnccl-tuner-tutti.so: what NCCL sees. NCCL 2.21 to 2.30 look for the newest of these symbols
-// that they know; 2.19 and 2.20 know only ncclTunerPlugin_v1, which has no state per communicator,
-// and run without a tuner.
+// libnccl-tuner-tutti.so: the entry points for NCCL. NCCL 2.21 to 2.30 use the newest of these
+// symbols that they know. NCCL 2.19 and 2.20 know only ncclTunerPlugin_v1, which has no state per
+// communicator, and run without a tuner.
 //
-// NCCL gives up the communicator when a tuner's init fails. So init always succeeds; without a
-// context every call leaves the choice to NCCL.
+// If a tuner's init fails, NCCL aborts the communicator. So init always succeeds; without a context
+// every call leaves the choice to NCCL.
 
 #include <cstdlib>
 #include <memory>
@@ -35,7 +35,7 @@ Result with(void* context, Use use) {
   if (!context) return kSuccess;
   try {
     use(*static_cast<Communicator*>(context));
-  } catch (...) {  // a line of the log that there was no memory for
+  } catch (...) {  // not enough memory for a line of the log
   }
   return kSuccess;
 }
@@ -61,7 +61,8 @@ Result init(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
   return kSuccess;
 }
 
-/// In 2.21 what a tuner says replaces NCCL_ALGO and NCCL_PROTO, which the user has set on purpose.
+/// In NCCL 2.21 a tuner's choice overrides NCCL_ALGO and NCCL_PROTO, which the user has set on
+/// purpose.
 Result init_v2(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
   *context = nullptr;
   if (std::getenv("NCCL_ALGO") || std::getenv("NCCL_PROTO")) {

@@ -26,7 +26,7 @@ constexpr std::size_t kSuggestions = 8;
 /// 80 % of a normal distribution lie within this number of standard deviations.
 constexpr double kEightOfTen = 1.2816;
 
-/// All that is said of a calibration.
+/// All results that are reported about a calibration.
 struct NcclOutcome {
   nccl::Calibration calibration;
   std::vector<std::string> notes;
@@ -39,7 +39,7 @@ std::string interval(double log_factor, double sd) {
                      std::exp(log_factor + kEightOfTen * sd));
 }
 
-/// The factor on one part of all predictions.
+/// Reports the factor on one part of all predictions.
 Report part_report(const nccl::TimeProcess& process, std::size_t part, bool several_nodes) {
   const nccl::TimeCorrection known = process.part(part, several_nodes);
   const auto end = [&](double sign) {
@@ -189,7 +189,7 @@ Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options,
     notes = std::move(measured->notes);
   }
   if (!system) {
-    // Nothing is measured: what should be?
+    // Nothing was measured, so suggest what to measure.
     const auto subject = nccl_subject(options.nccl, options.set, environment);
     if (!subject) return failed(subject);
     system = nccl::calibrated_system(options.nccl.cluster, subject->system);

@@ -1,6 +1,6 @@
-// From logs of nccl-tests to the tables of a calibration. A log's head says most of what a
-// prediction depends on; of that, who called NCCL matters most: below 1 MiB a thread for all GPUs
-// takes twice what a process for each takes.
+// Converts logs of nccl-tests to the tables of a calibration. A log's head contains most of what a
+// prediction depends on. Most important is who called NCCL: below 1 MiB, one thread for all GPUs
+// takes twice as long as a process for each GPU.
 
 #include "tools/tutti/calibration/measured_tables.h"
 
@@ -111,7 +111,7 @@ class LogReader {
       ++wrong_;
       return {};
     }
-    if (row.bytes == 0) return {};  // of an empty collective nothing is predicted
+    if (row.bytes == 0) return {};  // there is no prediction for an empty collective
     if (!(timing->us >= nccl::kMinMeasuredUs && timing->us <= nccl::kMaxMeasuredUs)) {
       return tl::make_unexpected(core::Error::request(
           {timing->us > nccl::kMaxMeasuredUs ? ProblemCode::kTooLarge : ProblemCode::kTooSmall,
@@ -142,7 +142,7 @@ class LogReader {
     return {};
   }
 
-  /// The options with what the head of the log says.
+  /// Returns the options, completed by the head of the log.
   Expected<NcclPerfOptions> asked_of(const NcclTestsTable& table) {
     NcclPerfOptions asked = options_.nccl;
     const core::NcclTestsRun& run = table.run;
@@ -176,7 +176,7 @@ class LogReader {
     return asked;
   }
 
-  /// --set, and those of the log's environment that are modelled.
+  /// Returns the variables of --set, and the modelled variables of the log's environment.
   Expected<std::vector<std::string>> variables_of(const NcclTestsTable& table) {
     std::vector<std::string> all = options_.set;
     const auto given = nccl_variables(options_.set);

@@ -14,7 +14,7 @@ namespace tutti::tools {
 struct MeasuredTables {
   core::nccl::CalibratedSystem system;
   std::vector<core::nccl::CalibratedTable> tables;
-  std::vector<std::string> notes;  ///< what was assumed, and what was left out
+  std::vector<std::string> notes;  ///< notes on assumptions and on rows that were left out
 };
 
 /// Reads the logs, and predicts each of their times with the figures that are shipped. Facts in a

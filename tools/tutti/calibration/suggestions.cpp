@@ -19,10 +19,10 @@ constexpr CollectiveKind kAsked[] = {CollectiveKind::kAllReduce,     CollectiveK
                                      CollectiveKind::kAllToAll,      CollectiveKind::kSendReceive};
 constexpr std::int64_t kAskedSizes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20,
                                         1 << 23, 1 << 26, 1 << 30};
-/// Four sizes say as much as a table (docs/validation/nccl-calibration.md).
+/// Four sizes are as informative as a whole table (docs/validation/nccl-calibration.md).
 constexpr std::int64_t kMeasuredSizes[] = {1 << 10, 1 << 17, 1 << 22, 1 << 28};
 
-/// Predictions of one number of nodes.
+/// The points to predict for one number of nodes.
 class Points {
  public:
   static Expected<Points> of(const CalibrateOptions& options, int nodes,
@@ -82,7 +82,7 @@ Expected<Suggestions> suggestions(const nccl::Calibration& calibration,
   for (int n = 2; n < options.nccl.nodes; n *= 2) nodes.insert(n);
   for (const int n : nodes) {
     const auto points = Points::of(options, n, figures, bands, environment);
-    if (!points) continue;  // one GPU alone moves nothing
+    if (!points) continue;  // a single GPU moves nothing
     for (const CollectiveKind kind : kAsked) {
       std::vector<nccl::MeasuredPoint> rows = known.rows();
       int table = 0;

@@ -13,13 +13,13 @@ namespace tutti::tools {
 struct Suggestion {
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int nodes = 1;
-  double width = 1;  ///< what would be the typical ratio of the upper to the lower end of a band
+  double width = 1;  ///< expected median ratio of a band's upper to its lower end
 };
 
 /// Times that a user may ask for, and how sure they are.
 struct Suggestions {
-  double width = 1;              ///< as it is: the median ratio over all asked times
-  std::vector<Suggestion> best;  ///< narrowest first
+  double width = 1;              ///< present median ratio, over all times that a user may ask for
+  std::vector<Suggestion> best;  ///< suggestions, narrowest band first
 };
 
 /// Ranks measurements by how much they would narrow the bands of all collectives on `nodes` nodes,

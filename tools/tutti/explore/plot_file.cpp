@@ -29,12 +29,12 @@ namespace fs = std::filesystem;
 
 bool is_png(const std::string& path) { return path.ends_with(".png"); }
 
-/// A folder that goes with this.
+/// A temporary folder that is removed with this object.
 class ScratchFolder {
  public:
   ScratchFolder() {
     std::error_code none;
-    // mkdtemp() replaces the six X, which have to be the last characters, by a unique name.
+    // mkdtemp() replaces the six X, which must be the last characters, by a unique suffix.
     std::string name = (fs::temp_directory_path(none) / "tutti-plot-XXXXXX").string();
     if (::mkdtemp(name.data())) path_ = name;
   }
@@ -44,7 +44,7 @@ class ScratchFolder {
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  /// Empty: there is none.
+  /// Returns the folder; empty if it could not be created.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -65,7 +65,7 @@ core::PlotOptions plot_options(const SweepOptions& options) {
   return {options.x, options.by, options.cost};
 }
 
-/// ERRORS: two results are to go into one file.
+/// Checks the names of output files. ERRORS: two results would go into one file.
 Expected<void> check_names(const SweepOptions& options, const std::string& database) {
   std::map<std::string, const char*> taken;
   const std::pair<const char*, const std::string&> names[] = {
@@ -155,7 +155,7 @@ int threads_of_rank(int asked, const real::Launch& launch) {
   return std::max(1, threads_of(0) / launch.size);
 }
 
-/// Any other rank than 0. Answers the exit status.
+/// Executes points for rank 0, on any other rank. Returns the exit status.
 int help(const PartInRun& part, const core::SweepInfo& info, const core::Library& library,
          const std::vector<core::Override>& set, int threads,
          std::chrono::duration<double> timeout) {
@@ -178,8 +178,8 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
   return *done ? kDone : kRunFailed;
 }
 
-/// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is
-/// done.
+/// Executes the remaining points, together with the ranks of `part` if there are any. Returns true
+/// if all points are done.
 Expected<bool> execute_points(SweepStore& store, const core::Library& library,
                               const std::vector<core::Override>& set, int threads,
                               const Interrupt& interrupt, std::optional<PartInRun>& part,

@@ -11,19 +11,21 @@
 namespace tutti::tools {
 
 struct SweepOptions {
-  ScenarioOptions scenario;       ///< or the file of an existing sweep, which is then reported
-  std::vector<std::string> over;  ///< "strategy.shards=1,2,4"
+  /// The scenario, or the file of an existing sweep, which is then reported.
+  ScenarioOptions scenario;
+  std::vector<std::string> over;  ///< fields and values, such as "strategy.shards=1,2,4"
   std::string points;             ///< CSV file: a table of fields that vary together
   std::string
       output;  ///< SQLite file; default: the scenario's name with .sweep, in the working directory
-  JoinOptions join;  ///< for a sweep of several processes that a launcher started
-  std::optional<double> timeout_seconds;  ///< also: after how long a silent process has failed; 60
-  int threads = 0;                        ///< 0: the number of cores
+  JoinOptions join;  ///< for a sweep with several processes started by a launcher
+  /// Timeout; a process that is silent for so long has failed; default 60.
+  std::optional<double> timeout_seconds;
+  int threads = 0;  ///< 0: the number of cores
   std::string format = "text";
-  std::string csv;  ///< additional files to write
+  std::string csv;  ///< the CSV file to write in addition; empty: none
   std::string json;
   std::string plot;
-  std::string x, by;  ///< fields of the plot
+  std::string x, by;  ///< fields for the plot's axis and its curves
   std::string cost = "step_time";
   std::string measured;  ///< CSV file with measurements
   int rows = 10;         ///< number of best points in the text

@@ -36,7 +36,7 @@ Report settings_report(const std::vector<std::string>& fields,
 
 namespace {
 
-/// Times to the picosecond: their sixth decimal.
+/// Returns the time in microseconds, exact to the picosecond, the sixth decimal.
 std::string microseconds(Time time) {
   std::string text = fmt::format("{}.{:06}", time.count() / 1'000'000, time.count() % 1'000'000);
   while (text.ends_with('0')) text.pop_back();
@@ -53,7 +53,7 @@ std::int64_t count(const Outcomes& outcomes, Outcome::Status status) {
                        [&](const auto& o) { return o && o->status == status; });
 }
 
-/// Points that are done, the fastest first; of equally fast ones the first.
+/// Returns the points that are done, fastest first; equally fast ones in the order of the space.
 std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
   std::vector<std::int64_t> points;
   for (std::size_t p = 0; p < outcomes.size(); ++p) {
@@ -81,7 +81,7 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
     const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
     const double over =
         static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
-    const bool bounded = o.step_bound > Time();  // not where variables lie on servers
+    const bool bounded = o.step_bound > Time();  // there is no bound if variables are on servers
     std::vector<std::string> cells{shown_times[i], show(o.exposed),
                                    bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
@@ -117,9 +117,9 @@ std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   return "effect of each field, with all other fields at their best values\n" + text + '\n';
 }
 
-/// Messages without what stands for the point in them, the most frequent first.
+/// Returns messages without the parts that identify the point, the most frequent first.
 std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outcomes) {
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> messages;  // how many, and the first
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> messages;  // count, and first point
   for (std::size_t p = 0; p < outcomes.size(); ++p) {
     if (!outcomes[p] || done(outcomes[p])) continue;
     ++messages.try_emplace(outcomes[p]->message, 0, static_cast<std::int64_t>(p))

@@ -46,14 +46,15 @@ using core::Outcome;
 using Clock = std::chrono::steady_clock;
 using State = real::Handshake::State;
 
-/// An outcome with the longest message that anyone reads.
+/// Maximum length of a message, which is an outcome with the longest text that anyone reads.
 constexpr std::size_t kLongest = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kSayAlive = std::chrono::milliseconds(500);
 /// The time for which rank 0 waits for late ranks after all points are done, to dismiss them.
 constexpr auto kLateComers = std::chrono::seconds(10);
 
-/// False if the other side is gone. Messages are short, so that a connection takes them at once.
+/// Sends a text. Returns false if the other side is gone. Messages are short, so the connection
+/// accepts them at once.
 bool send_text(const real::Socket& socket, std::string_view text) {
   const std::string message = real::framed(text);
   std::size_t sent = 0;
@@ -72,7 +73,7 @@ bool send_text(const real::Socket& socket, std::string_view text) {
   return true;
 }
 
-/// A word that is not worth waiting for: nothing is sent to who takes nothing at the moment.
+/// Sends an unimportant word, unless the connection accepts no data at the moment.
 void send_word(const real::Socket& socket, std::string_view word) {
   pollfd file{socket.get(), POLLOUT, 0};
   if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
@@ -92,7 +93,7 @@ bool read_some(const real::Socket& socket, real::FrameReader& reader) {
   }
 }
 
-/// The number behind a word: "point 12".
+/// Returns the number after a word, as in "point 12".
 std::optional<std::int64_t> number_behind(std::string_view text, std::string_view word) {
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());
@@ -103,7 +104,7 @@ std::optional<std::int64_t> number_behind(std::string_view text, std::string_vie
   return number;
 }
 
-/// Starts up to `count` threads and returns how many the system allows.
+/// Starts up to `count` threads and returns the number that the system allowed.
 template <class Work>
 int start_threads(std::vector<std::jthread>& threads, int count, const Work& work) {
   int started = 0;
@@ -124,8 +125,8 @@ tl::unexpected<Error> no_threads() {
 struct Helper {
   real::Socket socket;
   real::FrameReader reader{kLongest};
-  int rank = -1;                      ///< -1: it has not said hello
-  std::optional<std::int64_t> point;  ///< that it does
+  int rank = -1;                      ///< number of the rank; -1: it has not sent "hello"
+  std::optional<std::int64_t> point;  ///< the point that it is executing
   Clock::time_point heard = Clock::now();
   bool gone = false;
 };
@@ -167,8 +168,8 @@ class Leader {
       stop_.store(stop_.load() || left_ > 0);
       news_.notify_all();
     }
-    // All ranks are notified, including late ones: a rank that cannot connect fails, and launchers
-    // then kill the others.
+    // Notify all ranks, including late ones: a rank that cannot connect fails, and launchers then
+    // kill the others.
     const auto until = Clock::now() + kLateComers;
     const auto missing = [&] {
       return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty();
@@ -179,7 +180,7 @@ class Leader {
   }
 
  private:
-  /// Points are taken from here by the threads of this process, and by the connections.
+  /// Returns the next point for a thread of this process or for a connection.
   std::optional<std::int64_t> next() {
     if (queue_.empty()) return std::nullopt;
     const std::int64_t point = queue_.front();
@@ -268,7 +269,7 @@ class Leader {
     }
   }
 
-  /// REQUIRES: all received messages have been handled.
+  /// Drops a rank that is silent for too long. REQUIRES: all received messages have been handled.
   void drop_if_silent(Helper& helper) {
     if (helper.gone || Clock::now() - helper.heard < silence_) return;
     send_word(helper.socket, "late");
@@ -279,7 +280,7 @@ class Leader {
         helper.rank, std::chrono::duration<double>(silence_).count()));
   }
 
-  /// To those who wait for a point: others look at what they do.
+  /// Sends "alive" to the ranks that wait for a point.
   void say_alive() {
     if (Clock::now() - said_alive_ < kSayAlive) return;
     said_alive_ = Clock::now();
@@ -288,8 +289,8 @@ class Leader {
     }
   }
 
-  /// Assigns a point to an idle connection, or ends it if all points are completed. While others
-  /// process the last points, it waits: they may die.
+  /// Assigns a point to an idle connection, or ends the connection if all points are done. While
+  /// others execute the last points, it must wait, since they may fail.
   void feed(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {
@@ -324,9 +325,9 @@ class Leader {
   PartInRun& part_;
   const SharedSweep& sweep_;
   const std::function<bool(std::int64_t, const Outcome&)>& take_;
-  Clock::duration silence_;  ///< a rank of which nothing is heard for so long has failed
+  Clock::duration silence_;  ///< a rank that is silent for this long has failed
   Clock::time_point said_alive_;
-  std::set<int> silent_;  ///< ranks that have
+  std::set<int> silent_;  ///< ranks that were silent for too long
   std::size_t left_;
   std::vector<std::unique_ptr<Helper>> helpers_;
   std::set<int> ranks_;  ///< ranks that have joined
@@ -335,13 +336,13 @@ class Leader {
   std::mutex mutex_;  ///< guards the following members
   std::condition_variable news_;
   std::deque<std::int64_t> queue_;
-  std::deque<std::pair<std::int64_t, Outcome>> done_;  ///< by this process
+  std::deque<std::pair<std::int64_t, Outcome>> done_;  ///< points done by this process
   bool over_ = false;
 };
 
 // --- the others ---
 
-/// A connection to rank 0: its thread sends and reads, the main thread says that it is alive.
+/// A connection to rank 0. Its thread sends and reads; the main thread sends "alive".
 struct Line {
   real::Socket socket;
   std::mutex sending;
@@ -366,7 +367,7 @@ class Lines {
   void say_alive() {
     const std::lock_guard lock(mutex_);
     for (Line* line : lines_) {
-      // A line that is sending is alive anyway.
+      // A line that is sending shows by that that it is alive.
       const std::unique_lock sending(line->sending, std::try_to_lock);
       if (sending) send_word(line->socket, "alive");
     }
@@ -380,11 +381,11 @@ class Lines {
 /// The reason why a connection ended.
 enum class End {
   kDone,     ///< there are no more points
-  kStopped,  ///< it was to stop
+  kStopped,  ///< it was told to stop
   kLate,     ///< rank 0 has given up on it
 };
 
-/// One connection's life, from the greeting on.
+/// The work of one connection, from the greeting on.
 class Help {
  public:
   Help(const SharedSweep& sweep, Lines& lines, real::Socket socket, const std::atomic<bool>& stop)
@@ -440,7 +441,7 @@ class Help {
     return std::nullopt;
   }
 
-  /// Rank 0 has closed the connection, and may have said why.
+  /// Reads the reason if rank 0 has closed the connection.
   Expected<End> last_word() {
     static_cast<void>(read_some(line_.socket, reader_));
     for (;;) {

@@ -16,13 +16,13 @@ namespace tutti::tools {
 
 /// A sweep that several processes, started by mpirun, srun or torchrun, work on together.
 struct SharedSweep {
-  std::string identity;  ///< what all of them must have in common: the version, the scenario's
-                         ///< text, the axes
-  int threads = 1;       ///< threads of this process
+  /// Properties that all ranks must have in common: the version, the scenario's text, the axes.
+  std::string identity;
+  int threads = 1;  ///< threads of this process
   std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
       work;                    ///< called on any thread
   std::function<bool()> stop;  ///< polled on the calling thread
-  std::int64_t points = 0;     ///< number of points of the sweep: their indices are below this
+  std::int64_t points = 0;     ///< number of points of the sweep, whose indices are below this
   /// A rank that is silent for this long has failed. The value in use is never below the one that
   /// real::longest_silence() derives from it.
   std::chrono::duration<double> timeout{60};

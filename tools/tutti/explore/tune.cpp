@@ -21,7 +21,7 @@ using core::Error;
 using core::Outcome;
 using core::ProblemCode;
 
-/// The curve along the first axis that has an order.
+/// Returns the plot of the curve along the first axis that has an order.
 core::Plot curve_plot(const TuneResult& result) {
   const AxisCurve& curve = result.curves.front();
   core::Plot plot;
@@ -44,7 +44,7 @@ core::Plot curve_plot(const TuneResult& result) {
   return plot;
 }
 
-/// Writes all points that were tried, in the order of the space.
+/// Writes all evaluated points, in the order of the space.
 void write_tried(Tuning& tuning, std::ostream& out) {
   for (const std::string& field : tuning.space().fields()) out << core::csv_cell(field) << ',';
   out << "status,stopped_early,compared,step_time_us\r\n";
@@ -108,7 +108,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!scenario) return report(scenario.error());
   auto axes = axes_of(options.points, options.over);
   std::vector<std::string> notes;
-  std::optional<sim::MostWork> most_work;  // whoever names what is to vary waits for it
+  // No limit if the user names what to vary, and so accepts the time.
+  std::optional<sim::MostWork> most_work;
   if (axes && axes->empty()) {
     axes = core::usual_axes(*scenario);
     most_work = sim::most_work(*scenario);
@@ -130,7 +131,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
       return refuse({ProblemCode::kUnused, "--plot"},
                     "--plot: no field has ordered values, so there is no curve to draw");
   }
-  const Interrupt interrupt;  // from before there is a file
+  const Interrupt interrupt;  // installed before a file exists
   std::optional<core::SweepStore> store;
   if (!options.database.empty()) {
     auto opened = core::SweepStore::resume(options.database, info);

@@ -23,7 +23,7 @@ std::string ComparablePoints::why_not(std::int64_t point) {
   std::string key = key_of(point);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   const auto scenario = with_point(point);
-  if (!scenario) return "";  // which its outcome says; packed otherwise it may be
+  if (!scenario) return "";  // its outcome reports the error, which may depend on the packing
   std::string why = core::why_not_comparable(travel_, core::travel_of(*scenario));
   return known_.emplace(std::move(key), std::move(why)).first->second;
 }

@@ -38,7 +38,7 @@ class ComparablePoints {
   /// The rows of each axis, split into comparable and other rows, so that points that cannot be
   /// compared are not simulated.
   struct Rows {
-    std::vector<std::vector<std::int64_t>> compared, others;  ///< by axis
+    std::vector<std::vector<std::int64_t>> compared, others;  ///< by axis: its rows
     bool nothing = false;  ///< true if all rows of an axis are in `others`
   };
   [[nodiscard]] Rows rows() const;
@@ -49,7 +49,7 @@ class ComparablePoints {
   const core::Space& space_;
   const sim::BaseScenario& base_;
   const core::Library& library_;
-  core::Travel travel_;                       ///< that of the current scenario
+  core::Travel travel_;                       ///< travel of the packs in the current scenario
   std::map<std::string, std::string> known_;  ///< by key_of()
 };
 

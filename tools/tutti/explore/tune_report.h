@@ -24,13 +24,14 @@ struct Told {
 /// The cost along one axis around the best setting; all other fields are fixed at the best.
 struct AxisCurve {
   std::string field;
-  std::vector<std::pair<std::string, core::Outcome>> values;  ///< in the order of the axis
-  std::size_t best = 0;                                       ///< index of the best setting's value
+  /// Values and their outcomes, in the order of the axis.
+  std::vector<std::pair<std::string, core::Outcome>> values;
+  std::size_t best = 0;  ///< index of the best setting's value
 };
 
 /// Both settings on a cluster with changed parameters.
 struct Sensitivity {
-  std::string what;  ///< "half the bandwidth of all links"
+  std::string what;  ///< description such as "half the bandwidth of all links"
   core::Time now, best;
 };
 
@@ -38,7 +39,7 @@ struct Sensitivity {
 struct PromisedSnippet {
   core::Snippet snippet;
   core::Outcome outcome;
-  std::string why_not;  ///< why it is not recommended; empty if it is
+  std::string why_not;  ///< reason why it is not recommended; empty if it is
 };
 
 /// A setting that seems to be faster than the recommended one, but by times that are not
@@ -46,7 +47,7 @@ struct PromisedSnippet {
 struct Rival {
   std::vector<std::string> values;
   core::Outcome outcome;
-  std::string why;  ///< why it cannot be compared
+  std::string why;  ///< reason why it cannot be compared
 };
 
 /// A setting that is faster than the recommended one, but would be slower than the current one on a
@@ -66,17 +67,17 @@ struct TuneResult {
   std::vector<Lost> lost;
   core::Advice advice;
   std::vector<std::string> fields;
-  std::vector<std::string> values;  ///< those of the best setting
+  std::vector<std::string> values;  ///< values of the best setting
   std::int64_t tried = 0, stopped = 0, refused = 0, left_out = 0, in_all = 0, beside = 0;
   std::int64_t not_comparable = 0;  ///< number of simulated points that are not comparable
   double promised = 0;
-  std::string refusal;  ///< why the first invalid setting is invalid
+  std::string refusal;  ///< reason why the first invalid setting is invalid
   std::uint64_t seed = 0;
   std::vector<AxisCurve> curves;
   std::vector<Sensitivity> sensitivity;
   std::vector<PromisedSnippet> snippets;  ///< snippets for the recommended setting
   std::vector<std::string> notes;
-  core::Promise promise;  ///< of NCCL's collectives under the recommended setting
+  core::Promise promise;  ///< prediction for NCCL's collectives under the recommended setting
   std::string table;      ///< the file of the table for NCCL's tuner, if one was written
 
   /// Returns false if no setting that was tried is valid.

@@ -16,11 +16,11 @@ using core::Outcome;
 
 namespace {
 
-/// Settings that cannot be compared and are tried nevertheless, to say whether they seem to be
+/// Number of settings that cannot be compared but are tried, to report whether they seem to be
 /// faster.
 constexpr std::int64_t kOthers = 8;
 
-/// Returns true if packs are executed by NCCL, with its predicted times.
+/// True if NCCL executes packs, with its predicted times.
 bool by_nccl(const core::Scenario& scenario) {
   return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
                      [&](const core::Pack& pack) {
@@ -95,7 +95,7 @@ double Tuning::min_step() const {
 
 std::int64_t Tuning::kept_from_search() const {
   const core::Tuner tuner(space_, {});
-  std::int64_t wanted = 4 * kCases;  // other clusters: what there is, and three settings, on each
+  std::int64_t wanted = 4 * kCases;  // for other clusters: the current and three settings on each
   for (const auto& others : rows_.others) wanted += std::min(kOthers, std::ssize(others));
   for (std::size_t a = 0; a < space_.axes().size(); ++a)
     wanted += tuner.is_ordered(a) ? 2 * kAround : 0;
@@ -109,7 +109,7 @@ Expected<bool> Tuning::search() {
   core::Tuner tuner(
       space_, {at_most, options_.seed, core::TunerOptions().enough, min_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
-  // Results that the file already contained count when the tuner asks for them.
+  // Results that the file contained before count when the tuner asks for them.
   auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t told) {
     progress.update(static_cast<double>(told) / most);
   });
@@ -145,7 +145,7 @@ std::optional<std::int64_t> Tuning::best_tried(Compared compared) {
 }
 
 Expected<bool> Tuning::judge_the_best() {
-  std::optional<TuneResult> fastest;  // which lost so
+  std::optional<TuneResult> fastest;  // fastest of the results that were rejected
   while (best_) {
     if (auto added = add_curves(); !added || !*added) return added;
     if (auto told = tell_of_best(); !told || !*told) return told;
@@ -168,7 +168,7 @@ Expected<bool> Tuning::judge_the_best() {
     best_ = next;
   }
   if (!fastest) return true;
-  // None was better: tell of the fastest.
+  // No setting was better, so report the fastest.
   fastest->lost = std::move(result_.lost);
   fastest->beside = result_.beside;
   result_ = std::move(*fastest);

@@ -129,9 +129,9 @@ class Tuning {
   std::optional<sim::MostWork> most_work_;
   std::optional<ComparablePoints> comparable_;  ///< relative to the current scenario
   ComparablePoints::Rows rows_;
-  std::set<std::string> rejected_;  ///< by key_of()
+  std::set<std::string> rejected_;  ///< keys of rejected points (key_of())
   std::array<std::optional<core::Time>, kCases> now_elsewhere_;
-  bool any_slow_ = false;  ///< one of the comparable points was stopped because it was slow
+  bool any_slow_ = false;  ///< true: a comparable point was stopped because it was slow
   std::optional<std::int64_t> best_;
   std::vector<std::pair<std::size_t, std::vector<std::int64_t>>> curve_axes_;
 };

@@ -1,4 +1,4 @@
-// Exploration around the best settings of a tuning.
+// Evaluation of points around the best settings of a tuning.
 
 #include <algorithm>
 #include <iterator>
@@ -18,7 +18,7 @@ std::pair<std::int64_t, std::int64_t> Tuning::around_best(std::size_t axis,
   std::vector<std::int64_t> rows = space_.rows(*best_);
   const std::int64_t for_other_clusters = now_elsewhere_.front() ? kCases : 2 * kCases;
   std::int64_t spare = std::max<std::int64_t>(0, left() - for_other_clusters);
-  // Points that were stopped early are run to their end for a curve.
+  // A curve needs complete runs, so points that were stopped early are run to their end.
   const auto affordable = [&](std::int64_t i) {
     rows[axis] = order[static_cast<std::size_t>(i)];
     const auto known = tried().find(space_.point(rows));
@@ -133,7 +133,7 @@ const Sensitivity* Tuning::lost_case() const {
 }
 
 Expected<bool> Tuning::add_snippets() {
-  // No requested setting is valid: there is nothing to recommend.
+  // No requested setting is valid, so there is nothing to recommend.
   if (!result_.is_advice()) return true;
   Progress progress("simulating the settings to paste");
   const Told& recommended = result_.recommended();

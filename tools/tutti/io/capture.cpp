@@ -5,8 +5,8 @@
 namespace tutti::tools {
 namespace {
 
-/// Commands report through free functions (tools/tutti/command.h), so their terminal belongs to the
-/// thread that calls them.
+/// Commands report through free functions (tools/tutti/command.h), so each thread has its own
+/// capture.
 Capture*& of_this_thread() {
   thread_local Capture* capture = nullptr;
   return capture;

@@ -16,19 +16,19 @@ namespace tutti::tools {
 /// the command would print is stored here, and what it would read from files may come from memory.
 struct Capture {
   // Given by the caller:
-  std::map<std::string, std::string>
-      scenarios;                              ///< texts of scenarios, by the path that names them
-  const std::atomic<bool>* cancel = nullptr;  ///< set it to interrupt the command, as Ctrl-C does
+  /// Texts of scenarios, by the path that commands name.
+  std::map<std::string, std::string> scenarios;
+  const std::atomic<bool>* cancel = nullptr;  ///< set to interrupt the command, like Ctrl-C
   /// Called during long work with its name ("simulating") and the completed share, 0 … 1.
   std::function<void(std::string_view what, double share)> progress;
   /// Receives the timeline of a simulation or a run, with the detail that --record states.
   core::TimelineSink* timeline = nullptr;
-  std::string program;  ///< the `tutti` program, for worker processes
+  std::string program;  ///< path of the `tutti` program, for worker processes
 
   // Filled by the command:
-  std::string out;                  ///< what it writes to standard output
-  std::string messages;             ///< what it writes to standard error, without errors
-  std::vector<core::Error> errors;  ///< what it reports
+  std::string out;                  ///< output to standard output
+  std::string messages;             ///< output to standard error, without errors
+  std::vector<core::Error> errors;  ///< errors that the command reports
 };
 
 /// While an object exists, commands that this thread calls use the capture. One per thread.

@@ -7,7 +7,7 @@
 namespace tutti::tools {
 namespace {
 
-/// A signal handler reaches nothing but globals; this is the only one.
+/// The only global, since signal handlers can access nothing else.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 

@@ -14,10 +14,10 @@ std::optional<std::uint64_t> number_in(const std::string& file) {
   std::ifstream in(file);
   std::uint64_t number = 0;
   if (in >> number) return number;
-  return std::nullopt;  // not there, or "max"
+  return std::nullopt;  // no such file, or "max"
 }
 
-/// The number behind a name that begins a line.
+/// Returns the number after `name` at the beginning of a line.
 std::optional<std::uint64_t> number_of(const std::string& name, const std::string& file) {
   std::ifstream in(file);
   std::string word, rest;
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> number_of(const std::string& name, const std::strin
   return std::nullopt;
 }
 
-/// The names of files in a version of control groups.
+/// The file names in one version of control groups.
 struct GroupFiles {
   std::string limit, usage, cache;
 };
@@ -38,8 +38,8 @@ const GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
                            "total_inactive_file"};
 const GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
-/// Lowers `free` to what the group at `path` in `folder`, and each group around it, leaves. In a
-/// container `path` may be that on the host: directories that do not exist are skipped.
+/// Lowers `free` to the memory that is left by the group at `path` in `folder` and by the groups
+/// that contain it. In a container `path` may be the host's, so missing directories are skipped.
 void limit_by(const std::string& folder, std::string path, const GroupFiles& files,
               std::optional<std::uint64_t>& free) {
   while (true) {
@@ -57,8 +57,8 @@ void limit_by(const std::string& folder, std::string path, const GroupFiles& fil
   }
 }
 
-/// "4:cpu,memory:/a/b": the path of the group of the controller "memory"; with "0::/a/b" that of
-/// version 2.
+/// Returns the path of the group of the controller "memory", as in "4:cpu,memory:/a/b"; for version
+/// 2, as in "0::/a/b".
 std::optional<std::string> path_in(const std::string& line, bool version_2) {
   const std::size_t first = line.find(':');
   const std::size_t second = line.find(':', first + 1);
@@ -74,7 +74,7 @@ std::optional<std::string> path_in(const std::string& line, bool version_2) {
 
 std::optional<std::uint64_t> free_memory(const MemoryFiles& files) {
   std::optional<std::uint64_t> free = number_of("MemAvailable:", files.meminfo);
-  if (free) *free *= 1024;  // kB
+  if (free) *free *= 1024;  // from kB to bytes
   std::string path_1 = "/", path_2 = "/";
   std::ifstream groups(files.groups);
   for (std::string line; std::getline(groups, line);) {
@@ -87,7 +87,7 @@ std::optional<std::uint64_t> free_memory(const MemoryFiles& files) {
 }
 
 void stay_within_memory() {
-#ifndef TUTTI_SANITIZED  // their shadows are larger than any memory
+#ifndef TUTTI_SANITIZED  // sanitizers' shadow memory exceeds any limit
   const auto free = free_memory();
   rlimit limit{};
   if (!free || getrlimit(RLIMIT_DATA, &limit) != 0) return;

@@ -25,8 +25,9 @@ namespace {
 
 constexpr mode_t kUsualMode = 0666;
 
-/// The file that a signal would leave half written; "" if there is none. No command writes two at a
-/// time. A signal handler reaches nothing but globals.
+/// The path of the file that is incomplete while a signal could end the process; "" if none. No
+/// command writes two files at a time. It is a global, since signal handlers can access nothing
+/// else.
 char unfinished[PATH_MAX] = "";
 
 extern "C" void remove_unfinished(int number) {
@@ -35,7 +36,7 @@ extern "C" void remove_unfinished(int number) {
   std::raise(number);
 }
 
-/// While one exists, the signals wait that `unfinished` is about.
+/// Blocks the signals that use `unfinished` while an object exists.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -52,18 +53,18 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-/// REQUIRES: signals are held.
+/// Makes signals remove the file. REQUIRES: signals are blocked.
 void remove_on_signals(const std::string& path) {
   if (path.size() >= sizeof unfinished) return;
   std::memcpy(unfinished, path.c_str(), path.size() + 1);
   for (const int number : kEndingSignals) {
-    // A signal that is ignored (nohup) or handled stays so.
+    // A signal that is ignored (nohup) or handled keeps its action.
     if (const auto before = std::signal(number, remove_unfinished); before != SIG_DFL)
       std::signal(number, before);
   }
 }
 
-/// Returns the target of a symbolic link, so that the link is kept; the path itself if it is none.
+/// Returns the target of a symbolic link, so that the link is kept; otherwise the path itself.
 std::string followed(fs::path path) {
   std::error_code status;
   for (int links = 0; links < 40 && fs::is_symlink(path, status); ++links) {
@@ -72,7 +73,7 @@ std::string followed(fs::path path) {
   return path.string();
 }
 
-/// Writes the folder of a file to the disk: the new name in it. Errors are ignored, since the file
+/// Writes the file's folder, with the new name, to the disk. Errors are ignored, since the file
 /// itself is complete under either name.
 void sync_folder(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
@@ -82,7 +83,7 @@ void sync_folder(const std::string& path) {
   close(file);
 }
 
-/// Returns true if the file that would be overwritten is empty or begins with `beginning`.
+/// True if the file that would be overwritten is empty or begins with `beginning`.
 bool empty_or_begins(const std::string& path, std::string_view beginning) {
   std::string found(beginning.size(), '\0');
   std::ifstream file(path, std::ios::binary);
@@ -150,7 +151,8 @@ OutputFile::~OutputFile() {
 }
 
 core::Expected<void> OutputFile::keep() {
-  // Before the rename: otherwise a loss of power could leave an empty file under the name.
+  // Write before the rename; otherwise a loss of power could leave an empty file under the final
+  // name.
   if (!part_.empty()) buffer_->sync_to_disk();
   buffer_->close();
   int error = buffer_->error();

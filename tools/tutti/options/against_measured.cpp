@@ -1,4 +1,4 @@
-// Options of the commands that compare predictions with measurements.
+// Defines the options of commands that compare predictions with measurements.
 
 #include <CLI/CLI.hpp>
 

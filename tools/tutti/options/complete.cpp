@@ -1,6 +1,6 @@
 // Completion of command lines. The shells' scripts are thin: they pass the words so far to the
-// hidden command `tutti complete`, which knows the tree of options, the schema of scenarios and the
-// shipped files. So all shells offer the same, and nothing is generated that could be out of date.
+// hidden command `tutti complete`, which reads the tree of options, the schema of scenarios and the
+// shipped files. So all shells offer the same, and no generated list can be out of date.
 
 #include "tools/tutti/options/complete.h"
 
@@ -36,7 +36,7 @@ const core::Schema& schema() {
   return scenario;
 }
 
-/// Offers `names`, each behind `before`.
+/// Offers `names`, each with the prefix `before`.
 void offer(Completions& to, const std::string& before, const std::vector<std::string>& names,
            const std::string& help = "") {
   for (const std::string& name : names) to.candidates.push_back({before + name, help});
@@ -52,7 +52,7 @@ std::vector<std::string> algorithms(const Library& library, bool custom) {
   return custom ? library.names(Library::Kind::kAlgorithm) : core::algorithm_names();
 }
 
-/// Offers values of a field that is known by its path.
+/// Offers the values of a field.
 void complete_value(Completions& to, const FieldType& field, const std::string& before,
                     const Library& library) {
   for (const FieldType::Choice& choice : field.choices)
@@ -69,8 +69,7 @@ void complete_value(Completions& to, const FieldType& field, const std::string& 
   if (name == "tutti.proto.Custom.file") offer(to, before, algorithms(library, true));
 }
 
-/// Completes "strategy.tensorflow.x", and behind '=' the value (after a comma one more, with
-/// `several`).
+/// Completes "strategy.tensorflow.x" and, after '=', the value; with `several`, also after a comma.
 void complete_field(Completions& to, const std::string& written, bool with_value, bool several,
                     const Library& library) {
   const std::size_t equals = written.find('=');
@@ -107,7 +106,7 @@ void complete_value(Completions& to, const OptionValue& value, const std::string
     case Kind::kFile: to.files = true, to.endings = value.choices; return;
     case Kind::kFolder: to.folders = true; return;
     case Kind::kMachine:
-      // A machine of one's own is a file.
+      // A machine can also be a file of the user.
       to.files = true, to.endings = {"textproto", "json"};
       return offer(to, "", library.names(Library::Kind::kMachine));
     case Kind::kModel:
@@ -141,12 +140,12 @@ const CLI::App* find_command(const CLI::App& of, const std::string& name) {
   return nullptr;
 }
 
-/// The command and the number of positional arguments that the words before the last one mean.
+/// The command and the number of positional arguments that precede the last word.
 struct Place {
   const CLI::App* command;
   std::size_t arguments = 0;
-  const CLI::Option* waiting = nullptr;  ///< an option whose value the last word is
-  bool only_arguments = false;           ///< behind "--"
+  const CLI::Option* waiting = nullptr;  ///< option whose value is the last word; null: none
+  bool only_arguments = false;           ///< true: after "--"
 };
 
 Place place_of(const CLI::App& app, const std::vector<std::string>& words) {
@@ -210,7 +209,7 @@ Completions complete(const CLI::App& app, const std::vector<std::string>& words,
   }
   if (written.starts_with("-") && !place.only_arguments) {
     for (const CLI::Option* option : command.get_options()) {
-      if (option->get_group().empty()) continue;  // hidden
+      if (option->get_group().empty()) continue;  // hidden option
       for (const std::string& name : option->get_lnames())
         found.candidates.push_back({"--" + name, first_line(option->get_description())});
     }

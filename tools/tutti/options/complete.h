@@ -15,12 +15,12 @@ namespace tutti::tools {
 struct Completions {
   struct Candidate {
     std::string word;
-    std::string help;  ///< one line
+    std::string help;  ///< help text of one line
   };
   std::vector<Candidate> candidates;
   /// Files are offered as well: those with one of these endings, or all if it is empty.
   bool files = false;
-  bool folders = false;  ///< folders alone are offered
+  bool folders = false;  ///< true: offer folders only
   std::vector<std::string> endings;
 };
 

@@ -1,4 +1,4 @@
-// Options of the commands that convert files, or show them.
+// Defines the options of commands that convert files, or show them.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

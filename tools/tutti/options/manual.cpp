@@ -13,8 +13,8 @@
 namespace tutti::tools {
 namespace {
 
-/// Returns text as roff shows it: backslashes, hyphens, and dots at the beginning of a line have
-/// other meanings there.
+/// Escapes text for roff, in which backslashes, hyphens, and dots at the beginning of a line have
+/// other meanings.
 std::string roff(const std::string& text) {
   std::string safe;
   bool line_begins = true;
@@ -32,7 +32,7 @@ std::string roff(const std::string& text) {
   return safe;
 }
 
-/// "\fB\-b\fR, \fB\-\-minbytes\fR \fISIZE\fR".
+/// Returns an option's heading, such as "\fB\-b\fR, \fB\-\-minbytes\fR \fISIZE\fR".
 std::string head_of(const CLI::App& command, const CLI::Option& option) {
   std::string head;
   const auto add = [&](const std::string& name) {

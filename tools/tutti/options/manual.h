@@ -15,7 +15,7 @@ struct CompletionOptions {
 
 struct ManualOptions {
   std::vector<std::string> command;  ///< such as import, nccl-topology; empty: the program
-  std::string folder;                ///< writes all pages there instead
+  std::string folder;                ///< folder to write all pages to; empty: print a page
 };
 
 /// `tutti manual`: prints the page of a command, or writes all pages into a folder. Returns the

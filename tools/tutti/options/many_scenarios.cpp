@@ -1,4 +1,4 @@
-// Options of the commands that examine a scenario and variations of it (plan, explain, sweep,
+// Defines the options of commands that examine a scenario and its variations (plan, explain, sweep,
 // tune).
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Options of the commands that execute a scenario, in virtual time or for real.
+// Defines the options of commands that execute a scenario, in virtual time or on real hardware.
 
 #include <CLI/CLI.hpp>
 

@@ -15,14 +15,14 @@ namespace {
 
 using Kind = OptionValue::Kind;
 
-/// The value of an option of all commands, or of one.
+/// The value of an option, either of all commands or of one command.
 struct Row {
   const char* option;
   OptionValue value;
   const char* command = "";
 };
 
-/// Two rows of one option: the first that fits the command counts.
+/// Returns the rows. If an option has two rows, the first that fits the command counts.
 const std::vector<Row>& rows() {
   static const OptionValue kScenario{Kind::kFile, "SCENARIO", {"textproto", "json"}};
   static const OptionValue kTimeline{Kind::kFile, "TIMELINE", {"tutti"}};
@@ -192,7 +192,7 @@ std::optional<OptionValue> value_of(const CLI::App& command, const CLI::Option& 
 void name_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const auto value = value_of(app, *option);
-    // A positional argument's placeholder is its name; the kind would stand behind it.
+    // A positional argument's placeholder is its name, so CLI11 must not append the kind.
     if (value && !option->get_positional()) option->type_name(value->placeholder);
     if (value && option->get_positional()) option->type_name("");
   }

@@ -16,18 +16,18 @@ namespace tutti::tools {
 /// shells complete.
 struct OptionValue {
   enum class Kind {
-    kText,  ///< anything
+    kText,  ///< any text
     kNumber,
     kChoice,  ///< one of `choices`
-    kFile,    ///< a file; `choices` are the endings that are offered
+    kFile,    ///< a file; `choices` are the offered endings
     kFolder,
-    kMachine,  ///< a shipped machine, or a machine file
+    kMachine,  ///< a shipped machine, or the user's machine file
     kModel,
     kLink,
     kAlgorithm,
-    kField,        ///< a field of a scenario
+    kField,        ///< the path of a scenario's field
     kSetting,      ///< FIELD=VALUE
-    kFieldValues,  ///< FIELD=VALUES, with several
+    kFieldValues,  ///< FIELD=VALUES, with several values
   };
   Kind kind = Kind::kText;
   std::string placeholder;

@@ -52,7 +52,7 @@ Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& nam
   return core::read_machine((*file)->text, (*file)->path);
 }
 
-/// Machines that NCCL wrote down: their graphs are searched.
+/// Reads machines from NCCL's topology file. Their graphs are searched.
 Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
                                               nccl::Settings settings) {
   auto topology = nccl::load_topology(options.cluster);
@@ -90,7 +90,8 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
                          nullptr};
 }
 
-/// The tuner plugin that --tuner names; null: none. `machine`: null if only a topology is known.
+/// Returns the tuner plugin that --tuner names; null: none. `machine` is null if only a topology is
+/// known.
 Expected<std::shared_ptr<const nccl::Tuner>> tuner_of(const NcclPerfOptions& options,
                                                       const core::Machine* machine) {
   using Made = std::shared_ptr<const nccl::Tuner>;
@@ -130,8 +131,8 @@ Expected<nccl::Buffers> buffers_of(const NcclPerfOptions& options, nccl::Version
   return nccl::Buffers::kSymmetric;
 }
 
-/// Leaves the tuner out where it decides nothing, and notes which it is, or why it does not; also
-/// what symmetric buffers do.
+/// Removes a tuner that decides nothing. Notes which tuner is used, or why it is not, and the
+/// effect of symmetric buffers.
 void heed_tuner(const nccl::Communicator& comm, const nccl::System& system, bool aws,
                 nccl::Settings& settings) {
   if (settings.buffers == nccl::Buffers::kSymmetric)

@@ -16,11 +16,11 @@ namespace tutti::tools {
 struct NcclPerfSubject {
   std::string machine;
   int machines = 1;
-  core::nccl::System system;  ///< of which a machine may be several nodes
+  core::nccl::System system;  ///< the system for NCCL, in which a machine may be several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
-  std::shared_ptr<const core::Machine> kind;  ///< of the machines, whose links are known; null:
-                                              ///< NCCL's topology file says what there is
+  /// Machines with known links; null: only NCCL's topology file is known.
+  std::shared_ptr<const core::Machine> kind;
 };
 
 /// Names and values.

@@ -32,8 +32,8 @@ using core::Expected;
 using core::ProblemCode;
 using core::Time;
 
-/// "8", "64K", "128M", "1G": as nccl-tests reads them, with powers of 1024; or a size with its
-/// unit, "25MiB".
+/// Parses a size like nccl-tests, with powers of 1024 ("8", "64K", "128M", "1G"), or with a unit
+/// ("25MiB").
 std::optional<std::int64_t> parse_size(const std::string& written) {
   if (const auto size = core::in_unit_of("bytes", written); size && *size) {
     const double bytes = **size;
@@ -55,7 +55,7 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   return number << shift;
 }
 
-/// A type by its name here, or by the one that nccl-tests has for it.
+/// Parses a type by its name in Tutti or in nccl-tests.
 std::optional<core::DataType> parse_type(const std::string& name) {
   constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
       {"float", "float32"}, {"double", "float64"}, {"half", "float16"}, {"bfloat16", "bfloat16"},
@@ -66,7 +66,7 @@ std::optional<core::DataType> parse_type(const std::string& name) {
   return core::parse_data_type(name);
 }
 
-/// Keeps nothing of a run but how long its collective took, and what is to be known about it.
+/// Keeps only the duration of a run's collective, and the notes.
 class Timing : public core::DeafSink {
  public:
   void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
@@ -77,9 +77,9 @@ class Timing : public core::DeafSink {
   }
   void note(const std::string& note) override { notes.push_back(note); }
 
-  /// Returns the time in microseconds. If each rank has reported its duration, their mean, as in
-  /// nccl-tests, which does not compare clocks of different ranks; else the time from the first
-  /// rank's start to the last one's end. nullopt if the run was interrupted.
+  /// Returns the time in microseconds. If each rank has reported its duration, this is the mean, as
+  /// in nccl-tests, which does not compare clocks of different ranks. Otherwise it is the time from
+  /// the first rank's start to the last one's end. nullopt if the run was interrupted.
   [[nodiscard]] std::optional<double> us() const {
     if (!whole_) return std::nullopt;
     return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
@@ -88,7 +88,7 @@ class Timing : public core::DeafSink {
 
  private:
   std::optional<Time> whole_;
-  double of_ranks_ = 0;  ///< sum
+  double of_ranks_ = 0;  ///< sum of the ranks' times, in microseconds
   int ranks_ = 0;
 };
 
@@ -102,7 +102,7 @@ std::optional<core::Reduction> parse_op(const std::string& name) {
   return std::nullopt;
 }
 
-/// The first of these options that was given.
+/// Returns the first of these options that was given; nullopt if none was.
 std::optional<std::string> first_given(const PerfOptions& options) {
   const JoinOptions& join = options.real.join;
   const std::pair<const char*, bool> all[] = {
@@ -124,12 +124,12 @@ std::optional<std::string> first_given(const PerfOptions& options) {
 
 struct Request {
   Format format = Format::kText;
-  core::OneBuffer what;  ///< without its elements, and whether it is in place
+  core::OneBuffer what;  ///< the collective without its number of elements
   bool out_of_place = true;
   bool in_place = true;
-  std::vector<std::int64_t> sizes;  ///< in elements, before any rounding
+  std::vector<std::int64_t> sizes;  ///< sizes in elements, before rounding
   real::LoopOptions loop;
-  std::optional<real::TcpExecutorOptions> real;  ///< none: simulated
+  std::optional<real::TcpExecutorOptions> real;  ///< options of real runs; nullopt: simulate
 };
 
 /// Reads the collective, its root, and the halves of the table.
@@ -227,7 +227,7 @@ Expected<Request> read_request(const PerfOptions& options) {
   return request;
 }
 
-/// Measures one size after the other and prints each as it is known.
+/// Measures one size after the other, and prints each result as soon as it is known.
 class Measuring {
  public:
   Measuring(const Request& request, const core::Scenario& scenario, const Environment& environment,
@@ -243,7 +243,7 @@ class Measuring {
     if (request.in_place && core::can_be_in_place(kind)) halves_.push_back(false);
   }
 
-  /// Runs all sizes and returns the exit status. Measured rows are printed whatever it is.
+  /// Runs all sizes and returns the exit status. Measured rows are printed in any case.
   int all(PerfTable& table) {
     if (elements_.empty()) {
       return refuse({ProblemCode::kTooSmall, "-e"},
@@ -321,7 +321,7 @@ class Measuring {
     core::RecordOptions record;
     record.level = core::RecordLevel::kNone;
     if (!processes_) return simulator_.run(*scenario, record, control, timing);
-    record.level = core::RecordLevel::kPacks;  // what each rank took
+    record.level = core::RecordLevel::kPacks;  // records the time of each rank
     record.last_worker = scenario->cluster->workers() - 1;
     processes_->expect_another(done_ < runs);
     return processes_->run(*scenario, record, control, timing);
@@ -338,9 +338,9 @@ class Measuring {
   const Request& request_;
   const core::Scenario& scenario_;
   const Environment& environment_;
-  std::vector<std::int64_t> elements_;  ///< of the rows
-  std::vector<bool> halves_;            ///< out of place
-  std::size_t done_ = 0;                ///< runs that were begun
+  std::vector<std::int64_t> elements_;  ///< number of elements of each row
+  std::vector<bool> halves_;            ///< for each half of the table: true if out of place
+  std::size_t done_ = 0;                ///< number of runs that were begun
   sim::Simulator simulator_;
   real::TcpExecutor* processes_;
   Interrupt interrupt_;
@@ -369,7 +369,8 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
                                    options.collective, custom->file, described, described),
                        {scenario->file, 0, 0}));
   }
-  // A framework may do another collective by another algorithm: the heading names that of the rows.
+  // A framework may use different algorithms for different collectives: the heading names that of
+  // the rows.
   core::OneBuffer first = request.what;
   first.elements = request.sizes.front();
   first.out_of_place = request.out_of_place;
@@ -394,7 +395,7 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
 
 }  // namespace
 
-/// NCCL's own choice and time, for which there is no scenario.
+/// Prints NCCL's own choice and time, without a scenario.
 int perf_of_nccl(const PerfOptions& options, const Request& request,
                  const Environment& environment) {
   const auto wrong = [](const char* option, const std::string& text) {
@@ -421,7 +422,7 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
   return perf_nccl(asked, environment);
 }
 
-/// Several algorithms beside each other.
+/// Compares several algorithms.
 int perf_of_algorithms(const PerfOptions& options, const Request& request,
                        const Environment& environment) {
   const auto wrong = [](const char* option, const std::string& text) {
@@ -447,7 +448,8 @@ int perf_of_algorithms(const PerfOptions& options, const Request& request,
   return perf_algorithms(compared, environment);
 }
 
-/// The scenario's, if the command names none; what keeps it from being read is reported later.
+/// Returns the collective of the options, or else of the scenario. Errors in the scenario are
+/// reported later.
 std::string collective_of(const PerfOptions& options, const Environment& environment) {
   if (options.scenario.file.empty()) return "all_reduce";
   const auto scenario = load_scenario(options.scenario, environment);
@@ -472,14 +474,14 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   if (!request->real) return measure(options, *request, environment, nullptr);
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
-  // The same command runs everywhere; --listen is for the one that coordinates.
+  // The same command runs on all machines; only the coordinator uses --listen.
   if (!part->coordinates) return join_run(*part, -1, "", false);
   request->real->gathering =
       gathering_of(part->gathering, options.real, request->real->timeout_seconds);
   request->real->loop = request->loop;
   real::TcpExecutor processes(*request->real);
   const int status = measure(options, *request, environment, &processes);
-  // Also those who were told to come again for a size that is not measured any more.
+  // Also dismiss processes that were told to return for a size that is not measured any more.
   if (status == kRunFailed)
     processes.turn_away(
         Error::run("rank 0 has ended the benchmark; see its output for the reason"));

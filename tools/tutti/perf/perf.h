@@ -19,16 +19,17 @@ struct PerfOptions {
   std::string most = "128M";
   double factor = 2;
   std::string type = "float32";
-  std::string op = "sum";            ///< sum, prod, max, min, avg
-  std::string collective;            ///< as nccl-tests' programs are called; empty: the scenario's
-  std::optional<std::int64_t> root;  ///< default 0; of the collectives that have one
-  std::string place = "both";        ///< out, in, both: which halves of the table
-  RealOptions real;                  ///< of a real run, as the next two
+  std::string op = "sum";  ///< operation: sum, prod, max, min or avg
+  /// Collective, named as nccl-tests' programs; empty: the scenario's.
+  std::string collective;
+  std::optional<std::int64_t> root;        ///< root of collectives that have one; default 0
+  std::string place = "both";              ///< halves of the table: out, in or both
+  RealOptions real;                        ///< options of a real run, like the next two
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
-  std::vector<std::string> algorithms;  ///< to put beside each other; empty: the scenario's alone
-  std::string format = "text";          ///< text, json; of algorithms also csv
-  NcclPerfOptions nccl;                 ///< for a cluster instead of a scenario
+  std::vector<std::string> algorithms;     ///< algorithms to compare; empty: only the scenario's
+  std::string format = "text";             ///< text or json; for algorithms also csv
+  NcclPerfOptions nccl;                    ///< options for a cluster instead of a scenario
 };
 
 /// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster, with its

@@ -32,7 +32,7 @@ using core::ProblemCode;
 using core::Report;
 using core::Time;
 
-/// Keeps of a run how long its collective took, and the notes.
+/// Keeps only the duration of a run's collective, and the notes.
 class WholeTime : public core::DeafSink {
  public:
   void pack(const core::PackRecord& pack) override { time = pack.end - pack.first_start; }
@@ -45,19 +45,19 @@ struct Row {
   std::int64_t bytes = 0;
   Time bound;
   std::string bound_reason;
-  std::vector<Time> times;  ///< of each algorithm
+  std::vector<Time> times;  ///< by algorithm
   [[nodiscard]] std::size_t fastest() const {
     return static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
   }
 };
 
-/// Between two sizes, another algorithm becomes the fastest.
+/// A change of the fastest algorithm between two sizes.
 struct Crossing {
   std::size_t before = 0;
   std::size_t after = 0;
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::int64_t about = 0;  ///< where the lines between the two sizes cross
+  std::int64_t about = 0;  ///< bytes at which the two lines intersect, between the two sizes
 };
 
 struct Comparison {
@@ -67,7 +67,8 @@ struct Comparison {
   std::vector<std::string> notes;
 };
 
-/// Bytes at which the straight lines through two algorithms' times at two sizes meet.
+/// Returns the bytes at which the straight lines through two algorithms' times at two sizes
+/// intersect.
 std::int64_t meeting(const Row& a, const Row& b, std::size_t one, std::size_t other) {
   const double before = core::to_us(a.times[other]) - core::to_us(a.times[one]);
   const double after = core::to_us(b.times[one]) - core::to_us(b.times[other]);
@@ -80,7 +81,7 @@ std::vector<Crossing> crossings(const std::vector<Row>& rows) {
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const std::size_t before = rows[i - 1].fastest();
     const std::size_t after = rows[i].fastest();
-    // Equal times are no reason to change.
+    // An algorithm that is only equally fast is not reported as a change.
     if (rows[i].times[before] == rows[i].times[after]) continue;
     if (before == after) continue;
     all.push_back({before, after, rows[i - 1].bytes, rows[i].bytes,
@@ -122,7 +123,7 @@ class ComparingAlgorithms {
       for (std::size_t i = 0; i < made_.scenarios.size(); ++i) {
         auto time = time_of(i, elements);
         if (!time) return failed(time);
-        if (!*time) return std::move(made_);  // interrupted: the rows so far
+        if (!*time) return std::move(made_);  // interrupted: return the rows so far
         row.times.push_back(**time);
         progress_.update(static_cast<double>(++done) /
                          static_cast<double>(sizes.size() * made_.scenarios.size()));
@@ -168,7 +169,7 @@ class ComparingAlgorithms {
     return {};
   }
 
-  /// Nothing if it was interrupted.
+  /// Returns the algorithm's time; nullopt if it was interrupted.
   Expected<std::optional<Time>> time_of(std::size_t algorithm, std::int64_t elements) {
     const core::Scenario& from = made_.scenarios[algorithm];
     core::OneBuffer what = request_.what;

@@ -14,8 +14,8 @@ namespace tutti::tools {
 struct PerfAlgorithmsRequest {
   ScenarioOptions scenario;
   std::vector<std::string> algorithms;  ///< built-in names, "nccl", files, shipped algorithms
-  core::OneBuffer what;                 ///< without its elements
-  std::vector<std::int64_t> sizes;      ///< in elements, before any rounding
+  core::OneBuffer what;                 ///< the collective without its number of elements
+  std::vector<std::int64_t> sizes;      ///< sizes in elements, before rounding
   std::string format = "text";          ///< text, csv or json
 };
 

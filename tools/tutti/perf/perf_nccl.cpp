@@ -33,7 +33,7 @@ std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request,
                              request.collective, request.root);
 }
 
-/// Measured times by bytes, out of place where the log has that.
+/// Returns the measured times by bytes, out of place if the log contains that.
 Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request,
                                                   std::int64_t ranks) {
   const auto tables = core::load_nccl_tests(request.options.against);

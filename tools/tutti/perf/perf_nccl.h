@@ -14,18 +14,19 @@ namespace tutti::tools {
 
 /// The options of `tutti perf` for predicting NCCL's own choice and time.
 struct NcclPerfOptions {
-  std::string cluster;  ///< machine: name of a shipped one, or file
+  std::string cluster;  ///< machine: a shipped one, or a file
   std::int32_t nodes = 1;
-  std::optional<std::int32_t> gpus;     ///< per node; default: all
-  std::optional<std::string> network;   ///< default: the network of the machine's card
-  std::optional<std::string> version;   ///< default 2.28.9
-  std::optional<std::string> driving;   ///< who calls NCCL; default process_per_gpu
-  std::optional<std::string> tuner;     ///< none (default), aws_ofi, or the file of a table
-  std::optional<std::string> instance;  ///< EC2's type of the machines, for aws_ofi
-  std::optional<std::string> buffers;   ///< plain (default), registered or symmetric
-  std::string calibration;              ///< file of measured times; empty: none
+  std::optional<std::int32_t> gpus;     ///< number of GPUs per node; default: all
+  std::optional<std::string> network;   ///< network; default: the one of the machine's card
+  std::optional<std::string> version;   ///< version of NCCL; default 2.28.9
+  std::optional<std::string> driving;   ///< how NCCL is called; default process_per_gpu
+  std::optional<std::string> tuner;     ///< tuner: none (default), aws_ofi, or the file of a table
+  std::optional<std::string> instance;  ///< EC2's type of the machines, used by aws_ofi
+  /// Kind of buffers: plain (default), registered or symmetric.
+  std::optional<std::string> buffers;
+  std::string calibration;  ///< file of measured times to calibrate with; empty: none
   bool explain = false;
-  std::string against;  ///< log of nccl-tests
+  std::string against;  ///< log of nccl-tests to compare with; empty: none
 
   /// Returns the first given option that requires a cluster; null if there is none.
   [[nodiscard]] const char* first_given() const;
@@ -34,13 +35,13 @@ struct NcclPerfOptions {
 /// A request for a table.
 struct NcclPerfRequest {
   NcclPerfOptions options;
-  std::vector<std::string> set;  ///< "NCCL_ALGO=Ring"
+  std::vector<std::string> set;  ///< variables, such as "NCCL_ALGO=Ring"
   Format format = Format::kText;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
-  core::Rank root = 0;  ///< if the collective has one
+  core::Rank root = 0;  ///< root, if the collective has one
   core::DataType type = core::DataType::kFloat32;
   core::Reduction reduction = core::Reduction::kSum;
-  std::string op = "sum";           ///< as named by nccl-tests
+  std::string op = "sum";           ///< operation, named as in nccl-tests
   std::vector<std::int64_t> sizes;  ///< total number of elements, before any rounding
 };
 

@@ -28,7 +28,7 @@ std::optional<QuickerSetting> QuickerSettings::than(
     if (one.off || chosen) continue;
     const std::pair<std::string, std::string> algorithm{"NCCL_ALGO", to_string(one.algorithm)};
     const std::pair<std::string, std::string> protocol{"NCCL_PROTO", to_string(one.protocol)};
-    // Tries as few variables as possible.
+    // Try with as few variables as possible.
     for (const Variables& more :
          {Variables{protocol}, Variables{algorithm}, Variables{algorithm, protocol}}) {
       const auto found = with(more, row.bytes, one);
@@ -41,7 +41,7 @@ std::optional<QuickerSetting> QuickerSettings::than(
   return by_more_than_the_band ? best : std::nullopt;
 }
 
-/// Returns the setting with these variables; nullopt if NCCL does not choose it then.
+/// Returns the setting with these variables; nullopt if NCCL does not choose `wanted` with them.
 std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, std::int64_t bytes,
                                                     const nccl::Candidate& wanted) {
   for (const auto& [name, value] : more) {

@@ -56,7 +56,7 @@ class QuickerSettings {
   std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
   std::map<std::string, std::optional<core::nccl::Predictor>>
-      predictors_;  ///< by the additional variables
+      predictors_;  ///< by additional variables
 };
 
 }  // namespace tutti::tools

@@ -84,7 +84,7 @@ class Printer {
  private:
   [[nodiscard]] std::string heading() const {
     const nccl::System& s = subject_.system;
-    // If GPUs reach each other only over the network, a machine is several nodes to NCCL.
+    // If GPUs reach each other only over the network, NCCL counts a machine as several nodes.
     const std::string nodes =
         s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
     std::string text = fmt::format(
@@ -119,7 +119,7 @@ class Printer {
                       request_.options.calibration));
   }
 
-  /// Describes how NCCL_COLLNET_ENABLE=1 is interpreted here.
+  /// Describes the effect of NCCL_COLLNET_ENABLE=1 in the model.
   [[nodiscard]] std::string of_collnet() const {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
@@ -157,7 +157,7 @@ class Printer {
     return out + "\n";
   }
 
-  /// Sizes whose time the model had below what a link needs.
+  /// Lists the sizes for which the model predicted less time than a link needs.
   [[nodiscard]] static std::string capped(const std::vector<NcclPerfRow>& rows) {
     std::string out;
     for (const NcclPerfRow& row : rows) {
@@ -173,7 +173,7 @@ class Printer {
                      out;
   }
 
-  /// Consecutive sizes with the same faster setting are reported together.
+  /// Lists faster settings. Consecutive sizes with the same setting share a line.
   [[nodiscard]] static std::string quicker(const std::vector<NcclPerfRow>& rows) {
     std::string out;
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
@@ -200,7 +200,7 @@ class Printer {
                              out;
   }
 
-  /// Lists all candidates, and why the winner was chosen.
+  /// Lists all candidates, and the reason for the choice.
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
     const std::string narrowest = row.time.narrowest;

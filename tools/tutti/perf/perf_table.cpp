@@ -12,7 +12,7 @@ namespace {
 
 using core::Report;
 
-/// The strategy without what only concerns several gradients.
+/// Describes the strategy without settings that only concern several gradients.
 std::string how(const core::Scenario& scenario) {
   const core::Strategy& asked = scenario.strategy;
   core::Strategy plain = core::Strategy::for_algorithm(asked.algorithm);
@@ -33,7 +33,7 @@ std::string where(const PerfSubject& subject) {
   return fmt::format("run on CUDA devices, between {} over {}", workers, medium);
 }
 
-/// "reduce-scatter", as titles have it.
+/// Returns the name used in titles, such as "reduce-scatter".
 std::string name_of(core::CollectiveKind kind) {
   std::string name(to_string(kind));
   std::replace(name.begin(), name.end(), '_', '-');
@@ -57,7 +57,7 @@ class TextTable : public PerfTable {
       text =
           fmt::format("# {} by {}, {}, {}\n", name_of(subject_.collective), how(subject_.scenario),
                       describe(*subject_.scenario.cluster), where(subject_));
-    // Some notes are the same for all sizes, and others only come up with one.
+    // Some notes are the same for all sizes; others occur for one size only.
     for (const std::string& note : notes) {
       if (said_.insert(note).second) text += fmt::format("# {}\n", note);
     }

@@ -19,26 +19,26 @@ struct PerfSubject {
   const core::Scenario& scenario;
   core::DataType type = core::DataType::kFloat32;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
-  std::string op{};          ///< as named by nccl-tests
-  core::Rank root = 0;       ///< for a collective that has one
-  bool out_of_place = true;  ///< the table has the out-of-place half
-  bool in_place = true;      ///< the table has the in-place half
-  std::string backend{};     ///< sim, tcp, cuda, nccl
-  std::string transport{};   ///< between workers; empty if simulated
-  bool joined = false;       ///< workers were started by others
+  std::string op{};          ///< operation, named as in nccl-tests
+  core::Rank root = 0;       ///< root, if the collective has one
+  bool out_of_place = true;  ///< true: the table has the out-of-place half
+  bool in_place = true;      ///< true: the table has the in-place half
+  std::string backend{};     ///< sim, tcp, cuda or nccl
+  std::string transport{};   ///< transport between workers; empty if simulated
+  bool joined = false;       ///< true: workers were not started by this process
 };
 
 /// One half of a row.
 struct PerfTime {
   double us = 0;
-  double algbw = 0;  ///< bytes / time, GB/s
-  double busbw = 0;  ///< algbw times core::busbw_factor()
+  double algbw = 0;  ///< bytes / time, in GB/s
+  double busbw = 0;  ///< algbw times core::busbw_factor(), in GB/s
 };
 
 struct PerfRow {
-  std::int64_t bytes = 0;  ///< total: the larger of a rank's input and output
+  std::int64_t bytes = 0;  ///< the larger of a rank's total input and output
   std::int64_t count =
-      0;  ///< elements as passed to the collective: of one block, if it works on blocks
+      0;  ///< number of elements as passed to the collective; of one block if there are blocks
   std::optional<PerfTime> out_of_place;
   std::optional<PerfTime> in_place;  ///< nullopt if the collective cannot be in place
 };

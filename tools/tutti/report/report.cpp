@@ -23,7 +23,7 @@ Time last_start(const Summary& summary) {
   return summary.steps().empty() ? Time() : summary.steps().back().start;
 }
 
-/// The parts of a step, or of the steady state's.
+/// Reports the parts of a step, or of the steady state.
 template <class Step>
 Report part_report(const Step& step) {
   Report report;

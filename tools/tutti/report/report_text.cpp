@@ -39,7 +39,7 @@ std::string heading(const Summary& summary) {
                      plural(static_cast<std::int64_t>(info.packs.size()), "pack"));
 }
 
-/// Adds the lower bound of any algorithm on the scenario's cluster. (It does not apply to runs on
+/// Adds the lower bound for any algorithm on the scenario's cluster. (It does not apply to runs on
 /// other hardware.)
 void add_bound(Table& table, const Summary& summary) {
   const RunInfo& info = summary.info();
@@ -51,7 +51,7 @@ void add_bound(Table& table, const Summary& summary) {
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
 }
 
-/// Returns which steps the numbers are of, and from which step on nothing changes.
+/// Returns the steps that the numbers refer to, and the step from which on nothing changes.
 std::string basis(const Summary& summary) {
   const int steady = summary.steady_from();
   if (steady < 0 || summary.steady_state()) return summary.steady_basis();
@@ -97,7 +97,7 @@ std::string step_part(const Summary& summary, const StepParts& step,
   const RunInfo& info = summary.info();
   if (!info.bound_reason.empty()) add_bound(table, summary);
   std::string text = table.text(0);
-  text.erase(0, text.find('\n') + 1);  // the table has no headings
+  text.erase(0, text.find('\n') + 1);  // remove the headings
   return text + '\n';
 }
 

@@ -9,7 +9,7 @@
 namespace tutti::tools {
 namespace {
 
-/// Characters, not bytes: "µs" is two wide.
+/// Returns the number of characters, not bytes: "µs" has a width of two.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));

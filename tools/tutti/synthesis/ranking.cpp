@@ -10,9 +10,9 @@ namespace tutti::tools {
 namespace {
 
 constexpr std::int64_t kMaxPieces = 512;
-/// Steps of all ranks that are simulated at most for one time: some seconds.
+/// The maximum number of steps, over all ranks, that are simulated for one time (some seconds).
 constexpr std::int64_t kMaxSteps = 3'000'000;
-/// Pieces of fewer bytes cost more messages than they hide latency.
+/// Smaller pieces cost more through messages than they gain by hiding latency.
 constexpr std::int64_t kMinPieceBytes = 4096;
 /// The fixed cost of a step, for the first estimate.
 constexpr double kStepUs = 4;
@@ -31,8 +31,9 @@ std::int64_t most_pieces(const core::synthesis::Forest& forest, core::Bytes byte
       kMaxPieces);
 }
 
-/// P pieces that pass D ranks in turn take (P + D) · (T / P + a), if all bytes take T and each step
-/// a besides: least for P = √(D T / a). A power of two below that.
+/// Returns a power of two below the best number of pieces. If all bytes take T and each step a in
+/// addition, P pieces that pass D ranks in turn take (P + D) · (T / P + a), with the minimum at P =
+/// √(D T / a).
 std::int64_t first_guess(const core::synthesis::Forest& forest, core::Time bound) {
   const double pieces = std::sqrt(forest.depth() * core::to_us(bound) / kStepUs);
   std::int64_t guess = 1;
@@ -48,7 +49,7 @@ core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subje
                                                    const core::RunControl& control) {
   std::optional<RankedSchedule> best;
   bool stopped = false;
-  // True if it is the best so far.
+  // Returns true if this is the best result so far.
   const auto try_with = [&](std::int64_t pieces) -> core::Expected<bool> {
     core::synthesis::TextOptions options;
     options.pieces = pieces;
@@ -70,7 +71,7 @@ core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subje
       if (!good) return failed(good);
       if (!*good) break;
     }
-    if (best && best->pieces > first) break;  // more were better, so fewer are not
+    if (best && best->pieces > first) break;  // more pieces were better, so fewer are not
   }
   return best;
 }

@@ -13,7 +13,7 @@ namespace tutti::tools {
 /// A schedule that was found, with its simulated time.
 struct RankedSchedule {
   core::synthesis::Candidate candidate;
-  std::int64_t pieces = 1;  ///< of a forest: into how many every chunk is cut
+  std::int64_t pieces = 1;  ///< for a forest: number of pieces of every chunk
   core::Time time;
   bool proved = false;
 };

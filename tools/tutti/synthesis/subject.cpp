@@ -17,7 +17,7 @@ using core::Time;
 
 constexpr const char* kFile = "synthesized.tutti-algorithm";
 
-/// Keeps nothing of a run but how long its collective took.
+/// Keeps only the duration of a run's collective.
 class CollectiveTime : public core::DeafSink {
  public:
   void pack(const core::PackRecord& pack) override { time_ = pack.end - pack.first_start; }
@@ -104,7 +104,7 @@ Expected<std::shared_ptr<const core::CustomAlgorithm>> SynthesisSubject::compile
 
 std::string SynthesisSubject::flaw_of(const core::CustomAlgorithm& algorithm) const {
   const std::int32_t ranks = algorithm.shape().ranks;
-  // An odd number of elements, with which chunks differ in length, and one with equal chunks.
+  // Try a number of elements with equal chunks, and one with chunks of different lengths.
   const std::int64_t even = algorithm.even_elements().value_or(ranks);
   const std::int64_t blocks = has_blocks(kind_) ? ranks : 1;
   for (const std::int64_t elements : {even, (even / blocks + 1) * blocks}) {
@@ -125,7 +125,7 @@ Expected<std::string> SynthesisSubject::msccl_of(const core::CustomAlgorithm& al
   if (!even)
     return refused({core::ProblemCode::kUnsupported, "-o"},
                    "-o: the schedule's chunks cannot all have one length, as MSCCL's XML needs");
-  // Out of place where the format has the memory for it.
+  // Use a schedule out of place if the format has the memory for it.
   Expected<std::string> text = std::string();
   for (const bool out_of_place : {true, false}) {
     const Contract contract =

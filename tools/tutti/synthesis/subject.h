@@ -52,7 +52,7 @@ class SynthesisSubject {
   core::DataType type_;
   std::int64_t elements_;
   std::string file_;
-  std::string text_;  ///< of a scenario with this collective alone
+  std::string text_;  ///< text of a scenario with this collective only
   std::vector<core::Library::File> files_;
 };
 
