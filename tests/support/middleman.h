@@ -48,7 +48,7 @@ class Middleman {
         handshake;  ///< so many bytes of what the joiner says in the handshake are still to come
     std::string held{};
     bool silent = false;
-    std::string slow{};  ///< what is left of the piece that is slowed
+    std::string slow{};                           ///< what is left of the piece that is slowed
     std::chrono::steady_clock::time_point due{};  ///< the time of its next 4 kB
   };
 

@@ -94,8 +94,8 @@ TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
-/// A piece of 240 kB takes six seconds, three times the timeout. Its bytes arrive at one worker; the
-/// other one waits for that worker, and sees nothing move.
+/// A piece of 240 kB takes six seconds, three times the timeout. Its bytes arrive at one worker;
+/// the other one waits for that worker, and sees nothing move.
 TEST(MessagesOnTheWay, MayBeSlowAsLongAsTheyMove) {
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 120001 }"),
                  {"--timeout-seconds", "2"});
