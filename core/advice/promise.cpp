@@ -88,6 +88,8 @@ class CollectiveReader {
     positive("us", read.us);
     positive("low_us", read.low_us);
     positive("high_us", read.high_us);
+    if (read.low_us > read.us || read.us > read.high_us)
+      wrong(value_, "has a time outside its band; low_us is at most us, and us at most high_us");
     if (const Value* choice = field("choice")) read.choice = choice->text;
     if (const Value* planned = field("planned")) read.planned = planned->text == "true";
     return read;
@@ -156,11 +158,12 @@ PromisedCollective between(const PromisedCollective& a, const PromisedCollective
 
 Promise promise_of(const Scenario& scenario) {
   Promise promise{scenario.name, to_string(scenario.nccl.version), {}};
-  std::set<std::tuple<CollectiveKind, std::int64_t, std::int64_t>> seen;
+  std::set<std::tuple<CollectiveKind, std::int64_t, std::int64_t, std::int64_t>> seen;
   const auto add = [&](const Collective& collective) {
     if (!collective.nccl) return;
     const std::int64_t bytes = collective.bytes().count();
-    if (!seen.emplace(collective.kind, bytes, collective.nccl->communicator->ranks).second) return;
+    const nccl::Communicator& comm = *collective.nccl->communicator;
+    if (!seen.emplace(collective.kind, bytes, comm.ranks, comm.nodes).second) return;
     promise.collectives.push_back(promised(collective.kind, bytes, *collective.nccl, true));
   };
   for (const Pack& pack : scenario.plan.packs) add(scenario.plan.collective(pack));
@@ -219,13 +222,36 @@ std::string_view to_string(Grade::Verdict verdict) {
   return "";
 }
 
+std::string_view to_string(Grade::Missing missing) {
+  switch (missing) {
+    case Grade::Missing::kNothing: return "";
+    case Grade::Missing::kCollective: return "other collectives";
+    case Grade::Missing::kRanks: return "other numbers of ranks";
+    case Grade::Missing::kNodes: return "other or unknown numbers of nodes";
+    case Grade::Missing::kSize: return "other sizes";
+  }
+  return "";
+}
+
 std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured) {
   std::vector<Grade> grades;
   for (const MeasuredPoint& point : measured) {
     Grade made{point, std::nullopt, false, Grade::Verdict::kNotPromised};
+    made.missing = Grade::Missing::kCollective;
+    const auto lacks = [&](Grade::Missing what) { made.missing = std::max(made.missing, what); };
+    std::set<std::int64_t> nodes;
+    for (const PromisedCollective& one : promise.collectives) {
+      if (one.kind == point.kind && one.ranks == point.ranks) nodes.insert(one.nodes);
+    }
+    const bool ambiguous = point.nodes == 0 && nodes.size() > 1;
     const PromisedCollective *below = nullptr, *above = nullptr;
     for (const PromisedCollective& one : promise.collectives) {
-      if (one.kind != point.kind || one.ranks != point.ranks) continue;
+      if (one.kind != point.kind) continue;
+      lacks(Grade::Missing::kRanks);
+      if (one.ranks != point.ranks) continue;
+      lacks(Grade::Missing::kNodes);
+      if (ambiguous || (point.nodes > 0 && one.nodes != point.nodes)) continue;
+      lacks(Grade::Missing::kSize);
       if (one.bytes == point.bytes) {
         if (!made.promised || (one.planned && !made.promised->planned)) made.promised = one;
       } else if (one.bytes < point.bytes) {
@@ -238,10 +264,12 @@ std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint
       made.promised = between(*below, *above, point.bytes);
       made.between = true;
     }
-    if (made.promised)
+    if (made.promised) {
+      made.missing = Grade::Missing::kNothing;
       made.verdict = point.us < made.promised->low_us    ? Grade::Verdict::kFaster
                      : point.us > made.promised->high_us ? Grade::Verdict::kSlower
                                                          : Grade::Verdict::kInside;
+    }
     grades.push_back(std::move(made));
   }
   return grades;

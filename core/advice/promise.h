@@ -47,6 +47,7 @@ struct MeasuredPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;
   std::int64_t ranks = 0;
+  std::int64_t nodes = 0;  ///< 0: unknown
   double us = 0;
   std::string choice = {};  ///< as in PromisedCollective, with channels; empty: unknown
 };
@@ -54,15 +55,22 @@ struct MeasuredPoint {
 /// A measurement held against the promise.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
+  /// The reason for which nothing was promised.
+  enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
   /// Interpolated if the size is between two promised sizes.
   std::optional<PromisedCollective> promised;
   bool between = false;
   Verdict verdict = Verdict::kNotPromised;
+  Missing missing = Missing::kNothing;
 };
 std::string_view to_string(Grade::Verdict verdict);
+/// Returns what the promise lacks: "other sizes". Empty for kNothing.
+std::string_view to_string(Grade::Missing missing);
 
-/// Holds each measurement against the promise of the same collective, bytes and ranks: one of the
+/// Holds each measurement against the promise of the same collective, bytes, ranks and nodes. If
+/// the nodes of a measurement are unknown, and the promise has several for its ranks, nothing was
+/// promised. One of the
 /// scenario's own before one of a series. Between two sizes of a series, times grow as a power of
 /// the bytes.
 std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured);

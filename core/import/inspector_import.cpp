@@ -36,8 +36,11 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
     if (r.ranks > process.ranks) process.ranks = r.ranks, process.rank = r.rank;
     MeasuredCollective c;
     c.kind = measured_kind_of(r.kind);
-    MeasuredGroup group{
-        r.communicator, r.communicator_name == "unknown" ? "" : r.communicator_name, r.ranks, {}};
+    MeasuredGroup group{r.communicator,
+                        r.communicator_name == "unknown" ? "" : r.communicator_name,
+                        r.ranks,
+                        {},
+                        std::max<std::int64_t>(0, r.nodes)};
     c.group = group_index(run, group);
     c.sequence = r.sequence;
     c.bytes = size_of_argument(c.kind, r.message_bytes, r.ranks);

@@ -48,6 +48,7 @@ struct MeasuredGroup {
   std::string description;  ///< for example "default_pg"
   std::int64_t size = -1;
   std::vector<std::int64_t> ranks;  ///< empty: not known
+  std::int64_t nodes = 0;           ///< number of machines; 0: unknown
 };
 
 struct MeasuredCollective {

@@ -168,6 +168,13 @@ std::string_view without_blanks_behind(std::string_view line) {
   return line;
 }
 
+/// True if the line is the header but for capitals and blanks behind it.
+bool resembles_header(std::string_view line) {
+  line = without_blanks_behind(line);
+  return std::equal(line.begin(), line.end(), kHeader.begin(), kHeader.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
 /// Refuses a table whose first line names another version of the format.
 std::optional<Refusal> refuse_header(std::string_view line) {
   constexpr std::string_view kOurs = "# tutti nccl-tuner table ";
@@ -192,9 +199,19 @@ tl::expected<Table, Refusal> read_table(std::string_view text) {
   Table table;
   table.reader = Reader::kNvidiaExample;
   const std::string columns = list(kColumns);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark))
+    return tl::make_unexpected(
+        Refusal{1, 1, "the file begins with a byte-order mark", "save it as UTF-8 without one"});
   Lines lines(text);
   while (const auto line = lines.next()) {
     const bool first = lines.number() == 1;
+    // Without its header in the first line, the file would be read as NVIDIA's, in which -1 and
+    // missing lines mean something else.
+    if (resembles_header(*line) && (!first || without_blanks_behind(*line) != kHeader))
+      return tl::make_unexpected(Refusal{
+          lines.number(), 1, "the header of Tutti's tables must be the first line, as it is",
+          "move it there: " + std::string(kHeader)});
     if (first && without_blanks_behind(*line) == kHeader) {
       table.reader = Reader::kTutti;
       continue;

@@ -252,6 +252,33 @@ TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {
   expect_refused({"compare", "--promise", promise, folder.path()}, folder,
                  HasSubstr("has no files"));
   expect_refused({"compare", promise}, folder, HasSubstr("two timelines"));
+  // A timeline says nothing about single sizes.
+  const std::string timeline = folder.write("t.tutti", "TUTTITL1");
+  expect_refused({"compare", "--promise", promise, timeline}, folder,
+                 HasSubstr("is a timeline of Tutti"));
+}
+
+TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
+  Files files;
+  const std::string promise = files.folder.write("tune.json", files.tuned.out);
+  std::string log = "# Using devices\n";
+  for (int rank = 0; rank < 16; ++rank)
+    log += fmt::format(
+        "#  Rank {:2} Group  0 Pid {} on node0 device {:2} [0x07] NVIDIA A100-SXM4-40GB\n", rank,
+        100 + rank, rank);
+  log += run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "-b", "1M", "-e", "1M"}).out;
+  const Outcome o =
+      run_tutti({"compare", "--promise", promise, files.folder.write("one.log", log)});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("nothing was promised for 1: other or unknown numbers of nodes"));
+}
+
+TEST(Tune, WritesNoTwoFilesOfOneName) {
+  Files files;
+  const TemporaryFolder folder;
+  expect_refused({"tune", files.scenario, "--emit", "nccl-tuner", "-o", folder.file("a.csv"),
+                  "--csv", folder.file("./a.csv")},
+                 folder, HasSubstr("name the same file"));
 }
 
 }  // namespace

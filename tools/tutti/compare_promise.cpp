@@ -18,6 +18,7 @@
 #include "core/import/measurements_of_run.h"
 #include "core/measured/nccl_tests.h"
 #include "core/text/report.h"
+#include "core/timeline/writer.h"
 #include "tools/tutti/io/progress.h"
 #include "tools/tutti/report/report.h"
 #include "tools/tutti/report/table.h"
@@ -68,7 +69,8 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
     if (!kind) return failed(kind);
     for (const core::NcclTestsRow& row : table.rows) {
       const auto& timing = row.out_of_place ? row.out_of_place : row.in_place;
-      if (timing) points.push_back({*kind, row.bytes, *table.ranks, timing->us, ""});
+      if (timing)
+        points.push_back({*kind, row.bytes, *table.ranks, table.run.hosts, timing->us, ""});
     }
   }
   return {};
@@ -93,6 +95,22 @@ Choices choices_of(const core::MeasuredRun& run) {
   return choices;
 }
 
+/// The numbers of nodes of the trace's collectives, by kind, bytes and ranks.
+using NodeCounts =
+    std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::set<std::int64_t>>;
+
+NodeCounts node_counts_of(const core::MeasuredRun& run) {
+  NodeCounts counts;
+  for (const core::MeasuredRank& rank : run.ranks) {
+    for (const core::MeasuredCollective& c : rank.collectives) {
+      if (c.group < 0) continue;
+      const core::MeasuredGroup& group = run.groups[static_cast<std::size_t>(c.group)];
+      counts[{std::string(to_string(c.kind)), c.bytes, group.size}].insert(group.nodes);
+    }
+  }
+  return counts;
+}
+
 /// Returns all measurements in the files. Traces belong to one run, so they are read together.
 Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& files) {
   std::vector<MeasuredPoint> points;
@@ -106,6 +124,12 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
       if (const auto read = core::import_file(*format, files[i], run); !read) return failed(read);
       continue;
     }
+    if (begin->starts_with(core::kTimelineMagic))
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kWrongType},
+          "this is a timeline of Tutti, which has whole training steps; give --promise the traces "
+          "it was imported from, or compare it with another timeline",
+          {files[i], 0, 0}));
     const auto tables = core::load_nccl_tests(files[i]);
     if (!tables) return failed(tables);
     if (const auto added = add_tables(*tables, points); !added) return failed(added);
@@ -119,8 +143,13 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
   std::vector<MeasuredPoint> of_run;
   if (const auto added = add_tables(*tables, of_run); !added) return failed(added);
   const Choices choices = choices_of(run);
+  const NodeCounts nodes = node_counts_of(run);
   for (MeasuredPoint& point : of_run) {
-    const auto found = choices.find({std::string(to_string(point.kind)), point.bytes, point.ranks});
+    const std::tuple key{std::string(to_string(point.kind)), point.bytes, point.ranks};
+    const auto found = choices.find(key);
+    const auto counts = nodes.find(key);
+    // The table was written from the trace, which alone knows the nodes.
+    point.nodes = counts != nodes.end() && counts->second.size() == 1 ? *counts->second.begin() : 0;
     if (found != choices.end()) point.choice = fmt::format("{}", fmt::join(found->second, "; "));
     points.push_back(std::move(point));
   }
@@ -161,6 +190,7 @@ Report row_of(const Grade& grade) {
                           show(core::time_from_us(p.high_us))),
               "band"},
              {"error", error, "error", fmt::format("{:+.0f} %", 100 * error)},
+             {"promised_nodes", p.nodes},
              {"between_sizes", grade.between}});
   }
   row.add("verdict", to_string(grade.verdict), "<verdict");
@@ -173,6 +203,12 @@ Report row_of(const Grade& grade) {
   if (same && !*same) choice += ", promised " + promised_choice(grade);
   row.add("", choice, "<NCCL's choice");
   return row;
+}
+
+std::string reasons(const std::set<Grade::Missing>& missing) {
+  std::vector<std::string_view> words;
+  for (const Grade::Missing one : missing) words.push_back(to_string(one));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace
@@ -196,9 +232,11 @@ int compare_promise(const CompareOptions& options) {
 
   std::map<Grade::Verdict, int> counts;
   int other_choices = 0;
+  std::set<Grade::Missing> missing;
   std::vector<Report> rows;
   for (const Grade& one : grades) {
     ++counts[one.verdict];
+    if (one.verdict == Grade::Verdict::kNotPromised) missing.insert(one.missing);
     other_choices += same_choice(one) == false;
     rows.push_back(row_of(one));
   }
@@ -229,8 +267,7 @@ int compare_promise(const CompareOptions& options) {
         "loaded the table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
         other_choices);
   if (const int none = counts[Grade::Verdict::kNotPromised]; none > 0)
-    out += fmt::format(
-        "nothing was promised for {}: other collectives, or other numbers of ranks\n", none);
+    out += fmt::format("nothing was promised for {}: {}\n", none, reasons(missing));
   return print_out(out);
 }
 

@@ -80,7 +80,17 @@ std::string TableTuner::name() const {
 
 std::string TableTuner::why_not(const Communicator& comm) const {
   const Version first = is_example() ? kV4 : kV2;
-  if (comm.version >= first) return "";
+  if (comm.version >= first) {
+    // NVIDIA's example sets channels without any line.
+    const bool decides =
+        is_example() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
+          return is_for(row, static_cast<std::uint64_t>(comm.nodes),
+                        static_cast<std::uint64_t>(comm.ranks));
+        });
+    if (decides) return "";
+    return fmt::format("none of its {} lines is for {} ranks on {} nodes", table_.rows.size(),
+                       comm.ranks, comm.nodes);
+  }
   return fmt::format("NCCL {} does not look for it, which {}.{} and later do",
                      to_string(comm.version), first.major, first.minor);
 }

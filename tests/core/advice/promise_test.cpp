@@ -98,7 +98,7 @@ PromisedCollective promised(std::int64_t bytes, double us, bool planned = false)
 TEST(Promise, GradesEachMeasurementByItsBand) {
   const Promise promise{"s", "2.28.9", {promised(1024, 10), promised(4096, 40)}};
   const auto verdict = [&](std::int64_t bytes, double us, std::int64_t ranks = 16) {
-    return grade(promise, {{CollectiveKind::kAllReduce, bytes, ranks, us}}).front().verdict;
+    return grade(promise, {{CollectiveKind::kAllReduce, bytes, ranks, 2, us}}).front().verdict;
   };
   EXPECT_EQ(verdict(1024, 10), Grade::Verdict::kInside);
   EXPECT_EQ(verdict(1024, 5), Grade::Verdict::kInside) << "the band has its ends";
@@ -108,16 +108,32 @@ TEST(Promise, GradesEachMeasurementByItsBand) {
   EXPECT_EQ(verdict(512, 10), Grade::Verdict::kNotPromised);
   EXPECT_EQ(verdict(8192, 10), Grade::Verdict::kNotPromised);
   // Between two sizes, in the middle of the logarithms: 2048 bytes take 20 us.
-  const Grade between = grade(promise, {{CollectiveKind::kAllReduce, 2048, 16, 39}}).front();
+  const Grade between = grade(promise, {{CollectiveKind::kAllReduce, 2048, 16, 0, 39}}).front();
   ASSERT_TRUE(between.promised && between.between);
   EXPECT_NEAR(between.promised->us, 20, 1e-9);
   EXPECT_EQ(between.verdict, Grade::Verdict::kInside);
   EXPECT_EQ(verdict(2048, 41), Grade::Verdict::kSlower);
 }
 
+TEST(Promise, IsForTheNumberOfNodes) {
+  PromisedCollective one_node = promised(1024, 3);
+  one_node.nodes = 1;
+  const Promise both{"s", "2.28.9", {promised(1024, 10), one_node}},
+      two{"s", "2.28.9", {promised(1024, 10)}};
+  const auto graded = [](const Promise& promise, std::int64_t nodes, std::int64_t bytes = 1024) {
+    return grade(promise, {{CollectiveKind::kAllReduce, bytes, 16, nodes, 3}}).front();
+  };
+  EXPECT_EQ(graded(both, 1).verdict, Grade::Verdict::kInside);
+  EXPECT_EQ(graded(both, 2).verdict, Grade::Verdict::kFaster);
+  EXPECT_EQ(graded(both, 0).verdict, Grade::Verdict::kNotPromised) << "it may be either";
+  EXPECT_EQ(graded(two, 0).verdict, Grade::Verdict::kFaster) << "there is only one";
+  EXPECT_EQ(graded(two, 1).missing, Grade::Missing::kNodes);
+  EXPECT_EQ(graded(two, 2, 2048).missing, Grade::Missing::kSize);
+}
+
 TEST(Promise, PrefersTheScenariosOwnCollectives) {
   const Promise promise{"s", "2.28.9", {promised(1024, 10), promised(1024, 30, true)}};
-  const Grade one = grade(promise, {{CollectiveKind::kAllReduce, 1024, 16, 30}}).front();
+  const Grade one = grade(promise, {{CollectiveKind::kAllReduce, 1024, 16, 2, 30}}).front();
   EXPECT_EQ(one.promised->us, 30);
   EXPECT_FALSE(one.between);
 }

@@ -34,6 +34,21 @@ Row made_row(std::mt19937_64& random, Reader reader) {
   return row;
 }
 
+TEST(TunerTable, HasItsHeaderInTheFirstLineOrNone) {
+  const std::string header(kHeader), row = "\nallreduce,0,98304,ring,ll,-1,2,16\n";
+  ASSERT_TRUE(read_table(header + "  " + row));
+  ASSERT_TRUE(read_table("# mine" + row)) << "NVIDIA's";
+  for (const std::string& text :
+       {"# mine\n" + header + row, "\n" + header + row, "# Tutti NCCL-Tuner Table 1" + row}) {
+    const auto table = read_table(text);
+    ASSERT_FALSE(table) << text;
+    EXPECT_THAT(table.error().text, HasSubstr("must be the first line"));
+  }
+  const auto marked = read_table("\xEF\xBB\xBF" + header + row);
+  ASSERT_FALSE(marked);
+  EXPECT_THAT(marked.error().text, HasSubstr("byte-order mark"));
+}
+
 TEST(TunerTable, IsReadAsItWasWritten) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {

@@ -120,6 +120,16 @@ std::string sensitivity_part(const TuneResult& r) {
                 "cluster first (tutti calibrate)\n\n");
 }
 
+/// Returns a name as one word of a shell, in quotes if it needs them.
+std::string shell_word(const std::string& name) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
+  if (!name.empty() && name.find_first_not_of(kPlain) == std::string::npos) return name;
+  std::string word = "'";
+  for (const char c : name) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 std::string indented(const std::string& text) {
   std::string lines;
   std::size_t from = 0;
@@ -133,17 +143,19 @@ std::string indented(const std::string& text) {
 
 /// Returns the variables that make NCCL load the plugin with a table.
 std::string tuner_environment(const std::string& table) {
+  // Ranks may start in other folders.
+  const bool absolute = table.starts_with('/');
   return fmt::format(
-      "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so TUTTI_TUNER_TABLE={}  # TUTTI_TUNER_LOG=1 "
+      "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so TUTTI_TUNER_TABLE={}{}  # TUTTI_TUNER_LOG=1 "
       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING log each choice once",
-      table);
+      absolute ? "" : "\"$PWD\"/", shell_word(table));
 }
 
 /// Returns the commands that compare a run on the cluster with the predictions. NCCL's Inspector
 /// comes with 2.28.
 std::vector<std::string> verifying_commands(const TuneResult& r) {
   const std::string& file = r.now.summary.info().scenario_file;
-  const std::string scenario = file.empty() ? "SCENARIO" : file;
+  const std::string scenario = file.empty() ? "SCENARIO" : shell_word(file);
   std::string set;
   for (std::size_t f = 0; r.advice.change && f < r.fields.size(); ++f)
     set += fmt::format(" --set '{}={}'", r.fields[f], r.values[f]);

@@ -100,6 +100,12 @@ Expected<std::shared_ptr<const nccl::Tuner>> tuner_of(const NcclPerfOptions& opt
     return refused({ProblemCode::kUnused, "--instance"}, "--instance needs --tuner aws_ofi");
   if (name == "none") return Made();
   if (name != "aws_ofi") {
+    std::error_code status;
+    if (!std::filesystem::exists(name, status))
+      return refused({ProblemCode::kUnknownName, "--tuner"},
+                     "--tuner {}: expected none, aws_ofi or a file with a table; there is no such "
+                     "file",
+                     name);
     const auto table = nccl::load_table_tuner(name);
     if (!table) return tl::make_unexpected(about("--tuner", table.error()));
     return Made(*table);
