@@ -184,6 +184,44 @@ TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
   }
 }
 
+/// Returns the library that a file belongs to: "core/nccl", or the top folder.
+std::string library_of(const fs::path& file) {
+  const fs::path relative = fs::relative(file, test::source_folder());
+  const std::string top = relative.begin()->string();
+  return top == "core" ? top + "/" + std::next(relative.begin())->string() : top;
+}
+
+/// The sources of a library are compiled together. A constant of one of them would hide a constant
+/// of a header from all sources that follow it, without a warning.
+TEST(Architecture, NoSourceHidesAConstantOfAHeader) {
+  const std::regex in_header(R"(^inline constexpr .*\b(k[A-Z]\w*) ?[={(\[].*)");
+  const std::regex in_source(R"(^constexpr .*\b(k[A-Z]\w*) ?[={(\[].*)");
+  std::map<std::string, std::set<std::string>> of_headers;
+  std::vector<std::pair<std::string, fs::path>> of_sources;
+  for (const char* folder : {"core", "sim", "real", "gui", "tools"}) {
+    for (const fs::directory_entry& entry :
+         fs::recursive_directory_iterator(fs::path(test::source_folder()) / folder)) {
+      const bool header = entry.path().extension() == ".h";
+      if (!header && entry.path().extension() != ".cpp") continue;
+      std::ifstream file(entry.path());
+      std::smatch found;
+      for (std::string line; std::getline(file, line);) {
+        // Most lines: regular expressions are slow.
+        if (line.find("constexpr ") == std::string::npos) continue;
+        if (!std::regex_match(line, found, header ? in_header : in_source)) continue;
+        if (header) {
+          of_headers[library_of(entry.path())].insert(found[1]);
+        } else {
+          of_sources.emplace_back(found[1], entry.path());
+        }
+      }
+    }
+  }
+  ASSERT_GT(of_sources.size(), 300u);
+  for (const auto& [name, file] : of_sources)
+    EXPECT_FALSE(of_headers[library_of(file)].contains(name)) << file << ": " << name;
+}
+
 TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
   const std::set<std::string> forbidden{"thread", "mutex",    "condition_variable",
                                         "future", "unistd.h", "pthread.h"};

@@ -88,7 +88,8 @@ class CollectiveReader {
     positive("us", read.us);
     positive("low_us", read.low_us);
     positive("high_us", read.high_us);
-    if (read.low_us > read.us || read.us > read.high_us)
+    const bool known = read.low_us > 0 && read.us > 0 && read.high_us > 0;
+    if (known && (read.low_us > read.us || read.us > read.high_us))
       wrong(value_, "has a time outside its band; low_us is at most us, and us at most high_us");
     if (const Value* choice = field("choice")) read.choice = choice->text;
     if (const Value* planned = field("planned")) read.planned = planned->text == "true";
@@ -227,7 +228,8 @@ std::string_view to_string(Grade::Missing missing) {
     case Grade::Missing::kNothing: return "";
     case Grade::Missing::kCollective: return "other collectives";
     case Grade::Missing::kRanks: return "other numbers of ranks";
-    case Grade::Missing::kNodes: return "other or unknown numbers of nodes";
+    case Grade::Missing::kNodes:
+      return "other numbers of nodes, or several, of which the measurement states none";
     case Grade::Missing::kSize: return "other sizes";
   }
   return "";
@@ -237,6 +239,7 @@ std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint
   std::vector<Grade> grades;
   for (const MeasuredPoint& point : measured) {
     Grade made{point, std::nullopt, false, Grade::Verdict::kNotPromised};
+    // The furthest that any promise comes; the order of Missing is that of the comparisons.
     made.missing = Grade::Missing::kCollective;
     const auto lacks = [&](Grade::Missing what) { made.missing = std::max(made.missing, what); };
     std::set<std::int64_t> nodes;

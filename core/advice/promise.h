@@ -55,7 +55,7 @@ struct MeasuredPoint {
 /// A measurement held against the promise.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
-  /// The reason for which nothing was promised.
+  /// The first property in which the measurement differs from everything that was promised.
   enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
   /// Interpolated if the size is between two promised sizes.
@@ -70,9 +70,8 @@ std::string_view to_string(Grade::Missing missing);
 
 /// Holds each measurement against the promise of the same collective, bytes, ranks and nodes. If
 /// the nodes of a measurement are unknown, and the promise has several for its ranks, nothing was
-/// promised. One of the
-/// scenario's own before one of a series. Between two sizes of a series, times grow as a power of
-/// the bytes.
+/// promised. One of the scenario's own sizes has priority over one of a series. Between two sizes
+/// of a series, times grow as a power of the bytes.
 std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured);
 
 }  // namespace tutti::core

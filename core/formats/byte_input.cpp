@@ -185,6 +185,14 @@ std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::stri
 }
 
 Expected<std::string> first_bytes(const std::string& path, std::size_t most) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && std::filesystem::is_other(status))
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kWrongType},
+                       "this is a pipe or a device, and its format cannot be recognised without "
+                       "reading it; save it in a file",
+                       {path, 0, 0}));
   const auto input = open_byte_input(path);
   if (!input) return tl::make_unexpected(input.error());
   std::string bytes(most, '\0');

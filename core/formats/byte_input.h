@@ -27,7 +27,7 @@ Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path);
 std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name);
 
 /// Returns the first `most` bytes of a file, inflated: enough to recognise its format. ERRORS: as
-/// open_byte_input.
+/// open_byte_input; a pipe or a device, since nobody could read these bytes again.
 Expected<std::string> first_bytes(const std::string& path, std::size_t most);
 
 }  // namespace tutti::core

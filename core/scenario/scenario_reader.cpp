@@ -230,7 +230,7 @@ class ScenarioReader {
   void add_problems_of(const proto::ExecutionTrace& trace, const Error& error) {
     for (const Problem& problem : error.problems()) {
       if (problem.where.line > 0) {
-        problems_.add(Error(error.kind(), {problem}));
+        problems_.add(problem);
         continue;
       }
       const char* const field = problem.kind.field == "ExecutionTrace.groups" ? "groups" : "path";

@@ -217,10 +217,9 @@ class Worker {
       return tell_of_steps();
     };
     auto ran = run_->run(begin_, [&] {
-      // If a worker may wait for another worker's slow links, only all workers together can detect
+      // A worker may wait for another worker's slow links, so only all workers together can detect
       // a loss.
-      if (environment_->emulates())
-        line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
+      line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
       return tell_now_and_then() && line_.still_wanted();
     });
     line_.standing_still(std::nullopt, {});

@@ -1,6 +1,8 @@
 // The tuning that arrives: tune writes a table and a promise, the plugin and predictions follow the
 // table, compare grades the promise.
 
+#include <sys/stat.h>
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -256,6 +258,11 @@ TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {
   const std::string timeline = folder.write("t.tutti", "TUTTITL1");
   expect_refused({"compare", "--promise", promise, timeline}, folder,
                  HasSubstr("is a timeline of Tutti"));
+  // Nobody writes to this pipe.
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refused({"compare", "--promise", promise, pipe}, folder,
+                 {.code = ProblemCode::kWrongType, .file = pipe});
 }
 
 TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
@@ -270,7 +277,8 @@ TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
   const Outcome o =
       run_tutti({"compare", "--promise", promise, files.folder.write("one.log", log)});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("nothing was promised for 1: other or unknown numbers of nodes"));
+  EXPECT_THAT(o.out,
+              HasSubstr("nothing was promised for 1: the promise has other numbers of nodes"));
 }
 
 TEST(Tune, WritesNoTwoFilesOfOneName) {
@@ -278,7 +286,7 @@ TEST(Tune, WritesNoTwoFilesOfOneName) {
   const TemporaryFolder folder;
   expect_refused({"tune", files.scenario, "--emit", "nccl-tuner", "-o", folder.file("a.csv"),
                   "--csv", folder.file("./a.csv")},
-                 folder, HasSubstr("name the same file"));
+                 folder, {ProblemCode::kConflict, "--csv"});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tools/tutti/compare_promise.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -76,39 +77,30 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
   return {};
 }
 
-/// NCCL's choices in the trace, such as "ring/ll128, 8 channels", by kind, bytes and ranks.
-using Choices =
-    std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::set<std::string>>;
+/// The facts that a trace reports of the collectives of one kind, size and number of ranks.
+struct Reported {
+  std::set<std::string> choices;  ///< NCCL's, such as "ring/ll128, 8 channels"
+  std::set<std::int64_t> nodes;   ///< 0: unknown
+};
+/// By kind, bytes and ranks.
+using ReportedByCall = std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Reported>;
 
-Choices choices_of(const core::MeasuredRun& run) {
-  Choices choices;
+ReportedByCall reported_by(const core::MeasuredRun& run) {
+  ReportedByCall reported;
   for (const core::MeasuredRank& rank : run.ranks) {
     for (const core::MeasuredCollective& c : rank.collectives) {
+      const core::MeasuredGroup* const group =
+          c.group >= 0 ? &run.groups[static_cast<std::size_t>(c.group)] : nullptr;
+      const std::int64_t ranks = group ? group->size : run.world_size;
+      Reported& one = reported[{std::string(to_string(c.kind)), c.bytes, ranks}];
+      one.nodes.insert(group ? group->nodes : 0);
       if (c.algorithm.empty() || c.protocol.empty()) continue;
-      const std::int64_t ranks =
-          c.group >= 0 ? run.groups[static_cast<std::size_t>(c.group)].size : run.world_size;
       std::string text = fmt::format("{}/{}", c.algorithm, c.protocol);
       if (c.channels > 0) text += fmt::format(", {} channels", c.channels);
-      choices[{std::string(to_string(c.kind)), c.bytes, ranks}].insert(std::move(text));
+      one.choices.insert(std::move(text));
     }
   }
-  return choices;
-}
-
-/// The numbers of nodes of the trace's collectives, by kind, bytes and ranks.
-using NodeCounts =
-    std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::set<std::int64_t>>;
-
-NodeCounts node_counts_of(const core::MeasuredRun& run) {
-  NodeCounts counts;
-  for (const core::MeasuredRank& rank : run.ranks) {
-    for (const core::MeasuredCollective& c : rank.collectives) {
-      if (c.group < 0) continue;
-      const core::MeasuredGroup& group = run.groups[static_cast<std::size_t>(c.group)];
-      counts[{std::string(to_string(c.kind)), c.bytes, group.size}].insert(group.nodes);
-    }
-  }
-  return counts;
+  return reported;
 }
 
 /// Returns all measurements in the files. Traces belong to one run, so they are read together.
@@ -142,15 +134,17 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
   if (!tables) return failed(tables);
   std::vector<MeasuredPoint> of_run;
   if (const auto added = add_tables(*tables, of_run); !added) return failed(added);
-  const Choices choices = choices_of(run);
-  const NodeCounts nodes = node_counts_of(run);
+  const ReportedByCall reported = reported_by(run);
   for (MeasuredPoint& point : of_run) {
-    const std::tuple key{std::string(to_string(point.kind)), point.bytes, point.ranks};
-    const auto found = choices.find(key);
-    const auto counts = nodes.find(key);
-    // The table was written from the trace, which alone knows the nodes.
-    point.nodes = counts != nodes.end() && counts->second.size() == 1 ? *counts->second.begin() : 0;
-    if (found != choices.end()) point.choice = fmt::format("{}", fmt::join(found->second, "; "));
+    // The table was written from the trace, which alone has the nodes.
+    point.nodes = 0;
+    const auto found =
+        reported.find({std::string(to_string(point.kind)), point.bytes, point.ranks});
+    if (found != reported.end()) {
+      const Reported& one = found->second;
+      point.choice = fmt::format("{}", fmt::join(one.choices, "; "));
+      if (one.nodes.size() == 1) point.nodes = *one.nodes.begin();
+    }
     points.push_back(std::move(point));
   }
   return points;
@@ -176,12 +170,14 @@ Report row_of(const Grade& grade) {
   Report row{{"collective", to_string(m.kind), "<collective"},
              {"bytes", core::Bytes(m.bytes), "bytes"},
              {"ranks", m.ranks, "ranks"},
+             {"nodes", m.nodes > 0 ? std::optional(m.nodes) : std::nullopt},
              {"measured_us", time, "measured"}};
   if (!grade.promised) {
     row.add("", "", "promised").add("", "", "band").add("", "", "error");
   } else {
     const core::PromisedCollective& p = *grade.promised;
     const double error = (m.us - p.us) / p.us;
+    const double percent = std::round(100 * error);
     row.add({{"promised_us", core::time_from_us(p.us), "promised"},
              {"low_us", core::time_from_us(p.low_us)},
              {"high_us", core::time_from_us(p.high_us)},
@@ -189,11 +185,11 @@ Report row_of(const Grade& grade) {
               fmt::format("{} to {}", show(core::time_from_us(p.low_us)),
                           show(core::time_from_us(p.high_us))),
               "band"},
-             {"error", error, "error", fmt::format("{:+.0f} %", 100 * error)},
-             {"promised_nodes", p.nodes},
+             {"error", error, "error", percent == 0 ? "0 %" : fmt::format("{:+.0f} %", percent)},
              {"between_sizes", grade.between}});
   }
   row.add("verdict", to_string(grade.verdict), "<verdict");
+  if (!grade.promised) row.add("promised_are", to_string(grade.missing));
   const auto same = same_choice(grade);
   if (same)
     row.add("as_promised", *same)
@@ -244,7 +240,7 @@ int compare_promise(const CompareOptions& options) {
             faster = counts[Grade::Verdict::kFaster];
   const int graded = inside + slower + faster;
   if (*format == Format::kJson) {
-    return print_out(core::to_json(
+    return print_out(result_json(
         Report{{"scenario", promise->scenario},
                {"graded", graded},
                {"inside", inside},
@@ -267,7 +263,7 @@ int compare_promise(const CompareOptions& options) {
         "loaded the table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
         other_choices);
   if (const int none = counts[Grade::Verdict::kNotPromised]; none > 0)
-    out += fmt::format("nothing was promised for {}: {}\n", none, reasons(missing));
+    out += fmt::format("nothing was promised for {}: the promise has {}\n", none, reasons(missing));
   return print_out(out);
 }
 

@@ -267,7 +267,7 @@ int explain_algorithm(const ExplainOptions& options, const Environment& environm
     return report(proved.error());
   const auto costs = costs_of(*scenario);
   if (!costs) return report(costs.error());
-  return print_out(*format == Format::kJson ? to_json(report_of(*costs, *scenario->cluster))
+  return print_out(*format == Format::kJson ? result_json(report_of(*costs, *scenario->cluster))
                                             : text_of(*costs, *scenario->cluster, options.rows));
 }
 

@@ -136,7 +136,8 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   }
   const std::vector<Difference> found = core::differences(traces->run, traces->model, summary);
   const std::vector<PartOfStep> parts = parts_of(traces->model, summary);
-  if (*format == Format::kJson) return print_out(to_json(report_of(*traces, parts, found, notes)));
+  if (*format == Format::kJson)
+    return print_out(result_json(report_of(*traces, parts, found, notes)));
   for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
   return print_out(text_of(*traces, parts, found, options.rows));
 }

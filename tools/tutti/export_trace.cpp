@@ -127,12 +127,12 @@ int export_trace(const ExportOptions& options, const Environment& environment) {
                      files.scenario_file()));
     return kDone;
   }
-  return print_out(to_json(core::Report{{"scenario", options.timeline},
-                                        {"to", options.to},
-                                        {"ranks", (*exported)->ranks()},
-                                        {"files", files.written()},
-                                        {"executes_it", files.scenario_file()},
-                                        {"notes", notes}}));
+  return print_out(result_json(core::Report{{"scenario", options.timeline},
+                                            {"to", options.to},
+                                            {"ranks", (*exported)->ranks()},
+                                            {"files", files.written()},
+                                            {"executes_it", files.scenario_file()},
+                                            {"notes", notes}}));
 }
 
 }  // namespace tutti::tools

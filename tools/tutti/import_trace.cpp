@@ -310,9 +310,6 @@ Expected<void> write_measurements(const MeasuredRun& run, const std::string& pat
 }  // namespace
 
 bool is_trace(const std::string& path) {
-  // Do not probe pipes: reading would consume their bytes, and might block forever.
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(path, status)) return false;
   const auto begin = core::first_bytes(path, core::kBytesToRecognise);
   return begin && core::recognise(*begin);
 }

@@ -340,7 +340,7 @@ class Synthesizing {
           {"built_in", core::list_of(built_in_rows(), [](const core::Report& r) { return r; })},
           {"written", core::unless_empty(options_.output)},
           {"notes", all_notes}};
-      return print_out(to_json(report));
+      return print_out(result_json(report));
     }
     std::string text = fmt::format(
         "{} of {} on {}\nbandwidth bound{}: {}, {}\n\nsynthesized\n{}", to_string(request_.kind),

@@ -454,7 +454,6 @@ class Timing {
 /// loads and stores.
 Prediction by_symmetric(const System& system, const Communicator& comm, const Operation& operation,
                         const Choice& choice, double launch) {
-  constexpr double kPerUs = 1e3;  // bytes per us of 1 GB/s
   Prediction made;
   made.launch = launch;
   made.channels = std::max(1, choice.channels);

@@ -20,9 +20,11 @@ constexpr Version kManyChannels{2, 27, 0};  // 64 channels; 32 before
 
 }  // namespace
 
+Version TableTuner::first_release() const { return is_example() ? kV4 : kV2; }
+
 Tuner::Pick TableTuner::pick(const Communicator& comm, const Operation& operation,
                              const std::vector<Candidate>& all, bool registered) const {
-  if (!why_not(comm).empty()) return {};
+  if (comm.version < first_release()) return {};
   const table::Call call{static_cast<int>(operation.function),
                          static_cast<std::uint64_t>(operation.bytes), operation.pipelined,
                          comm.version >= kV4 ? std::optional(registered) : std::nullopt};
@@ -79,20 +81,19 @@ std::string TableTuner::name() const {
 }
 
 std::string TableTuner::why_not(const Communicator& comm) const {
-  const Version first = is_example() ? kV4 : kV2;
-  if (comm.version >= first) {
-    // NVIDIA's example sets channels without any line.
-    const bool decides =
-        is_example() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
-          return is_for(row, static_cast<std::uint64_t>(comm.nodes),
-                        static_cast<std::uint64_t>(comm.ranks));
-        });
-    if (decides) return "";
-    return fmt::format("none of its {} lines is for {} ranks on {} nodes", table_.rows.size(),
-                       comm.ranks, comm.nodes);
-  }
-  return fmt::format("NCCL {} does not look for it, which {}.{} and later do",
-                     to_string(comm.version), first.major, first.minor);
+  const Version first = first_release();
+  if (comm.version < first)
+    return fmt::format("NCCL {} does not look for it, which {}.{} and later do",
+                       to_string(comm.version), first.major, first.minor);
+  // NVIDIA's example sets the channels of all calls.
+  const bool decides =
+      is_example() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
+        return is_for(row, static_cast<std::uint64_t>(comm.nodes),
+                      static_cast<std::uint64_t>(comm.ranks));
+      });
+  if (decides) return "";
+  return fmt::format("none of its lines is for {} ranks on {} node{}", comm.ranks, comm.nodes,
+                     comm.nodes == 1 ? "" : "s");
 }
 
 Expected<std::shared_ptr<const TableTuner>> load_table_tuner(const std::string& path) {

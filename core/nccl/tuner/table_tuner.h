@@ -29,6 +29,8 @@ class TableTuner final : public Tuner {
   [[nodiscard]] bool is_example() const {
     return table_.reader == core::tuner_table::Reader::kNvidiaExample;
   }
+  /// Returns the first release of NCCL that looks for the plugin.
+  [[nodiscard]] Version first_release() const;
 
   core::tuner_table::Table table_;
   std::string name_;

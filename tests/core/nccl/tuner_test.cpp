@@ -152,7 +152,8 @@ TEST(TableTuner, SaysWhenNoLineIsForTheCommunicator) {
   const std::string row = "allreduce,0,100,ring,ll,4,2,16\n";
   const auto ours = table_of(std::string(kOurs) + row), example = table_of(row);
   EXPECT_THAT(ours->why_not(of_size(2, 8)), IsEmpty());
-  EXPECT_THAT(ours->why_not(of_size(4, 8)), HasSubstr("none of its 1 lines is for 32 ranks"));
+  EXPECT_THAT(ours->why_not(of_size(4, 8)),
+              HasSubstr("none of its lines is for 32 ranks on 4 nodes"));
   EXPECT_THAT(example->why_not(of_size(4, 8)), IsEmpty()) << "it sets channels for all";
 }
 

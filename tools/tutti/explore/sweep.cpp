@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 
 #include "core/advice/extrapolation.h"
 #include "core/base/file.h"
@@ -65,20 +64,11 @@ core::PlotOptions plot_options(const SweepOptions& options) {
   return {options.x, options.by, options.cost};
 }
 
-/// Checks the names of output files. ERRORS: two results would go into one file.
 Expected<void> check_names(const SweepOptions& options, const std::string& database) {
-  std::map<std::string, const char*> taken;
-  const std::pair<const char*, const std::string&> names[] = {
-      {"-o", database}, {"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot}};
-  for (const auto& [option, name] : names) {
-    if (name.empty() || name == "-") continue;
-    const auto [other, fresh] =
-        taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
-    if (!fresh)
-      return refused({ProblemCode::kConflict, option}, "{} {}: this field is already on {}", option,
-                     name, other->second);
-  }
-  return {};
+  return check_distinct({{"-o", database},
+                         {"--csv", options.csv},
+                         {"--json", options.json},
+                         {"--plot", options.plot}});
 }
 
 /// Prints and writes all requested results in addition to the database. Returns the exit status.

@@ -1,6 +1,5 @@
 #include "tools/tutti/explore/tune.h"
 
-#include <filesystem>
 #include <ostream>
 
 #include "core/advice/nccl_tuner_table.h"
@@ -99,10 +98,10 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (emits_table && options.output.empty())
     return refuse({ProblemCode::kMissing, "--output"},
                   "--emit nccl-tuner needs -o FILE, the table to write");
-  if (!options.csv.empty() && std::filesystem::path(options.csv).lexically_normal() ==
-                                  std::filesystem::path(options.output).lexically_normal())
-    return refuse({ProblemCode::kConflict, "--csv"},
-                  "--csv and -o name the same file; choose another one for one of them");
+  if (const auto distinct = check_distinct(
+          {{"-o", options.output}, {"--csv", options.csv}, {"--plot", options.plot}});
+      !distinct)
+    return report(distinct.error());
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
   const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());

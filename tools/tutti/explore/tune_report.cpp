@@ -144,11 +144,10 @@ std::string indented(const std::string& text) {
 /// Returns the variables that make NCCL load the plugin with a table.
 std::string tuner_environment(const std::string& table) {
   // Ranks may start in other folders.
-  const bool absolute = table.starts_with('/');
   return fmt::format(
       "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so TUTTI_TUNER_TABLE={}{}  # TUTTI_TUNER_LOG=1 "
       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING log each choice once",
-      absolute ? "" : "\"$PWD\"/", shell_word(table));
+      table.starts_with('/') ? "" : "\"$PWD\"/", shell_word(table));
 }
 
 /// Returns the commands that compare a run on the cluster with the predictions. NCCL's Inspector
@@ -158,7 +157,7 @@ std::vector<std::string> verifying_commands(const TuneResult& r) {
   const std::string scenario = file.empty() ? "SCENARIO" : shell_word(file);
   std::string set;
   for (std::size_t f = 0; r.advice.change && f < r.fields.size(); ++f)
-    set += fmt::format(" --set '{}={}'", r.fields[f], r.values[f]);
+    set += " --set " + shell_word(fmt::format("{}={}", r.fields[f], r.values[f]));
   return {fmt::format("tutti tune {} --format json > tune.json  # keeps this promise", scenario),
           "export NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 "
           "NCCL_INSPECTOR_DUMP_DIR=DIR NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=1000000",

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -177,6 +178,21 @@ std::string OutputFile::leave() {
   const SignalsHeld held;
   unfinished[0] = '\0';
   return std::exchange(part_, "");
+}
+
+core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs) {
+  std::map<std::string, const char*> taken;
+  std::error_code ignored;
+  for (const NamedOutput& one : outputs) {
+    if (one.path.empty() || one.path == "-" || fs::is_other(one.path, ignored)) continue;
+    const auto [other, fresh] =
+        taken.try_emplace(fs::absolute(one.path, ignored).lexically_normal(), one.option);
+    if (!fresh)
+      return refused({core::ProblemCode::kConflict, one.option},
+                     "{} {}: {} names this file, too; choose another name for one of them",
+                     one.option, one.path, other->second);
+  }
+  return {};
 }
 
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -56,5 +57,13 @@ core::Expected<void> write_file(const std::string& path, const std::vector<std::
                                 const std::function<void(std::ostream&)>& write);
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
                                 const std::string& text);
+
+/// An option that names an output file. "" and "-" name none.
+struct NamedOutput {
+  const char* option;
+  const std::string& path;
+};
+/// ERRORS (kConflict, the later option): two outputs would go into one file. Devices may be shared.
+core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs);
 
 }  // namespace tutti::tools

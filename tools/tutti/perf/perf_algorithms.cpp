@@ -292,7 +292,7 @@ int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& env
   const auto made = comparing.run();
   if (!made) return report(made.error());
   const std::string text = request.format == "csv"    ? csv_of(*made)
-                           : request.format == "json" ? to_json(report_of(*made, request))
+                           : request.format == "json" ? result_json(report_of(*made, request))
                                                       : text_of(*made, request);
   const int printed = print_out(text);
   return comparing.interrupted() ? static_cast<int>(kRunFailed) : printed;
