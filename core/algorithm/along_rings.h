@@ -29,7 +29,7 @@ class AlongRings : public Schedule {
         options_(options),
         walk_(n_, options.lanes) {
     TUTTI_CHECK((adds_ || contract.kind == copying) && options.input_shift == 0 &&
-                    options.most_elements_per_message >= 1,
+                    options.max_elements_per_message >= 1,
                 "along rings: {}", to_string(contract.kind));
   }
 
@@ -47,7 +47,7 @@ class AlongRings : public Schedule {
   /// Returns the division of a lane's part into messages.
   [[nodiscard]] EvenCut messages(std::int64_t elements, Lane lane) const {
     const std::int64_t size = part(elements, lane).count;
-    const std::int64_t most = options_.most_elements_per_message;
+    const std::int64_t most = options_.max_elements_per_message;
     return {size, std::max<std::int64_t>(1, size / most + (size % most != 0 ? 1 : 0))};
   }
   /// Returns message `index` of a lane's part.

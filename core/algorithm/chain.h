@@ -12,7 +12,7 @@ namespace tutti::core {
 /// keeps the data and forwards it. A reduce goes from the rank after the root to the root; each
 /// rank adds its own data and forwards the sum, which only the root keeps. Every rank except the
 /// last of the chain sends the whole buffer once. Each lane carries an equal part, in messages of
-/// at most `options.most_elements_per_message`. If the contract is out of place, the root of a
+/// at most `options.max_elements_per_message`. If the contract is out of place, the root of a
 /// broadcast also copies its input, on a separate lane; a reduce needs no copy.
 ///
 /// Time of one lane, k equal messages of C bytes: broadcast (n - 1)(α + ⌈C·β⌉) + (k - 1)⌈C·β⌉;
@@ -25,6 +25,6 @@ std::unique_ptr<Schedule> chain(const Contract& contract, const RingOptions& opt
 
 /// Returns the broadcast from rank 0 in the order of ranks, on one lane.
 std::unique_ptr<Schedule> chain_broadcast(std::int32_t ranks, std::int64_t elements,
-                                          std::int64_t most_elements_per_message, Engine engine);
+                                          std::int64_t max_elements_per_message, Engine engine);
 
 }  // namespace tutti::core

@@ -19,9 +19,9 @@ namespace tutti::core {
 ///
 /// SOURCE: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
 /// scan", Parallel Computing 35 (2009); the order of the ranks is NCCL's, NVIDIA/nccl
-/// src/graph/trees.cc. REQUIRES: contract.kind is the all-reduce; most_elements_per_message ≥ 1.
+/// src/graph/trees.cc. REQUIRES: contract.kind is the all-reduce; max_elements_per_message ≥ 1.
 std::unique_ptr<Schedule> double_tree_all_reduce(const Contract& contract,
-                                                 std::int64_t most_elements_per_message,
+                                                 std::int64_t max_elements_per_message,
                                                  Engine engine = Engine::kKernel);
 
 }  // namespace tutti::core

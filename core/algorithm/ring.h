@@ -20,7 +20,7 @@ struct RingOptions {
   /// ring. At least one entry.
   std::vector<RingPath> lanes{RingPath{}};
   /// The maximum message length in elements; longer chunks are sent in several loops. At least 1.
-  std::int64_t most_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
+  std::int64_t max_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
   int credits = kUnlimitedCredits;
   Engine engine = Engine::kKernel;
   /// The distance in elements from an input's place to the input itself, if the collective is out

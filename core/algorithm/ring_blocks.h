@@ -18,7 +18,7 @@ namespace tutti::core {
 ///
 /// In both collectives, every rank sends n - 1 blocks: (n - 1)/n of the buffer, the lower bound.
 /// Each lane carries an equal part of every block, in messages of at most
-/// `options.most_elements_per_message`. If the contract is out of place, an all-gather copies the
+/// `options.max_elements_per_message`. If the contract is out of place, an all-gather copies the
 /// rank's own block on a separate lane, and a reduce-scatter writes sums directly to their places.
 ///
 /// Time of one lane whose messages are whole blocks of C bytes: (n - 1)(α + ⌈C·β⌉), and (n -

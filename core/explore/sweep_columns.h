@@ -25,7 +25,7 @@ std::vector<SweepColumn> columns_of(const Space& space);
 const SweepColumn* find(const std::vector<SweepColumn>& columns, const std::string& name);
 /// Returns the default field for the x axis: the field with the most numbers. Null if there are no
 /// columns.
-const SweepColumn* most_numbers(const std::vector<SweepColumn>& columns);
+const SweepColumn* max_numbers(const std::vector<SweepColumn>& columns);
 /// Returns the default field for separate curves: a field other than `x` with 2 to kMaxCurves
 /// values. Fields with names are preferred to fields with numbers. Null if there is no such field.
 const SweepColumn* few_values(const std::vector<SweepColumn>& columns, const SweepColumn* x);

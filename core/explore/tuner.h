@@ -49,7 +49,7 @@ class Tuner {
   /// The number of points that may be evaluated.
   [[nodiscard]] std::int64_t size() const { return size_; }
   /// Returns the points whose costs were reported.
-  [[nodiscard]] std::vector<std::int64_t> asked() const {
+  [[nodiscard]] std::vector<std::int64_t> requested() const {
     std::vector<std::int64_t> points;
     for (const auto& [point, cost] : costs_) points.push_back(point);
     return points;

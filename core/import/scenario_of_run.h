@@ -30,10 +30,10 @@ struct ScenarioFacts {
   std::optional<std::int64_t> nodes;  ///< default: derived from the number of GPUs in the trace
   std::string link;                   ///< type of the link between nodes; empty: not supplied
   /// Models that are searched if the trace has no sizes of gradients: the gradients of the model
-  /// must produce the sizes of the packs. If `model_asked`, the user chose the only model, and it
-  /// must match.
+  /// must produce the sizes of the packs. If `requested_model`, the user chose the only model, and
+  /// it must match.
   std::vector<CandidateModel> models;
-  bool model_asked = false;
+  bool requested_model = false;
 };
 
 struct ScenarioOfRun {

@@ -45,7 +45,7 @@ struct Communicator {
   /// The minimum and maximum compute capability of all GPUs: 70 for Volta, 80 for Ampere, 90 for
   /// Hopper, 100 for Blackwell.
   int compute_capability = 80;
-  int most_compute_capability = 80;
+  int max_compute_capability = 80;
   HostCpu cpu = HostCpu::kIntel;
   bool nvswitch = false;
   bool nvls = false;      ///< true if GPUs and switches can multicast

@@ -45,7 +45,7 @@ struct Settings {
   std::array<std::array<Preference, kAlgorithms>, kFunctions> algorithms{};  ///< NCCL_ALGO
   std::array<std::array<Preference, kProtocols>, kFunctions> protocols{};    ///< NCCL_PROTO
   std::optional<std::int64_t> min_channels;                                  ///< NCCL_MIN_NCHANNELS
-  std::optional<std::int64_t> most_channels;                                 ///< NCCL_MAX_NCHANNELS
+  std::optional<std::int64_t> max_channels;                                  ///< NCCL_MAX_NCHANNELS
   std::optional<std::int64_t> threads;             ///< NCCL_NTHREADS, as corrected by NCCL
   std::optional<std::int64_t> ll128_threads;       ///< NCCL_LL128_NTHREADS, as corrected by NCCL
   std::optional<std::int64_t> buffer_bytes;        ///< NCCL_BUFFSIZE

@@ -74,8 +74,8 @@ class Runner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::vector<std::int32_t> missing_;  ///< by join: number of incomplete predecessors
-  std::vector<bool> asked_;  ///< by task: true if it was requested from the host and is not
-                             ///< complete
+  std::vector<bool> requested_;  ///< by task: true if it was requested from the host and is not
+                                 ///< complete
   std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
   struct Hold {
     bool open = false;

@@ -102,7 +102,7 @@ struct Strategy {
   /// True: a pack holds at most agg_small_grads_max_group gradients. False: up to two more.
   bool agg_small_grads_exact_group = false;
   int all_reduce_merge_scope = 1;
-  bool merge_scope_asked = false;
+  bool requested_merge_scope = false;
   int chunks_by_count = 0;  ///< number of packs with equal numbers of gradients, in reverse order
                             ///< of creation (TensorFlow 2.1); 0: unused
   bool pad_packs = false;   ///< true if packs are padded to a size that can be cut evenly
@@ -128,15 +128,15 @@ struct Strategy {
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
   /// True if staging was set explicitly; otherwise it is the algorithm's default.
-  bool staging_asked = false;
-  std::optional<Launch> launch_asked;
-  std::optional<Merging> merging_asked;
-  std::optional<Update> update_asked;
+  bool requested_staging = false;
+  std::optional<Launch> requested_launch;
+  std::optional<Merging> requested_merging;
+  std::optional<Update> requested_update;
   /// For nccl/…: true if the stage across workers waits until NCCL is complete on every GPU of its
   /// worker, as with TensorFlow's control edges; otherwise it waits only for the first GPU.
   bool waits_for_workers = false;
   Time launch_overhead;
-  bool launch_overhead_asked = false;
+  bool requested_launch_overhead = false;
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;

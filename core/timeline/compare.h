@@ -83,8 +83,8 @@ struct Comparison {
   std::int64_t steps_only_a = 0;
   std::int64_t steps_only_b = 0;
   std::int64_t together = 0;
-  std::int64_t most_channels_a = 0;
-  std::int64_t most_channels_b = 0;
+  std::int64_t max_channels_a = 0;
+  std::int64_t max_channels_b = 0;
 
   /// Returns the conclusions as sentences.
   [[nodiscard]] std::vector<std::string> in_words() const;

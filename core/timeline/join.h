@@ -32,11 +32,11 @@ struct JoinCounts {
   /// Lane steps that only this timeline recorded, or that have another kind in the other timeline.
   std::int64_t only_a = 0;
   std::int64_t only_b = 0;
-  /// The number of packs on devices whose channels are joined as one; `most_channels_a` and
-  /// `most_channels_b` are the maximum numbers of channels of such a pack.
+  /// The number of packs on devices whose channels are joined as one; `max_channels_a` and
+  /// `max_channels_b` are the maximum numbers of channels of such a pack.
   std::int64_t together = 0;
-  std::int64_t most_channels_a = 0;
-  std::int64_t most_channels_b = 0;
+  std::int64_t max_channels_a = 0;
+  std::int64_t max_channels_b = 0;
 };
 
 /// Called for each pair. Returning false stops the join.

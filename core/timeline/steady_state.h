@@ -36,7 +36,7 @@ class SteadyStateSearch {
   void check();
 
   std::int64_t workers_;
-  std::int32_t most_rounds_;
+  std::int32_t max_rounds_;
   std::int32_t next_check_ = kFirstCheck;
   std::int64_t steps_ = 0;    ///< number of steps in the current round
   std::vector<Time> rounds_;  ///< by round: time at which it ended

@@ -72,7 +72,7 @@ class ComparisonPanel : public QWidget {
   void show_comparison(Comparison comparison, bool again);
   void show_deviations(std::vector<Deviation> deviations);
   void fill();
-  void tell_what_is_listed();
+  void report_listed();
   void go_to(int row);
   void walk(int by);
   void show_controls();

@@ -114,7 +114,7 @@ class MainWindow : public QMainWindow {
   void make_comparison();
   void put_topology_away(bool away);
   void choose_second();
-  void tell_cursor(qint64 picoseconds);
+  void report_cursor(qint64 picoseconds);
   void export_picture(const QString& path);
   void export_numbers(const QString& path);
 

@@ -136,7 +136,7 @@ class AsyncServers {
   core::Versions versions_;
   core::UpdatesBehind told_;
   std::vector<Event> events_;
-  std::set<std::pair<std::int32_t, int>> asked_;  ///< step and pack
+  std::set<std::pair<std::int32_t, int>> requested_;  ///< step and pack
 };
 
 }  // namespace tutti::real

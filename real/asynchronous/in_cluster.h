@@ -40,6 +40,7 @@ std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Sch
                                                  GroupRanks ranks, std::int32_t workers);
 
 /// Returns a schedule of `ranks` ranks in which one rank notifies another with an empty message.
-std::shared_ptr<const core::Schedule> one_tells(std::int32_t ranks, core::Rank from, core::Rank to);
+std::shared_ptr<const core::Schedule> one_reports(std::int32_t ranks, core::Rank from,
+                                                  core::Rank to);
 
 }  // namespace tutti::real

@@ -131,7 +131,7 @@ class WorkerSet {
   Clock::duration last_words_;
   InboxLimit limit_;
   Clock::time_point kept_company_;
-  Clock::time_point told_progress_;
+  Clock::time_point reported_progress_;
   double share_ = 0;
   bool stopped_ = false;
 };

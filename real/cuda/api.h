@@ -83,9 +83,9 @@ struct TuttiCudaApi {
   /// Writes the device's clock in nanoseconds to `stamp`, which is memory that the host can access.
   int (*read_clock)(TuttiCudaStream* stream, std::uint64_t* stamp);
   /// Keeps a multiprocessor busy until the device's clock shows `until_ns`, but for at most
-  /// `most_ns`. Writes its start and end to `stamps[0]` and `stamps[1]`, which are memory that the
+  /// `max_ns`. Writes its start and end to `stamps[0]` and `stamps[1]`, which are memory that the
   /// host can access.
-  int (*busy)(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns,
+  int (*busy)(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t max_ns,
               std::uint64_t* stamps);
 };
 

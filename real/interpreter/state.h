@@ -94,8 +94,8 @@ struct Interpreter::Lane {
   std::int64_t steps = 0;
   /// All steps, if there are few, since computing them by the schedule takes longer.
   std::vector<Known> known;
-  Known asked;                ///< storage of the current step, if `known` is empty
-  const Known* now = &asked;  ///< the current step, once it has begun
+  Known requested;                ///< storage of the current step, if `known` is empty
+  const Known* now = &requested;  ///< the current step, once it has begun
   bool begun = false;
   /// The connection whose front message the current step has taken.
   Connection* in = nullptr;

@@ -69,8 +69,8 @@ class Interpreter final : public CollectiveEngine {
     core::IdenticalSteps identical;
   };
   /// Returns the lane with the most identical steps ahead. Returns nullopt if no lane has any, if
-  /// several collectives are in flight, or if the collective has more than `most_lanes` lanes.
-  [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
+  /// several collectives are in flight, or if the collective has more than `max_lanes` lanes.
+  [[nodiscard]] std::optional<Pace> find_pace(std::int64_t max_lanes) const;
   /// Returns the number of steps that the lane has completed; nullopt if the collective has ended,
   /// or if another collective was opened since find_pace().
   [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;

@@ -39,7 +39,8 @@ struct Flight {
   std::shared_ptr<const core::Collective> in_group;
   // For packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
-  std::vector<core::Time> asked;  ///< by rank: when it began to wait for its cycle or its stream
+  std::vector<core::Time>
+      requested;  ///< by rank: when it began to wait for its cycle or its stream
   /// By rank: the time of the copies into the fusion buffer and out of it.
   std::vector<core::Time> copies;
 };

@@ -35,7 +35,7 @@ class Gates {
     /// batch is one pack, which has its own collective.
     virtual void start_passed(std::int64_t replica, const core::GateBatch& batch,
                               const std::shared_ptr<const FusedPacks>& fused,
-                              const Asked& asked) = 0;
+                              const Asked& requested) = 0;
   };
 
   /// REQUIRES: all arguments outlive this object.
@@ -69,9 +69,9 @@ class Gates {
   core::Gate& gate_of(std::int64_t replica) {
     return *gates_[static_cast<std::size_t>(replica / replicas_per_gate_)];
   }
-  void execute_points(const std::vector<core::GateDecision>& decisions, const Asked* asked);
+  void execute_points(const std::vector<core::GateDecision>& decisions, const Asked* requested);
   void await_round(core::Time now);
-  [[nodiscard]] Asked asked_for(const core::GateBatch& batch, std::int64_t replica) const;
+  [[nodiscard]] Asked requested_for(const core::GateBatch& batch, std::int64_t replica) const;
 
   core::PlanGate plan_;
   EventQueue& events_;
@@ -83,7 +83,7 @@ class Gates {
   core::GateProposal proposal_;  ///< the proposal of the current round
   /// Only if gates have rounds. By step and pack, and then by replica: when and why the pack was
   /// ready. Kept until the pack is complete on all replicas.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> asked_;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> requested_;
 };
 
 }  // namespace tutti::sim

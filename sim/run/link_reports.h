@@ -11,7 +11,7 @@ namespace tutti::sim {
 /// of `told`, unless that makes too many records; a note then explains it. `ports_alone`: true if
 /// the network model (ideal) does not model links between ports. Such links are recorded as busy
 /// for at most `length`, the length of the run, and a note names the most overloaded one.
-void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
-                bool ports_alone, core::Time length, core::TimelineSink& sink);
+void report_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
+                  bool ports_alone, core::Time length, core::TimelineSink& sink);
 
 }  // namespace tutti::sim

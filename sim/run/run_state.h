@@ -69,8 +69,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// A task of a compute stream; the first is running.
   struct Queued {
     core::ComputeTask task;
-    core::Time asked;
-    Cause asked_by;
+    core::Time requested;
+    Cause requested_by;
   };
 
   /// A compute stream. It executes one task at a time, in the order of the requests.
@@ -105,7 +105,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   };
 
   // Events and the end: run.cpp.
-  void tell_beginning();
+  void report_beginning();
   core::Expected<void> finish();
   void handle(const Event& event);
   bool keep_going();
@@ -171,9 +171,9 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   void start_passed(std::int64_t replica, const core::GateBatch& batch,
                     const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& asked) override;
+                    const Gates::Asked& requested) override;
   void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& asked);
+                    const Gates::Asked& requested);
 
   const core::Scenario& scenario_;
   const core::Scenario& told_;

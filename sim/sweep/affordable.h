@@ -21,7 +21,7 @@ struct MostWork {
 };
 /// Returns limits that correspond to some ten seconds. If the base scenario `now` takes more work
 /// than that, its work is the limit.
-MostWork most_work(const core::Scenario& now);
+MostWork max_work(const core::Scenario& now);
 
 /// Removes from `axes` the algorithms that exceed `most` in the base scenario, because each of
 /// thousands of devices does something different. Returns their names, each once. For searches in

@@ -34,7 +34,7 @@ class Evaluator {
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
             Shares shares = Shares::kYes);
   /// From now on, a scenario that takes more than `work` is not simulated; its outcome is kTooLong.
-  void leave_out_beyond(const MostWork& work) { most_work_ = work; }
+  void leave_out_beyond(const MostWork& work) { max_work_ = work; }
 
   /// Returns the outcome of the scenario with these changes, which may be an error in the scenario.
   /// Returns nothing if `cancel` was set during the simulation. Abandons the simulation if its
@@ -57,7 +57,7 @@ class Evaluator {
   const core::Library& library_;
   core::Executor& executor_;
   Shares shares_;
-  std::optional<MostWork> most_work_;
+  std::optional<MostWork> max_work_;
 
   mutable std::mutex mutex_;  ///< guards the fields below
   std::map<Key, core::Outcome> known_;

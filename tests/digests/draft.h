@@ -17,7 +17,7 @@ struct Needs {
   int min_workers = 1;
   int most_workers = 4;
   int min_replicas_per_worker = 1;
-  int most_replicas_per_worker = 4;
+  int max_replicas_per_worker = 4;
   bool identical = false;  ///< workers are identical, so that one can represent all
   bool many = false;       ///< enough workers for repeated rounds to be skipped
   bool servers = false;    ///< workers that are servers

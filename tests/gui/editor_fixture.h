@@ -98,7 +98,7 @@ class Editor : public testing::Test {
   std::string said_;
   /// The folder that later windows use as that of Tutti's scenarios; empty: the repository's.
   std::string examples_;
-  bool asked_ = false;
+  bool requested_ = false;
   int opened_ = 0, failed_ = 0;  ///< since the last key or action
 };
 

@@ -62,7 +62,7 @@ class FakeCuda {
   [[nodiscard]] std::size_t allocations() const {
     return device_blocks_.size() + host_blocks_.size();
   }
-  [[nodiscard]] int most_streams() const { return most_streams_; }
+  [[nodiscard]] int max_streams() const { return max_streams_; }
 
   // Used by the function table, and by other fakes that put work on streams.
   FakeCuda();
@@ -111,7 +111,7 @@ class FakeCuda {
   std::map<int, std::int64_t> taken_;
   std::set<TuttiCudaStream*> streams_;
   std::size_t events_ = 0;
-  int most_streams_ = 0;
+  int max_streams_ = 0;
   int kernels_ = 0;
   int error_ = 0;  ///< the first error, which is sticky
 };

@@ -18,7 +18,7 @@ bool follows_channels();
 
 /// Reports that an operation is put on a stream. Returns the event that its channels name as their
 /// parent.
-void* tell_of_collective(void* profile, const Operation& op);
+void* report_collective(void* profile, const Operation& op);
 
 /// Records that the channels of an operation ran from `begin` to `end` of the GPU's clock.
 /// take_channels() reports them, unless `gone` is set by then.

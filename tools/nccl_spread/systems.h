@@ -34,7 +34,7 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
 struct Case {
   const System* system = nullptr;
   std::vector<std::size_t> given;
-  std::vector<std::size_t> asked;
+  std::vector<std::size_t> requested;
   double weight = 1;  ///< total weight of the predicted rows
 };
 

@@ -28,7 +28,7 @@ std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes pa
 /// Returns the partition size `asked` rounded up as BytePS does: to a multiple of 4096 bytes (a
 /// page) times the GPUs of a worker.
 /// SOURCE: byteps/common/global.cc.
-Bytes byteps_partition(Bytes asked, int replicas_per_worker);
+Bytes byteps_partition(Bytes requested, int replicas_per_worker);
 
 /// Returns the partitions of all gradients, in the order in which the gradients become ready.
 std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload,

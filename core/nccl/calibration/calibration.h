@@ -66,7 +66,7 @@ class Calibration {
   /// Sets the NCCL variables, as (name, value), that apply to the predicted times. By default, no
   /// variable is set.
   void set_variables(const std::vector<std::pair<std::string, std::string>>& variables) {
-    asked_settings_ = settings_digest(variables);
+    requested_settings_ = settings_digest(variables);
   }
 
   /// The factor by which a prediction is corrected, and the error band of the corrected time.
@@ -81,7 +81,7 @@ class Calibration {
   std::string figures_;
   std::vector<CalibratedTable> tables_;
   Spread spread_;
-  std::uint64_t asked_settings_ = 0;
+  std::uint64_t requested_settings_ = 0;
   TimeProcess process_;
 };
 

@@ -53,7 +53,7 @@ class TimeProcess {
   static constexpr std::size_t kMaxRows = 60;
 
   TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread,
-              std::size_t most_rows = kMaxRows);
+              std::size_t max_rows = kMaxRows);
 
   /// Returns the correction of a predicted time. Cost: proportional to the square of the number of
   /// rows.

@@ -22,7 +22,7 @@ struct Trial {
   float bw_intra = 0, bw_inter = 0;  ///< required GB/s per channel, inside a node and between nodes
   PathType type_intra = PathType::kLoc, type_inter = PathType::kPix;
   bool same_channels = true;
-  int min_channels = 1, most_channels = 1;
+  int min_channels = 1, max_channels = 1;
 
   int channels = 0;
   float latency_inter = 0;

@@ -36,7 +36,7 @@ class NodeSearch {
 
   /// Returns the best graph of a pattern with the given minimum and maximum number of channels.
   /// `collnet`: true if only network ports that can reduce are used.
-  Graph find(int id, Pattern pattern, bool collnet, int min_channels, int most_channels);
+  Graph find(int id, Pattern pattern, bool collnet, int min_channels, int max_channels);
 
   [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
   [[nodiscard]] float most() const { return most_; }
@@ -46,8 +46,8 @@ class NodeSearch {
   /// The range of requirements that the search tries: path types inside a node and between nodes,
   /// crossing of network cards, and equal channels.
   struct Range {
-    PathType min_intra = PathType::kLoc, most_intra = PathType::kSys;
-    PathType min_inter = PathType::kPix, most_inter = PathType::kSys;
+    PathType min_intra = PathType::kLoc, max_intra = PathType::kSys;
+    PathType min_inter = PathType::kPix, max_inter = PathType::kSys;
     int cross_nic = 0;
     bool same_channels = true;
   };

@@ -21,16 +21,16 @@ enum class Hardware { kNvlink, kPci, kNet };
 /// latencies, efficiencies and factors in single precision.
 struct Constants {
   Version since;
-  Latencies base;                 ///< initial latency of the whole collective
-  std::array<Latencies, 3> hop;   ///< latency of one hop, by Hardware
-  PerGeneration ll_most;          ///< maximum bus bandwidth of LL
-  PerGeneration ring_ll128_most;  ///< maximum bus bandwidth per channel
-  PerGeneration tree_ll128_most;  ///< maximum bus bandwidth per channel
+  Latencies base;                ///< initial latency of the whole collective
+  std::array<Latencies, 3> hop;  ///< latency of one hop, by Hardware
+  PerGeneration ll_max;          ///< maximum bus bandwidth of LL
+  PerGeneration ring_ll128_max;  ///< maximum bus bandwidth per channel
+  PerGeneration tree_ll128_max;  ///< maximum bus bandwidth per channel
   /// The maximum bus bandwidth of LL128 by collective: of all channels together in 2.6, of one
   /// channel in 2.7 to 2.9, and 0 in later releases.
-  std::array<double, kFunctions> ll128_most;
-  PerGeneration tree_most;                ///< maximum bus bandwidth per channel
-  PerGeneration nvls_tree_most;           ///< maximum bus bandwidth per channel
+  std::array<double, kFunctions> ll128_max;
+  PerGeneration tree_max;                 ///< maximum bus bandwidth per channel
+  PerGeneration nvls_tree_max;            ///< maximum bus bandwidth per channel
   std::array<double, 4> nvls_efficiency;  ///< efficiency of NVLS by generation, from 2.28 on
   int operations_per_batch;  ///< number of grouped collectives for which a tree pays one latency
 };

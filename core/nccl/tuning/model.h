@@ -25,7 +25,7 @@ struct Entry {
 /// estimates.
 struct Model {
   std::array<std::array<std::array<Entry, kProtocols>, kAlgorithms>, kFunctions> entries;
-  std::array<std::array<int, kProtocols>, kAlgorithms> most_threads{};
+  std::array<std::array<int, kProtocols>, kAlgorithms> max_threads{};
   /// The number of bytes per thread and channel below which NCCL uses fewer threads and channels.
   std::array<std::array<std::int64_t, kProtocols>, kAlgorithms> thread_thresholds{};
   /// The tuner plugin, which decides before the cost model; null: none.

@@ -25,7 +25,7 @@ cudaError_t launch_reduce(const Place& place, int operation, int type, void* tar
 cudaError_t launch_scale(const Place& place, int type, void* target, std::int64_t count,
                          double factor);
 cudaError_t launch_read_clock(const Place& place, std::uint64_t* stamp);
-cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t most_ns,
+cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t max_ns,
                         std::uint64_t* stamps);
 
 }  // namespace tutti::real::cuda

@@ -58,7 +58,7 @@ class Communicator {
   };
 
   [[nodiscard]] bool possible(const Row& row, bool collnet, bool nvls) const;
-  void apply(std::size_t index, const core::tuner_table::Call& call, int most_channels,
+  void apply(std::size_t index, const core::tuner_table::Call& call, int max_channels,
              int* channels);
   void say_applied(std::size_t index, const core::tuner_table::Call& call, int channels);
   void say_impossible(std::size_t index, const core::tuner_table::Call& call);

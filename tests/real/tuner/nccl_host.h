@@ -66,7 +66,7 @@ class NcclHost {
 
   /// Requests a choice. `costs`: if not null, receives the table as the plugin has changed it; 2.21
   /// has no table.
-  Chosen choose(void* context, const Asked& asked, std::vector<float>* costs = nullptr) const;
+  Chosen choose(void* context, const Asked& requested, std::vector<float>* costs = nullptr) const;
   /// Returns the chunk size of a channel after the plugin's call. `own`: NCCL's chunk size. Only
   /// release 2.30 requests it from plugins.
   std::size_t chunk(void* context, int collective, std::size_t bytes, int algorithm, int protocol,

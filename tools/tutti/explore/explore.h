@@ -13,6 +13,6 @@ namespace tutti::tools {
 core::Expected<std::vector<core::Axis>> axes_of(const std::string& points,
                                                 const std::vector<std::string>& over);
 /// Returns `asked`, or the number of cores if `asked` is 0.
-int threads_of(int asked);
+int threads_of(int requested);
 
 }  // namespace tutti::tools

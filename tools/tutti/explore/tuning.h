@@ -35,7 +35,7 @@ class Tuning {
 
   /// From now on, skips points whose simulation takes more than `work`.
   void leave_out_beyond(const sim::MostWork& work) {
-    most_work_ = work;
+    max_work_ = work;
     evaluator_.leave_out_beyond(work);
   }
 
@@ -86,7 +86,7 @@ class Tuning {
   core::Expected<bool> judge_the_best();
   /// Simulates the best setting again, and fills in the data for its report. Returns false if
   /// interrupted.
-  core::Expected<bool> tell_of_best();
+  core::Expected<bool> report_best();
   /// Tries rows that are not comparable, one per value of an axis' first field, with all other
   /// fields as in the best setting, to determine whether they seem to be faster. Returns false if
   /// interrupted.
@@ -127,7 +127,7 @@ class Tuning {
   sim::Evaluator evaluator_;
   TuneResult result_;
   sim::Trials trials_;
-  std::optional<sim::MostWork> most_work_;
+  std::optional<sim::MostWork> max_work_;
   std::optional<ComparablePoints> comparable_;  ///< relative to the current scenario
   ComparablePoints::Rows rows_;
   std::set<std::string> rejected_;  ///< key_of() of rejected points

@@ -27,7 +27,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   /// The progress function of a calling program, which gets every update; null: none.
-  const std::function<void(std::string_view, double)>* told_caller_;
+  const std::function<void(std::string_view, double)>* caller_notified_;
   std::string what_;
   core::TimeLeft left_;
   bool terminal_;
