@@ -1,3 +1,10 @@
+// The command line is handled in two phases. read_options() parses it before there is a window, and
+// checks everything that depends at most on the kinds of the files, so that a mistake ends the
+// program with a message. It calls one function for each group of options, and stops at the first
+// problem. show_place() applies the options that name a place, such as --find or --device, when the
+// files are open, and reports every request that cannot be met. The tables kOptions and kPlaces
+// list the options with their help texts, and those that need a timeline.
+
 #include "gui/options.h"
 
 #include <QCommandLineParser>
@@ -21,7 +28,7 @@ using core::Time;
 
 namespace {
 
-/// Longer than any run.
+/// Longer than any run. In picoseconds it still fits into 64 bits.
 constexpr double kMaxMicroseconds = 9e12;
 
 struct Option {

@@ -1,3 +1,12 @@
+// A promise records predictions before anyone measures, so that a later measurement can grade them.
+// It has the collectives of the scenario's own plan, and for each communicator a series of powers
+// of two from 8 bytes to 8 GiB, because users of nccl-tests measure other sizes than those of the
+// plan. A measurement is compared with its exact size if the promise has it. Otherwise the time is
+// interpolated between two sizes of the series, linearly in the logarithms of bytes and time:
+// neighbours differ by a factor of two, and over so short a range a time is close to a power of the
+// bytes. If nothing matches, the grade names the first property that differs. The predictions come
+// from core/nccl, and callers read the measurements.
+
 #include "core/advice/promise.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// A shuffle all-reduce gathers every piece on one rank, sums it there and returns the sum. All
+// steps are computed on request, so the hard part is the numbering of lanes. A contributor has one
+// lane per piece, which sends the piece and receives the sum. A gather rank has 1 + n lanes for
+// each piece that it gathers: lane 0 collects the inputs and reduces them, and lanes 1 to n wait
+// for lane 0 and send the sum to one contributor each. Both numberings are rotated, so that ranks
+// do not all begin with the same peer. lane_of_piece() and answering_lane() are the inverses by
+// which the two sides find each other's lanes. by_rank_ and places_ locate the lanes and the
+// scratch of a rank with several pieces.
+
 #include "core/algorithm/shuffle.h"
 
 #include <algorithm>
@@ -31,6 +40,8 @@ class Shuffle : public Schedule {
       return gather_rank(a) < gather_rank(b);
     });
     places_.resize(gather_.size());
+    // The pieces of a rank are consecutive in by_rank_, so each place begins where the previous one
+    // ends.
     for (std::size_t i = 0; i < by_rank_.size(); ++i) {
       if (i == 0 || gather_rank(by_rank_[i - 1]) != gather_rank(by_rank_[i])) continue;
       const Place& before = place_of(by_rank_[i - 1]);

@@ -1,3 +1,13 @@
+// Calibration changes the parameters of a cluster until the simulator predicts the measured times.
+// The fit sees logarithms of parameters and of times: a residual is log(predicted / measured), so
+// an error of 10 % weighs the same at 5 µs and at 5 s, and no parameter can become negative.
+// Outliers are searched first. If there are any, all timelines are read again device by device,
+// because only such times can distinguish them, and each outlier gets parameters of its own. Every
+// evaluation of the fit simulates all experiments once; most fits end before 600 evaluations. The
+// errors before and after are those of the scenario's own values and of the fitted values rounded
+// to five digits, as the cluster file states them. The minimiser is in fit.cpp, and experiments are
+// made and predicted in experiment.cpp.
+
 #include "core/calibrate/calibrate.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// Calibration varies a few parameters, but a cluster has many fields. This file maps one to the
+// other: `figures_[f]` is a parameter, and `places_[f]` lists all fields that it sets. Fields of
+// one kind with the same value share a parameter, so the number of parameters does not grow with
+// the cluster. The worker of an outlier first gets a machine of its own, so that its fields can
+// differ. A message over the network is limited by the lower of two fields: the card's bandwidth
+// and the network's bandwidth per port. Measurements show only the lower one. So the field that is
+// lower in the scenario is the parameter, and the other one is raised if it would limit the
+// measured rate (Place::at_least). The search for values is in fit.cpp, and the search for outliers
+// in outliers.cpp.
+
 #include "core/calibrate/cluster_figures.h"
 
 #include <algorithm>
@@ -200,6 +210,7 @@ ClusterFigures ClusterFigures::with_outliers(const std::vector<Outlier>& outlier
       workers = group;
       workers.set_count(static_cast<std::int32_t>(std::exchange(identical, 0)));
     };
+    // Workers between outliers stay in one group, so that the file does not grow with the cluster.
     for (std::int64_t worker = first; worker < first + count; ++worker) {
       if (!alone.contains(worker)) {
         ++identical;

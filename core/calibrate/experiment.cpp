@@ -1,3 +1,11 @@
+// This file turns measurements into scenarios that the simulator can run. A timeline contains its
+// scenario, so runs are grouped by that text, and the repetitions of a scenario become one
+// experiment with median times. A log of nccl-tests contains no scenario. For each collective,
+// type, size and root in it, the user's scenario is rewritten to this one buffer. To predict an
+// experiment, the values under test are put into its cluster, the result is simulated, and the
+// times with the measured keys are picked out. fit.cpp searches for the values, and run_times.cpp
+// extracts times from timelines.
+
 #include "core/calibrate/experiment.h"
 
 #include <algorithm>
@@ -62,6 +70,7 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
   if (!scenario) return tl::make_unexpected(scenario.error());
   run.experiment.scenario = std::move(*scenario);
+  // A simulation needs few steps. RunTimes leaves out the first of several.
   run.experiment.scenario->mutable_run()->set_steps(
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
   // Simulate NCCL as rings, because the parameters of links are to be fitted.

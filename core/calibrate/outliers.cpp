@@ -1,3 +1,14 @@
+// Finds the links that explain deviating routes, by elimination and a greedy set cover. A link that
+// also lies on a normal route is innocent. Among the other links, the one on the most deviating
+// routes is blamed, its routes are removed, and the search continues until no route or no suspect
+// is left. Fast routes need another rule: the narrowest link limits a route, so a fast route proves
+// that each of its narrow links is fast.
+//
+// If many links of a class deviate, it is unknown which speed is normal. The whole search therefore
+// runs for three quantiles of similar routes, and the result with the fewest outliers and notes is
+// taken. The times come from routes.cpp, and the comparison of routes of one class from
+// relative_slowdown.h.
+
 #include "core/calibrate/outliers.h"
 
 #include <algorithm>
@@ -268,6 +279,8 @@ Expected<Outliers> find_outliers(const Scenario& scenario,
   Outliers least;
   for (const Usual usual : kUsuals) {
     Outliers one = judge(*heard, usual);
+    // Notes count as well, because each of them stands for routes that no single link explains, or
+    // for links that cannot be distinguished.
     if (usual == kUsuals[0] ||
         one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
       least = std::move(one);

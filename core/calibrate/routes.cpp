@@ -1,3 +1,12 @@
+// A slow message indicates a slow link only if nothing else explains its time. So this file ignores
+// messages that overlapped a message of another pack on any link of their routes, all messages and
+// additions of steps in which workers waited for CPU cores, and messages and devices that were
+// emulated in a worker's memory. The times that remain are grouped by sender, receiver, kind of
+// step and number of bytes, because only equal messages can be compared. Timelines do not record
+// routes; they are computed from the cluster and the staging of the run's packs. Overlaps are found
+// link by link, by a scan over the link's messages in the order of their starts. The groups are
+// compared in outliers.cpp.
+
 #include "core/calibrate/routes.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Workers of a group are identical, so nothing is stored per worker or per link. The number of a
+// link states its place: links between switches come first, followed, for each worker, by the links
+// of its machine and by two links for each network card, up and down. first_worker_ and first_link_
+// hold the first numbers of each group, so a number is decoded by a binary search over the groups
+// and a division. A route over the network consists of a route inside the sender's machine, the
+// sender's port, links of the fabric, the receiver's port, and a route inside the receiver's
+// machine. Machine and Fabric find the routes inside machines and between switches.
+
 #include "core/cluster/cluster.h"
 
 #include <algorithm>
@@ -65,6 +73,7 @@ LinkId Cluster::links_per_worker(const Machine& machine) const {
 
 std::size_t Cluster::group_of(std::int64_t worker) const {
   if (groups_.size() == 1) return 0;
+  // The last entry is the number of all workers and does not begin a group.
   return static_cast<std::size_t>(
              std::upper_bound(first_worker_.begin(), first_worker_.end() - 1, worker) -
              first_worker_.begin()) -

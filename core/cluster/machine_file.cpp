@@ -1,3 +1,13 @@
+// Turns the message of a machine file into a Machine. Devices, switches and network cards come
+// before links, because a link refers to them by name. A range such as gpu[0-7] becomes one part
+// per name; a link between two ranges joins their parts pairwise, and a single part joins all of a
+// range. Every link is stored twice, once for each direction.
+//
+// After a mistake, reading continues with a harmless value in its place, so that one run reports
+// all mistakes of a file. A machine is built only from a file without mistakes, and only then is it
+// checked that routes join all devices and reach every network card. Syntax and unknown fields are
+// checked before this by core/text, and Machine itself finds the routes.
+
 #include "core/cluster/machine_file.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// An expression is built once, but evaluated for the steps of every rank. So everything that can go
+// wrong is ruled out when its nodes are built, and an evaluation checks nothing. Each node has
+// facts, which follow from the facts of its operands and hold for all ranks and iterations:
+// - An interval. It proves that no divisor is 0 and no value exceeds 2^60.
+// - A linear form, if there is one. It makes the evaluation cheap, and narrows the interval.
+// - The change of the value if workers are renumbered by w + d or w xor d. With 8 ranks per worker,
+//   for example, `rank + 3` changes by 8 d modulo the number of ranks.
+// A fact may be unknown, but is never wrong. From these facts, compile.cpp derives bounds on steps,
+// and whether one worker can be simulated on behalf of all.
+
 #include "core/custom/values.h"
 
 #include <algorithm>
@@ -81,6 +91,7 @@ Wide wide_power(Wide base, std::int64_t exponent) {
   Wide result = 1;
   for (std::int64_t i = 0; i < exponent; ++i) {
     result *= base;
+    // Stop beyond the limit, so that no product exceeds 2^120.
     if (result > kLargestValue || result < -kLargestValue || result == 0 || base == 1) break;
     if (base == -1 && i > 1) return exponent % 2 == 0 ? 1 : -1;
   }
@@ -209,6 +220,7 @@ UnderShift shift_of(ValueOp op, const Facts& a, const Facts& b, const Facts& c) 
       return normal(Wide{value.shift.step} * factor.low, Wide{value.shift.modulus} * size);
     }
     case ValueOp::kModulo: {
+      // A wrap of `a` at its own modulus must not change its remainder.
       if (!b.constant() || a.shift.modulus % b.low != 0) return kUnknown;
       const UnderShift rest = normal(a.shift.step, b.low);
       return rest.step == 0 ? UnderShift{} : rest;
@@ -247,6 +259,7 @@ UnderExchange exchange_of(ValueOp op, const Facts& a, const Facts& b, const Fact
       if (!power_of_two || scale % b.low != 0) return kUnknown;
       return {true, scale / b.low, 1};
     case ValueOp::kAdd: {
+      // An addend below `zeros` only sets bits that are 0 in the other value, so no carry occurs.
       const Facts& moved = a.exchange.same() ? b : a;
       const Facts& fixed = a.exchange.same() ? a : b;
       if (!fixed.exchange.same() || fixed.low < 0 || fixed.high >= moved.exchange.zeros)

@@ -1,3 +1,11 @@
+// Edits are computed on the bytes of the text instead of printing a changed message, so that
+// comments and layout survive; the parsed document only supplies positions. Every edit has three
+// concerns: the spelling of the value, the place with its indentation, and the separators and empty
+// lines around it. Text format and JSON differ in quotes, separators, comments and lists, so most
+// functions depend on json_. Setting a field of a oneof also removes the other fields. Each removal
+// moves the rest of the text, so the text is parsed again after it, and the sum of all changes is
+// reduced to one edit.
+
 #include "core/edit/field_edits.h"
 
 #include <algorithm>
@@ -370,6 +378,7 @@ Expected<TextEdits> without_others(const ScenarioText& text, const FieldPath& pa
   if (others.empty()) return change(text);
   auto removed = remove_field(text, others.front());
   if (!removed) return removed;
+  // One removal at a time: the positions of all later fields are different after it.
   const ScenarioText less(with_edits(text.text(), *removed), text.schema());
   auto changed = without_others(less, path, change);
   if (!changed) return changed;

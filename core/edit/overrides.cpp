@@ -1,3 +1,13 @@
+// Overrides edit the scenario's text instead of its parsed values, so the result is again a text
+// that can be saved, edited or sent to workers, with all its comments. This makes errors difficult
+// to locate: read_scenario() reports positions in the changed text, which the user has never seen.
+// Therefore every byte of the changed text knows its origin, which is either an offset in the
+// original text or the override that wrote it. A problem in an original byte is reported at its
+// original position, and a problem in an inserted byte is reported with the words of the override.
+//
+// The edits of single fields are made in field_edits.cpp, paths of older forms are translated in
+// old_form_text.cpp, and values are checked when the changed text is read.
+
 #include "core/edit/overrides.h"
 
 #include <algorithm>
@@ -30,6 +40,7 @@ class ChangedText {
   [[nodiscard]] const std::string& text() const { return text_; }
 
   void apply(const TextEdits& edits, std::size_t by) {
+    // The last edit comes first, so that the offsets of the others stay valid.
     for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
       const auto at = origins_.begin() + static_cast<std::ptrdiff_t>(edit->at);
       const auto behind = origins_.erase(at, at + static_cast<std::ptrdiff_t>(edit->removed));

@@ -1,3 +1,12 @@
+// The editor's forms are generated from the .proto files of scenarios, so a new field needs no code
+// in the editor. This file converts their descriptors to structs without types of Protocol Buffers.
+// Descriptors have no place for units and defaults, so these follow conventions: a name ends with
+// its unit, and a comment states the default by "Default …" or "Required". Each message is
+// converted once. Fields point to messages, so messages are kept in a deque, whose elements never
+// move. `open_` has the messages whose conversion has begun but not ended; a field of such a type
+// means that a message contains itself, and its form would never end. Edits of a scenario's text
+// are in other files of this folder.
+
 #include "core/edit/schema.h"
 
 #include <algorithm>

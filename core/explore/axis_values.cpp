@@ -1,3 +1,10 @@
+// The values of an axis are texts, because they are inserted into a scenario as if the user had
+// typed them. A plain number therefore keeps its digits; only ranges and sizes with units are
+// computed as doubles and printed again. Whole numbers above 2^53, which a double cannot represent
+// exactly, are rejected. A range is rejected by its computed number of values before any value is
+// generated. Value i is computed from the start of the range and i, so that rounding errors do not
+// add up. axis.cpp parses the names of the fields.
+
 #include "core/explore/axis_values.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// Bayesian optimization over a grid of settings, with expected improvement as the criterion. A
+// Latin hypercube of at most 64 points starts the search. Then four points at a time are chosen,
+// each as if the previous ones had exactly their predicted cost, so that a batch does not cluster
+// at one place. When no candidate promises a noticeable improvement, the points next to the best
+// one along every axis are checked, and then random points, because the model may be wrong where it
+// knows nothing; six batches of random points without improvement end the search. Spaces of more
+// than 6000 points are sampled. The model is in kriging.cpp, and the caller runs the points.
+// SOURCE: Jones, Schonlau, Welch, "Efficient global optimization of expensive black-box functions",
+// J. Global Optimization 1998.
+
 #include "core/explore/tuner.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Inputs are stacked: MaybeGzip reads from a file or from memory, and inflates the bytes if the
+// first two are gzip's magic number. So readers of formats need not know whether a file is
+// compressed. MaybeGzip stores one block of 64 KiB, in which the bytes from `held_begin_` to
+// `held_end_` have not been used yet, so memory does not depend on the size of the file. A gzip
+// file may have several members, as `cat a.gz b.gz` produces: after the end of a member, the byte
+// 0x1f begins the next one, and any other byte begins padding, which is ignored. A file that ends
+// inside a member is an error; otherwise an incomplete copy would pass for a shorter file.
+
 #include "core/formats/byte_input.h"
 
 #include <zlib.h>
@@ -144,6 +152,7 @@ class MaybeGzip final : public ByteInput {
         return damaged(fmt::format("holds damaged gzip data ({})",
                                    stream_.msg != nullptr ? stream_.msg : "zlib"));
       }
+      // zlib may consume its input without producing output; 0 bytes would mean the end here.
       if (stream_.avail_out < room) return room - stream_.avail_out;
     }
   }

@@ -1,3 +1,13 @@
+// Gives every task of a replica's training step a time, and marks the tasks that the end of the
+// step waited for, so that a drawn task graph can show both. The times have one of two sources.
+// With given durations, the ordinary Runner runs the program on a host with virtual time: compute
+// tasks share one stream, and collectives start at once. Each started instance keeps the instance
+// that let it start, so following these causes back from the last one gives the critical path.
+//
+// A recorded run has spans without task numbers. Spans are therefore matched by kind, pack and
+// index: the n-th span with such a label belongs to the n-th instance of the label's tasks in
+// program order. Tasks without a span get the time at which all their predecessors were complete.
+
 #include "core/graph/task_times.h"
 
 #include <algorithm>
@@ -147,6 +157,7 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
     is_limited |= block.repeat > kMaxIterations;
     block.repeat = std::min(block.repeat, kMaxIterations);
   }
+  // The drawn step stands for all steps, so it also has the tasks that run only in some of them.
   for (Task& task : limited.tasks) task.every_steps = 1;
   Runner runner(limited, durations, rates);
   OnDurations host(limited, duration);

@@ -1,3 +1,12 @@
+// Explains the difference between a measured step and its prediction by independent checks: packs
+// outside their error band and other choices of NCCL, ranks that start last, an idle device, and
+// computation that is slower during collectives. Each check gives an upper bound of its effect;
+// effects may overlap, so they are ranked, not added. Effects on the time below 1 % of the step are
+// not reported. The hard part is waiting: a kernel of a collective starts when its own rank
+// arrives, and occupies the device until the last rank has arrived and the data is transferred. So
+// the minimum of its durations over the ranks is the transfer, and the range of its starts is the
+// wait. Medians over the steps exclude single disturbances.
+
 #include "core/import/differences.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// A trace has many steps, and some are unusual because the trace cuts them off or because they have
+// other gradients. The signature of a step is its number of gradients and the bytes of its packs.
+// Only steps with the most frequent signature count: times are medians over these steps on all
+// ranks, while names and sizes are those of the last such step of the first rank that has one. The
+// backward time of a layer is the time between the gradients of the previous layer and its own.
+// Time in which only an exchange was in flight is excluded, because a scenario that is made from
+// the model simulates exchanges itself.
+
 #include "core/import/step_model.h"
 
 #include <algorithm>
@@ -109,6 +117,7 @@ void add_times(const Chosen& of, Times& times) {
         of_layer = std::max(of_layer, g.ready_ns);
       }
       for (std::size_t l = 0; l < ready.size(); ++l) {
+        // Gradients may become ready out of order, but a layer takes no negative time.
         const std::int64_t end = std::clamp(ready[l], before, std::max(before, step.end_ns));
         times.layers[l].push_back(without_exposed(before, end));
         before = end;

@@ -1,3 +1,13 @@
+// Decides which gradients travel together, and makes the collective of each pack. Planner handles
+// dense gradients that all replicas reduce; servers, sparse gradients, an all_reduce_spec and
+// checkpoints have files of their own. As in TensorFlow, packing has two stages. First a rule forms
+// groups: num_packs, agg_small_grads, the framework's own rule, bytes_per_pack, a number of chunks,
+// or one gradient each, and the first of these that is set applies. Then merging decides how a
+// group travels: concatenated with a copy in and out, in the layout of a ScopedAllocator, or one by
+// one. num_packs is an exception, because it cuts the concatenation of all gradients without regard
+// to their borders; no pack can then start before the last gradient is ready. Empty packs are left
+// out, but they count in the numbering, as in TensorFlow. Schedules come from make_collective().
+
 #include "core/lowering/plan.h"
 
 #include <algorithm>
@@ -366,6 +376,7 @@ class Planner : private PackMaker {
     if (traits(strategy_.algorithm).pads_by_copy && plan_.collective(pack).elements > elements)
       pack.copied_in = plan_.collective(pack).bytes();
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
+    // Gradients that were converted one by one before packing are converted back one by one.
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
         pack.converted_out +=

@@ -1,5 +1,13 @@
 #pragma once
 
+// A plan is the result of lowering a strategy. It states which gradients travel together, by which
+// collective, and what each pack has to wait for, but not when this happens: step_program.h turns a
+// plan into a task graph, and executors run that graph. Collectives are in one table, to which
+// packs and exchanges refer by index, so that all properties of a collective are stored once. An
+// entry of the table represents the collectives of all groups of replicas and of all executions: it
+// stores the collective of group 0, and in() derives the others. So a plan does not grow with the
+// number of groups or of training steps.
+
 #include <memory>
 #include <string>
 #include <utility>

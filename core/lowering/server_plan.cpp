@@ -1,3 +1,12 @@
+// Parameter servers are planned as ordinary collectives on stars or two-level trees whose root is
+// the device that holds the variable. A push reduces to the root, works there (mean and update),
+// and ends with a broadcast of the variable, or of an empty notification if replicas read the
+// variable later. A read is a broadcast that begins with the step. The numbering of ranks is the
+// delicate part: the replicas come first, then one host per worker, then the parameter servers.
+// With asynchronous workers, the plan is that of one worker's group: its replicas, its host, and
+// the CPUs of all workers. core/strategy/servers.cpp places variables, and
+// core/algorithm/star_tree.cpp has the schedules.
+
 #include "core/lowering/server_plan.h"
 
 #include <algorithm>

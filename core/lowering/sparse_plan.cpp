@@ -1,3 +1,13 @@
+// An IndexedSlices gradient has some rows of a variable and their indices. Replicas usually have
+// different rows, so the rows cannot be added element by element: one all-gather collects the
+// values and another the indices. The dense gradients are planned first, on a copy of the workload
+// without the sparse ones, and the variables of their packs are then renumbered.
+//
+// The framework decides the order of a gradient's packs (SparseRules): whether lengths come first,
+// whether indices wait for values, and whether all wait for the last dense pack. The gathers use
+// the strategy's algorithm or, if it has no all-gather, a ring; some frameworks collect everything
+// on one device instead. Sparse gradients on servers are planned in server_plan.cpp.
+
 #include "core/lowering/sparse_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// TensorFlow's all_reduce_spec assigns each gradient, by its size, to one entry with its own
+// algorithm. Each entry is planned by make_plan() as if the model had only the gradients of this
+// entry. The plans are then joined, and their indices are shifted: variables to their indices in
+// the whole model, and collectives and predecessors by the number of those that were added before.
+// Packs that are launched serially form a new chain across all entries, because a device executes
+// NCCL's collectives one after the other. The rest of the file compares Tutti with TensorFlow's
+// code. If TensorFlow would fail, this is an error with `validation: LITERAL`; otherwise Tutti does
+// what the user evidently meant, and adds a note.
+
 #include "core/lowering/spec_plan.h"
 
 #include <algorithm>
@@ -97,6 +106,8 @@ class SpecPlanner {
     own.gradients.clear();
     for (const int v : taken) own.gradients.push_back(gradient(v));
     const Strategy strategy = for_entry(strategy_, e);
+    // Exchanges belong to the whole model, so only the first plan has them. Their collectives come
+    // first in its table, so their indices stay valid.
     const bool first = plan_.packs.empty();
     auto part =
         make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());

@@ -1,3 +1,10 @@
+// The tables come from many publications, so a defect in one of them must not hide the others. A
+// wrong record or row becomes a problem of its own table. Only files that cannot be parsed and
+// missing columns are errors of the whole. Records (JSON) and rows (CSV) are joined by table_id. If
+// two records have the same id, neither is trusted, and rows without a record get a table that
+// states the problem. system_of_table.cpp and table_model.cpp decide whether a table can be
+// compared with the model.
+
 #include "core/measured/collective_tables.h"
 
 #include <utility>
@@ -51,6 +58,16 @@ class Record {
       problems_.add({ProblemCode::kWrongType, std::string(name)}, at(*find(name)),
                     "{}: expected a whole number", name);
     return whole;
+  }
+  /// Returns the numbers of bytes in a list.
+  [[nodiscard]] std::vector<std::int64_t> sizes(std::string_view name) const {
+    std::vector<std::int64_t> all;
+    for (const Value& size : inside(name).value().items) {
+      const auto bytes =
+          read_number(size.text, at(size), std::string(name), 0, kMaxBytes, problems_);
+      if (bytes) all.push_back(static_cast<std::int64_t>(*bytes));
+    }
+    return all;
   }
   /// Reports a problem if the value has another kind.
   void expect(std::string_view name, Value::Kind kind, const char* what) {
@@ -108,17 +125,11 @@ TableFacts facts_of(Record record) {
   facts.nics_per_node = inter.count("nics_per_node");
   facts.nic_gbps = inter.number("nic_gbps");
   facts.nic_type = inter.text("nic_type");
-  record.expect("env", Value::Kind::kMessage,
-                "expected a JSON object of variables and their values");
+  record.expect("env", Value::Kind::kMessage, "a JSON object of variables and their values");
   record.expect("outlier_sizes", Value::Kind::kList, "a list of sizes");
   for (const Value::Field& variable : record.inside("env").value().fields)
     facts.env.emplace_back(variable.name, variable.value.text);
-  for (const Value& size : record.inside("outlier_sizes").value().items) {
-    std::int64_t bytes = 0;
-    for (const char digit : size.text)
-      bytes = digit >= '0' && digit <= '9' ? bytes * 10 + (digit - '0') : bytes;
-    facts.outlier_sizes.push_back(bytes);
-  }
+  facts.outlier_sizes = record.sizes("outlier_sizes");
   return facts;
 }
 

@@ -1,3 +1,13 @@
+// Compares the time model of NCCL with published tables of nccl-tests. A prediction uses the facts
+// in a table's record, never its times. In the totals, every configuration has weight 1, however
+// many rows and repetitions it has; otherwise the experiment that was repeated most often would
+// dominate. A table counts only if its record says that the system was healthy, and if no
+// calibration has used it; other tables are predicted and listed, but not counted.
+//
+// With a calibration, each system has one Gaussian process, which corrects the logarithm of the
+// predicted time. The same tables are also predicted without it, so that its effect shows. Single
+// rows are predicted in table_model.cpp, and the statistics are computed in quality.cpp.
+
 #include "core/measured/validation.h"
 
 #include <algorithm>
@@ -11,6 +21,7 @@
 namespace tutti::core::nccl {
 namespace {
 
+/// The digit and the blank sort the names in Parts; the result does not contain them.
 std::string size_band(std::int64_t bytes) {
   if (bytes < 64 << 10) return "1 below 64 KiB";
   if (bytes < 1 << 20) return "2 64 KiB to 1 MiB";

@@ -1,3 +1,11 @@
+// The result is a text rather than a Machine, because the user keeps it as a file and edits it.
+// NCCL's graph has nodes that a machine file does not have. A card with one port is replaced by the
+// port, a card with several ports by a PCIe switch, and PCIe switches that lead to no GPU and no
+// port are left out. NCCL's graph has a link for each direction; the text has one link, with the
+// lower of the two rates. The topology states no latencies, so they are the constants of NCCL's
+// cost model, such as 0.6 us for NVLink. Rings are those that the search finds on the same topology
+// (search.cpp).
+
 #include "core/nccl/cluster_text.h"
 
 #include <algorithm>
@@ -208,6 +216,7 @@ std::string Writer::parts() {
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {
     const TopologyLink& one = topology_.links[l];
+    // The two directions of a link refer to each other; only the first one is written.
     if (static_cast<int>(l) < one.back) text += link(one);
   }
   return text + hosts_joined();

@@ -1,3 +1,12 @@
+// NCCL corrects or ignores many values of its variables, and the rules differ between releases.
+// This file does the same for a given release. Values that NCCL replaces, and variables that the
+// release does not have, yield notes; values that NCCL would reject or that cannot be interpreted
+// are problems. NCCL_ALGO and NCCL_PROTO are the hard cases: up to 2.23 they are one list for all
+// functions, in which unknown words are ignored, and from 2.24 on one list per function, in which
+// they are errors. A plain list excludes everything that it does not name; a list after '^'
+// excludes only what it names. The effects of the settings are implemented in the folders search,
+// tuning and time.
+
 #include "core/nccl/settings.h"
 
 #include <algorithm>

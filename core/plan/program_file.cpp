@@ -1,3 +1,12 @@
+// A program of 2^31 tasks takes more than 58 GiB (29 bytes per task, and 4 bytes per edge), so it
+// is read from a mapped file, and pages behind the reader are released. Every field of a task is a
+// contiguous column, which is used in place, without parsing. The writer knows the number of tasks
+// in advance, and thus the place of every column. Only the number of edges is unknown, so the
+// column of successors is the last one. The writer buffers 256 KiB per column. It writes the header
+// last, so an incomplete file is not accepted as a program. The reader checks the header and the
+// extent of each column here; problems_of() (check_columns.cpp) checks their contents before they
+// are used.
+
 #include "core/plan/program_file.h"
 
 #include <fcntl.h>

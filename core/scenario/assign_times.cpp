@@ -1,3 +1,14 @@
+// Connects the plan with NCCL's models: each NCCL collective gets NCCL's choice, a predicted time,
+// and a lower bound from the links. Predictors and bounds are cached by the shape of a group
+// (nodes, GPUs, channels), of which a plan with thousands of packs has only a few.
+//
+// There are two ways to fail. If the models do not cover the cluster, the whole scenario is
+// simulated as rings, and the reason is kept for the user. If the settings contradict each other,
+// or a file does not fit, a problem is reported. A predicted collective still loads links; its own
+// schedule gives the routes, or a second one with evenly divided elements if channels differ or
+// groups exist. If packs are fused at run time, sizes are unknown here, so the plan receives a
+// source of times instead. The times themselves are computed in nccl_times.cpp.
+
 #include "core/scenario/assign_times.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// Builds a cluster from its message. Reading continues after a problem, with `usable` set to false,
+// so that all problems of the cluster are reported at once. Only a cluster that meets the
+// requirements of the rest of Tutti is returned: workers with replicas come before servers; every
+// worker has the same number of replicas, all of one kind of device; and several workers have a
+// network, and cards to reach it. A machine is either described in the message itself or is the
+// content of a file. Each such file is parsed once, and is added to the list of files, so that
+// another process can read the scenario without access to them. The network is read by
+// network_reader.cpp, and machines by core/cluster/machine_file.h.
+
 #include "core/scenario/cluster_reader.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Conditions refer to parts of the cluster by name, so most of this file resolves names such as
+// "w0/nic0" and "leaf0" and lists the valid ones if a name is wrong. A link between two names
+// stands for both directions. Factors, shares and times become integers here (millionths and
+// picoseconds), so that a simulation never depends on floating point. Random choices, such as the
+// workers that are slow and the times of bursts, are not made here, but from the seed when a run
+// begins (conditions.cpp).
+
 #include "core/scenario/conditions_reader.h"
 
 #include <algorithm>
@@ -239,6 +246,7 @@ class ConditionsReader {
         fields_.complain_at(
             message, "where", ProblemCode::kConflict,
             "background: this network has no links between switches; use PORTS, or a FAT_TREE");
+      // One link more than the limit suffices for the error below.
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMaxLoaded + 1); ++id)
         found.push_back(id);
     } else {

@@ -1,3 +1,9 @@
+// Changes and describes NCCL's times after assign_times.cpp has put them into a plan. A time
+// belongs to a whole collective or to its parts inside workers, and every function handles both.
+// Times are shared and constant, so a change makes new objects. If packs are fused at run time,
+// times are computed on request; a band end then wraps the source of times instead of changing the
+// times.
+
 #include "core/scenario/nccl_model.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// A network is read in two stages. The first stage reads the parameters that all kinds of networks
+// have; each defaults to that of the kind of link (`link: "edr"`), if one is named. The second
+// stage derives the shape of a fat tree or a dragonfly, which depends on the workers: by default,
+// for example, the bandwidth of uplinks follows from all ports of a leaf. It runs only if the
+// workers are valid and the first stage found no problem; otherwise it would report consequences of
+// the same mistake. Fields of other kinds of networks are problems, because they would have no
+// effect. The number of switch links is limited before any link is created, and is computed as a
+// double, which cannot overflow. Routes are computed in core/cluster.
+
 #include "core/scenario/network_reader.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// This file collects the facts that a timeline needs to be understood without its plan. The
+// description of a strategy lists the algorithm and then the settings that are set or differ from
+// its defaults, in a fixed order and separated by ", ". The comparison of two runs splits it there,
+// to name the runs by what distinguishes them. Lower bounds are added only where they hold: for
+// all-reduces over all replicas. NCCL's choice and error bands are added only for simulated runs
+// whose packs are not fused. core/strategy/bounds.cpp computes the bounds.
+
 #include "core/scenario/run_info.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// The text becomes a tree in which every value has its position, and the tree becomes a protobuf
+// message; Fields finds the position of any field, at which problems are reported. Reading
+// continues after a problem, so that one run reports as many problems as possible. Sections are
+// read in the order of their dependencies: the cluster before the workload, because compute times
+// depend on its devices and sparse gradients on the number of replicas. The workload itself is made
+// only if there are no problems so far.
+//
+// Here are the run options and the workload, which is a model of the library, a list of variables,
+// or an execution trace. The readers of the strategy, cluster, conditions and communicators have
+// files of their own. The plan, which needs cluster and gradients together, is made in lower.cpp.
+
 #include "core/scenario/scenario_reader.h"
 
 #include <algorithm>
@@ -163,6 +174,7 @@ class ScenarioReader {
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
       options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
+    // After other mistakes, the computed times would only add misleading problems.
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {

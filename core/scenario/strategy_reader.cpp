@@ -1,3 +1,12 @@
+// Reads those settings of a strategy that depend on neither the cluster nor the gradients;
+// core/scenario/lower.h completes the strategy. The algorithm is read first, because it determines
+// the defaults of merging, launch and staging. If a framework chooses the algorithm, which it can
+// only do later, tf_ring takes its place until then. Explicit settings are therefore also kept
+// separately (`requested_launch` and similar), so that they still apply after the algorithm has
+// changed (Strategy::take()). Two settings that contradict each other, and settings without an
+// effect, are problems rather than ignored, because the user would otherwise get plausible results
+// of another strategy.
+
 #include "core/scenario/strategy_reader.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// obstacle() determines whether a step can be executed, and perform() then relies on it. A step is
+// executed at once, except for fused steps that receive and send. These have two halves: after the
+// first one, the received content is `in_hand` and its slot is free, and the second one waits for a
+// slot at the receiver. To detect races, a clock is kept for each lane, message and completed step,
+// so the memory is steps times lanes, at most 2^25 words. Each access to a cell is compared with
+// the last write to it and, for writes, with the last read by each lane. The step with the first
+// problem is the last one that is executed, because later problems would only follow from it.
+// checker.cpp selects the order of lanes and checks the final buffers.
+
 #include "core/schedule/symbolic_run.h"
 
 #include <algorithm>
@@ -371,6 +380,7 @@ void SymbolicRun::complain_of_race(std::size_t number, const Access& other, std:
 void SymbolicRun::note_read(std::size_t number, SymbolicBuffer::Cell& cell, std::int64_t element) {
   if (!ordered(number, cell.written)) return complain_of_race(number, cell.written, element);
   const Access access{static_cast<std::uint32_t>(number), work_[number].clock[number]};
+  // A lane's latest read is ordered after its earlier ones, so it alone is kept.
   for (Access& earlier : cell.read) {
     if (earlier.lane != access.lane) continue;
     earlier = access;

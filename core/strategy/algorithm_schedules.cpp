@@ -1,3 +1,14 @@
+// Chooses the parameters with which an algorithm becomes a schedule: the order of ranks, the number
+// of rings, the size of messages, the engine, and the helper devices of a pack. The schedules
+// themselves are in core/algorithm, and algorithm_table.cpp says which function belongs to which
+// name. The parameters are those of TensorFlow (rings rotated by shard, helpers chosen by the
+// pack's index) and of NCCL (channels of the machine file, chunks and slots of a broadcast).
+//
+// Most algorithms are all-reduces. For other collectives, a ring becomes a ring of blocks, a chain
+// or direct messages, and halving-doubling becomes halving alone. A name such as nccl/ring stands
+// for three stages: a reduction inside workers, a schedule across workers, and a broadcast inside
+// workers.
+
 #include "core/strategy/algorithm_schedules.h"
 
 #include <algorithm>
@@ -72,6 +83,8 @@ Made all_reduce_by_nccl(const ScheduleRequest& r, std::int32_t ranks, bool acros
 }
 
 Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine) {
+  // Each tree carries half of the elements, and as many messages as there are hops fill the
+  // pipeline.
   const std::int64_t hops =
       2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
   const std::int64_t evenly = (r.elements + 1) / 2 / std::max<std::int64_t>(1, hops) + 1;

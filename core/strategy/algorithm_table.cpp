@@ -1,3 +1,11 @@
+// The table has one row for each base algorithm, in the order of BaseAlgorithm, and combinations
+// such as nccl/ring are derived from pairs of rows. A combination exists if the first algorithm can
+// sum inside workers (`around`), and the second one can continue where the first leaves its sums:
+// on the first GPU of every worker, or on its host. So a new row also creates its combinations. The
+// table is built at its first use and never changes afterwards. That is why `by_choice` can point
+// into its vectors, and any thread may read it. The functions that make schedules and check
+// requirements are in algorithm_schedules.cpp and algorithm_problems.cpp.
+
 #include "core/strategy/algorithm_table.h"
 
 #include <algorithm>

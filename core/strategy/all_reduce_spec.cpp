@@ -1,3 +1,11 @@
+// A spec is a list of entries, and a gradient belongs to the first entry whose limit it does not
+// exceed. kSpecAlgorithms lists TensorFlow's eight algorithms and how TensorFlow treats the shards
+// of each, which it often ignores. for_entry() makes an ordinary strategy from an entry, without
+// the settings that would have no effect, so the problems of an entry on a cluster are mostly those
+// of its algorithm used alone. Problems of the text itself are found separately, before a cluster
+// is known. core/framework/tensorflow/spec_text.cpp parses specs, and core/lowering/spec_plan.cpp
+// plans them.
+
 #include "core/strategy/all_reduce_spec.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Distributes a predicted time over the links. Routes cuts a schedule into stretches from device to
+// device, with the detours of PXN and NVB. Adder adds the elements of each stretch to the links of
+// its path, separately for data that stays in its worker and data that leaves it. Elements only
+// give proportions: the time model gives the bytes of the busiest GPU and node, and a link carries
+// as many of them as its elements relative to theirs. So one object serves collectives of any size
+// with the same routes.
+//
+// The time in which a link is busy is limited from below by the highest rate that it can have, and
+// from above by the time in which data moves. NcclLinkBound uses the same loads on two machines to
+// find times of the model that a link makes impossible.
+
 #include "core/strategy/nccl_links.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// The defaults of a strategy are those of its algorithm. A framework may replace the algorithm
+// after the strategy was read, so settings that the user made explicitly are applied last, and
+// stay. Requirements checks a strategy against a cluster. It reads only the traits of the algorithm
+// (algorithm_table.h), so a new algorithm needs no new check here. Every check reports the field at
+// fault and a remedy, and all checks run, so that a user sees all problems at once. Strategies with
+// servers (server_problems.h) or with a spec (all_reduce_spec.h) are checked elsewhere.
+
 #include "core/strategy/strategy.h"
 
 #include <bit>

@@ -1,3 +1,12 @@
+// An arc is identified by the sequence of fabric links from which it was merged. A path that arises
+// twice is thus one arc, and one lookup determines whether a path is a piece of a route.
+// split_off() first tries the full amount: it moves the capacity and repairs every kept flow with
+// augmenting paths. If some flow loses d units, it restores everything and tries d units less. The
+// old flow to a rank is only copied if rerouting changes arcs besides the pair and the direct arc.
+// Each switch takes four passes: pairs on routes in equal shares, pairs on routes, pairs that lead
+// back to the same node, and all other pairs. The result depends on the order of pairs, so callers
+// try several (`attempt`) and keep the best.
+
 #include "core/synthesis/edge_splitting.h"
 
 #include <algorithm>
@@ -140,6 +149,8 @@ class Splitter {
       for (std::size_t i = 0; i < queue_.size() && came_over_[static_cast<std::size_t>(to)] < 0;
            ++i) {
         const int node = queue_[i];
+        // A half is 2 * id for a step along an arc, and 2 * id + 1 for a step that reduces its
+        // flow.
         const auto visit = [&](int next, int half) {
           int& over = came_over_[static_cast<std::size_t>(next)];
           if (over >= 0 || next == from) return;
@@ -237,6 +248,8 @@ class Splitter {
       if (direct >= 0) arc(direct).capacity -= units;
       arc(in).capacity += units;
       arc(out).capacity += units;
+      // A flow without a path for `lost` units shows that at most the remaining units can be split
+      // off.
       units -= std::min(lost, units);
     }
   }

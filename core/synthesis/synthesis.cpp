@@ -1,3 +1,14 @@
+// Offers candidates from few rounds to full bandwidth, because the best one depends on the size of
+// the data. Exchanges come first, best estimates first, then an early tree and the usual ring.
+// Forests follow, for up to three sets of routes and four sizes: with the fewest trees, with the
+// first number of trees within 2 % of the optimum, with the closest one, and with 1.5 % of spare
+// time, which makes trees shallower. For each, switches are split off (edge_splitting.cpp), which
+// is tried in up to 32 orders because some leave fewer units off their routes, and trees are packed
+// (tree_packing.cpp). Forests that need a message between ranks without a route are dropped.
+//
+// A collective that only reduces is synthesized on the reversed fabric; its trees run backwards.
+// The caller simulates the candidates and chooses among them.
+
 #include "core/synthesis/synthesis.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// Copies a parsed text into a message field by field, by reflection. A value that does not fit is
+// reported at its position and left out, and binding continues, so that one pass reports all
+// mistakes. Such a message differs from its text, so it and all messages around it are marked as
+// not whole, and readers build nothing from them. Further problems at the same position are
+// suppressed, because they would be consequences of the first. Numbers are the hard part: an
+// integer may be decimal, octal, hexadecimal, written as 1e6, in quotes (JSON has no other form for
+// 64 bits), or have a unit. A number with a unit is converted to the unit at the end of the field's
+// name: `latency_us: "1.5ms"` is 1500. Ranges and missing fields are the task of
+// core/text/fields.h.
+
 #include "core/text/bind.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Packs are matched by their gradients, since two strategies number their packs differently, and
+// their times are counted from the start of the training step. The parts of a step are compared
+// over the steady steps, but packs and lane steps only in the last step. in_words() names the
+// largest difference first. Then it lists the reasons why two times may not be comparable: slowdown
+// by communication, which emulated runs do not have; NCCL's calibrated times against rings; and
+// packs or steps without a counterpart. join.cpp matches the spans of the two timelines.
+
 #include "core/timeline/compare.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Writes Perfetto's protobuf format packet by packet. At most 256 packets are in memory, texts are
+// written once and then referred to by number, and spans are written in the order of the timeline's
+// blocks, because Perfetto sorts events by time. Its unit is the nanosecond, so every span also has
+// its exact start and duration in picoseconds as arguments.
+//
+// Arrows between sends and receives are the difficult part. Both ends of an arrow must name the
+// same number, which each end computes as a hash of the sender's track, step, pack and index; so no
+// table of messages is needed. Perfetto accepts an arrow only into the beginning of a slice, and
+// only after it has seen the send; write_arrival() arranges both. Reading and checking the timeline
+// is left to TimelineReader.
+
 #include "core/timeline/export_perfetto.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// Spans are matched by a merge join. For each device, the spans of both timelines get keys in the
+// numbers of the first timeline, are sorted by key, and are passed through in parallel. Only the
+// spans of one device are in memory. Keys must be unique on each side, which needs care in two
+// cases. A computation that repeats within a step (once per micro-batch) gets a pass number after
+// sorting. NCCL numbers its channels arbitrarily, so if the two sides have different numbers of
+// channels for a pack, all channels of the pack on a device are merged into one span. Packs without
+// a counterpart stay in the first timeline's list only to be counted. compare.cpp adds up the
+// results.
+
 #include "core/timeline/join.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Reads a file of blocks, each with its length in front, and an index of the blocks at the end. A
+// run writes its timeline as it goes and may be killed, so the file may end anywhere; it may also
+// be damaged. There are two ways through a file. The index leads to blocks behind damaged ones; a
+// scan from the front needs no index, but ends where no block begins. If the index is missing, or a
+// block in it is damaged, both are tried, and the one with more intact blocks is taken, because the
+// index may be wrong. Damage is described in words and is an error only if nothing is intact.
+//
+// Every length is checked before it is used, and an index must list blocks in order and without
+// overlap, so a forged file cannot make the reader read the same bytes again and again. The
+// contents of blocks are decoded in block_contents.cpp, and bytes come from byte_source.h.
+
 #include "core/timeline/reader.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// The first part averages the records of a run, without the first step if there are others. The
+// second part describes the critical path in words. A path may have thousands of pieces, such as
+// one for each layer, so consecutive pieces are joined into stretches, and each stretch becomes one
+// sentence: a forward pass, a backward pass with its copies into packs, packs in flight one after
+// the other, or the work after packs. With micro-batches, forward and backward passes alternate;
+// those of all micro-batches except the last one form one stretch. Every piece belongs to exactly
+// one stretch. The path itself comes from the executor.
+
 #include "core/timeline/summary.h"
 
 #include <algorithm>

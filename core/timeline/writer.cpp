@@ -1,3 +1,12 @@
+// A timeline file is a sequence of blocks, each with a length, a Protobuf message and a checksum,
+// followed by an index of all blocks and 16 bytes that locate the index. Most columns of spans are
+// differences from the previous span, which makes varints short. A reader of an incomplete file
+// must understand what it has, so a track is written before its spans, and steps are written at the
+// latest with the first step that ends 16 Ki spans after the last ones. This interval is counted in
+// spans and not in time, so that equal runs give equal files. Texts have a maximum length, and long
+// lists of gradients or bins go on in the next block, so no block exceeds 1 MiB. docs/timelines.md
+// has the format, and reader.cpp reads it.
+
 #include "core/timeline/writer.h"
 
 #include <algorithm>
@@ -37,6 +46,7 @@ std::string bounded(const std::string& text) {
 }
 
 void fill(proto::SpanColumns& columns, const std::vector<Span>& spans) {
+  // The first span is stored as differences from zeros, not from the defaults of Span.
   Span before;
   before.pack = 0;
   before.peer = 0;

@@ -1,3 +1,12 @@
+// A table may be read by two plugins, in which the same line can mean different things: -1 channels
+// leave the number to NCCL in Tutti's plugin, and mean one channel in NVIDIA's example. The first
+// line decides. A header that is misspelled or not in the first line is therefore an error and not
+// a comment, since the table would otherwise change its meaning silently.
+//
+// Reading ends at the first mistake and reports its line, its column and a hint. The code uses only
+// the standard library, even for messages, because the plugin is loaded into other programs. Which
+// of several matching rows applies is decided by the callers, since it depends on what NCCL offers.
+
 #include "core/tuner_table/table.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// CSV and JSON files are first converted to the same form: rows of cells, each with a column, a
+// text and a position. ModelReader checks these rows, so the same mistake gives the same message in
+// both formats. JsonModelReader checks only the types of JSON values, and writes a shape in CSV's
+// form ("64x3x7x7"). All problems of a file are reported at once. The order of the rows is kept,
+// because packing depends on the order in which a program creates its variables. The limit of 2^46
+// elements ensures that later computations with bytes do not overflow.
+
 #include "core/workload/model.h"
 
 #include <charconv>

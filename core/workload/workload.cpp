@@ -1,3 +1,12 @@
+// The times of a training step come from one of four sources: measured layer times, times of the
+// variables, FLOPs at a share of the device's peak rate, or nothing. Each source fills the same
+// fields. Totals that the user gave then scale the parts, exactly to the picosecond, because
+// scale_to() rounds prefix sums. The other fields are derived: updates and accumulation are limited
+// by memory (5 and 3 passes over the bytes), and the share of a layer's time that multiprocessors
+// limit is the time of its FLOPs divided by the layer's time. Segments are in the order of the
+// backward pass, last layer first. Times differ between groups of workers, whose machines may
+// differ.
+
 #include "core/workload/workload.h"
 
 #include <algorithm>

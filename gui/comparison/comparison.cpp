@@ -1,3 +1,14 @@
+// Combines two traces to one that the ordinary view can show. Spans are not copied except for their
+// times: a row of the combined trace refers to spans of a source trace, and Parts translates
+// between both. First the alignment gives every step or pack of a side a delay, then the rows are
+// made, and the records of steps, packs, links and the critical path are moved by the same delays.
+// If the times cannot be aligned as requested, they are aligned by start, which always works.
+//
+// A span's partner is searched when it is needed, among the spans of the same pack in the same
+// step: by lane and step of the schedule, by layer, or by order if a step repeats its computation.
+// Delays are computed in alignment.cpp, rows in comparison_rows.cpp, and texts in
+// comparison_words.cpp.
+
 #include "gui/comparison/comparison.h"
 
 #include <algorithm>

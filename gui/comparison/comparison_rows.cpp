@@ -1,3 +1,12 @@
+// Places the spans of two traces on one time axis, with the delays of alignment.h. Usually a row
+// only shifts its spans, step by step, and shares all other data with the source trace. If packs
+// have their own delays, packs of the second trace may overlap where they did not before. So its
+// packs are assigned to slots again, in the order of their starts: a pack gets the slot that it has
+// in the first trace (or, without a partner, in its own) if that is free, else the first free slot.
+// Its lanes move with it. The correspondence of shown spans and source spans is stored as runs,
+// which are sequences of spans that are consecutive in both; a lookup is a binary search among the
+// runs of one row.
+
 #include "gui/comparison/comparison_rows.h"
 
 #include <algorithm>

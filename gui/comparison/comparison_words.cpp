@@ -1,3 +1,10 @@
+// This file finds short names for the two timelines of a comparison, and sentences on what they do
+// not have in common. The name is taken from the first property that distinguishes the runs: the
+// kind of executor, a part of the strategy's description, the scenario, or the file. Names of more
+// than 14 characters are shortened to the whole words in which they differ, to fit next to a row.
+// Facts that both sides share yield no sentence. names_of() and is_prediction() are declared in
+// comparison.h. Differences in time are described by core::Comparison instead.
+
 #include "gui/comparison/comparison_words.h"
 
 #include <algorithm>

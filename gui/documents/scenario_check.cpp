@@ -1,3 +1,13 @@
+// Gives the problems of a scenario places in the editor. A problem only has a line and a column,
+// but the editor needs a field of the form and a range of the text. At the beginning of a value,
+// both belong to this value; elsewhere, the word at the position is underlined. A problem of a
+// message is often about a field that the text does not have, but the form does, so the problem's
+// own words are searched for the name of such a field. Line 1, column 1 stands for the whole
+// scenario, although the first field may begin there, too.
+//
+// The card sums up what is known without a simulation: bytes, lower bounds, and whether bandwidth
+// or latency dominates. Checker calls check_scenario() in a thread of its own.
+
 #include "gui/documents/scenario_check.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Reduces a sweep, which is a grid over several fields, to curves: one field is the x axis, and
+// each value of a second field is a line. Points that differ only in other fields share a position.
+// Sorting puts the best of them first; it is drawn, and the others are counted. A point that was
+// simulated to the end comes before one that was abandoned, whose cost is only that of its
+// completed steps. A speed-up is relative to the leftmost point of its line, so points hold times
+// until all are placed. The scales of the axes are those of core/explore/plot_axis.h, and gui/sweep
+// paints the plot.
+
 #include "gui/documents/sweep_curves.h"
 
 #include <algorithm>
@@ -128,6 +136,7 @@ class Drawing {
     return Place{line, value(*x_)};
   }
 
+  // For speed-ups, points still hold times when this is called, so less is better.
   [[nodiscard]] bool more_is_better() const { return drawn_.cost->id == std::string(kEfficiency); }
 
   /// Places the best point of each position, and the bound at each value.
@@ -217,6 +226,7 @@ class Drawing {
       const auto value = place ? measured_value(one.step, *place, one.point) : std::nullopt;
       if (!value) continue;
       std::vector<MeasuredDot>& dots = drawn_.measured;
+      // Measurements are sorted by point.
       const bool again = !dots.empty() && dots.back().point == one.point;
       if (!again) {
         MeasuredDot dot;

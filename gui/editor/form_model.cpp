@@ -1,3 +1,10 @@
+// The tree mirrors the schema, not the text. A node knows its field's type, its parent and its row,
+// and finds its value in the current text by its path each time it is shown. A change of the text
+// therefore needs no comparison with the old one: follow() adds or removes nodes at the end of
+// repeated fields, and reports the values of all nodes as changed. So rows that the user has opened
+// stay open. Nodes are created when a view asks for them, so fields that nobody opens cost nothing.
+// core/edit computes the edits of the text and knows the text's syntax; the model only emits them.
+
 #include "gui/editor/form_model.h"
 
 #include <QApplication>
@@ -99,6 +106,7 @@ void FormModel::follow(Node& node) {
       for (int i = before; i < now; ++i)
         node.below.insert(node.below.begin() + i,
                           std::make_unique<Node>(Node{&node, node.type, Line::kElement, i}));
+      // The row that adds an element stays the last one.
       node.below.back()->row = now;
       endInsertRows();
     } else if (now < before) {

@@ -1,3 +1,14 @@
+// The text is the only state; form, problems, card and recovery file follow it. Every change of the
+// text starts three things: the form is updated at once (for a large text after a pause), a thread
+// checks the scenario, and within a second the recovery file is written. An edit in the form
+// becomes an edit of the text, and is dropped if the form shows an older text. `applying_` prevents
+// the cursor, which such an edit moves in the text, from moving the selection in the form. While
+// the text cannot be parsed, the form stays frozen at the last text that could. So there is one
+// undo history, that of the text.
+//
+// Reading and writing files is left to ScenarioFile, the recovery folder to recovery.cpp, and
+// places of problems to scenario_check.cpp.
+
 #include "gui/editor/scenario_editor.h"
 
 #include <QFileDialog>

@@ -1,3 +1,12 @@
+// The same code paints the window and vector pictures: fill() either writes pixels or hands
+// rectangles to a QPainter, and all other functions are based on it. Only spans have a faster way
+// into an image, which writes whole scanlines. Threads take lines from a shared counter. Each line
+// has its own pixel rows, so they need no lock; only pinned lines overlap the others, and are
+// painted afterwards. Rectangles are merged with their left neighbour of the same colour, so that a
+// vector picture does not have one rectangle per pixel column. pixel_at() and time_at() are the
+// only conversions between times and pixels, so all lines agree. row_raster.cpp determines the
+// content of each pixel.
+
 #include "gui/paint/line_canvas.h"
 
 #include <algorithm>
@@ -83,13 +92,15 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   Pixel* const first = pixels_ + (top_ + top + hidden) * stride_;
   if (shown == height) return draw_columns(columns, looks, first, stride_, height);
   // Draw a line that the window's edge cuts completely into a buffer, and copy the visible part.
-  std::vector<Pixel> comparison(static_cast<std::size_t>(height) * columns.size());
-  const auto line_beside = [&](int y) {
-    return comparison.begin() + (hidden + y) * static_cast<std::ptrdiff_t>(columns.size());
+  std::vector<Pixel> buffer(static_cast<std::size_t>(height) * columns.size());
+  const auto line_of_buffer = [&](int y) {
+    return buffer.begin() + (hidden + y) * static_cast<std::ptrdiff_t>(columns.size());
   };
-  for (int y = 0; y < shown; ++y) std::copy_n(first + y * stride_, columns.size(), line_beside(y));
-  draw_columns(columns, looks, comparison.data(), std::ssize(columns), height);
-  for (int y = 0; y < shown; ++y) std::copy_n(line_beside(y), columns.size(), first + y * stride_);
+  for (int y = 0; y < shown; ++y)
+    std::copy_n(first + y * stride_, columns.size(), line_of_buffer(y));
+  draw_columns(columns, looks, buffer.data(), std::ssize(columns), height);
+  for (int y = 0; y < shown; ++y)
+    std::copy_n(line_of_buffer(y), columns.size(), first + y * stride_);
 }
 
 /// Paints the area that draw_columns() fills with as few rectangles as possible.

@@ -1,3 +1,13 @@
+// Draws the plot of a sweep, at a cost that depends on the pixels and not on the points. In each
+// column of pixels, a curve keeps only its first, lowest, highest and last point, which look the
+// same as all of them. A long curve is drawn in pieces, because Qt needs seconds for an outline
+// with thousands of turns. Dots are left out if points are closer than seven pixels.
+//
+// The legend comes before the axes, because the area of the plot begins below it: in up to four
+// rows, but in no more than a third of the height. PlotGeometry computes all positions, and the
+// view uses it for the mouse as well. The curves are prepared in sweep_curves.cpp, and PlotView
+// adds the selection.
+
 #include "gui/sweep/plot_painter.h"
 
 #include <QCoreApplication>

@@ -1,3 +1,11 @@
+// The plot is painted once into a pixmap, and again only if the curves, the size or the theme
+// change. A paint event copies the pixmap, and adds the selection, the point under the mouse and
+// its card. So the response to the mouse does not depend on the number of points. The points of a
+// curve are sorted by x, so the search for the nearest point visits only those within reach of the
+// mouse. Curves may cross, so the keys for up and down move to the next point by height at the same
+// x, not to the next curve in the list. sweep_curves.h computes the curves, and plot_painter.h
+// paints them.
+
 #include "gui/sweep/plot_view.h"
 
 #include <QKeyEvent>

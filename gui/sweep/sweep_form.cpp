@@ -1,3 +1,10 @@
+// The form is a list of rows, each with a field and its values, which are written as in `tutti
+// sweep --over` and read by the same parser. So the window and the command line accept the same
+// texts and report the same errors. check() reads the whole form again after every keystroke, which
+// the limit of 200,000 values keeps fast. The offered fields are those of the schema, the most
+// useful ones first. The form only describes a sweep (order()); SweepPanel runs it and shows the
+// results.
+
 #include "gui/sweep/sweep_form.h"
 
 #include <QComboBox>

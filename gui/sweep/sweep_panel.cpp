@@ -1,3 +1,13 @@
+// Joins three activities that run independently, each in a thread of its own: following the file of
+// a sweep, running a sweep, and simulating one point. Only the file connects the first two. A sweep
+// that was started here is plotted like a sweep of another program, from its file, so a stopped
+// sweep loses nothing and can be continued. One progress bar serves both runs, and the sweep has
+// precedence.
+//
+// A point is simulated with the files as the sweep read them, even if they have changed since, so
+// that its timeline belongs to its result. Curves are computed in sweep_curves.cpp, the plot is
+// drawn by plot_painter.cpp, and the window shows the timelines.
+
 #include "gui/sweep/sweep_panel.h"
 
 #include <QBuffer>

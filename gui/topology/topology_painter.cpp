@@ -1,3 +1,11 @@
+// Paints one moment of a topology, from back to front: boxes of workers, the network, links,
+// devices, loads as numbers, and messages in flight. Coordinates are units of the layout, and the
+// painter scales them, so a size that is to be constant in pixels is divided by `scale_`. The
+// amount of detail depends on the scale: no texts below 0.4 pixels per unit, and neither dashes nor
+// the contents of devices below 0.22. Parts outside the visible area are skipped. Nothing is shown
+// by colour alone: full links are dashed, too, and the height of a column repeats its colour.
+// topology_layout.h decides where parts are, and topology_moment.h what they do at this moment.
+
 #include "gui/topology/topology_painter.h"
 
 #include <algorithm>

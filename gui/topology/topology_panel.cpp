@@ -1,3 +1,11 @@
+// The panel connects the timeline, the time cursor, the reader of messages and the picture of the
+// cluster, none of which depends on the others. Two functions do the work. begin() makes a new
+// topology and player whenever the timeline or the reader's result has changed. show_moment() asks
+// the player for the state at the time of the cursor. No moment is computed while the panel is
+// hidden: moment_is_old_ remembers this, and showEvent() makes up for it. With two timelines on one
+// axis, every time and link record is converted to the shown side first (own_trace(),
+// own_moment()). topology_view.cpp draws the picture, and gui/traffic computes its content.
+
 #include "gui/topology/topology_panel.h"
 
 #include <QComboBox>

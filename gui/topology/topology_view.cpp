@@ -1,3 +1,10 @@
+// Shows a layout through a movable window and finds the nodes and links under the mouse. A point of
+// the layout is shown at origin_ + scale_ · point. Zooming keeps the point under the mouse in its
+// place. Until the user zooms or drags, the picture is fitted again whenever the widget's size
+// changes. The mouse is compared with all boxes and lines, in the units of the layout; that is fast
+// enough for thousands of nodes. Nodes are placed in topology_layout.cpp, everything is painted in
+// topology_painter.cpp, and the state at a time comes from TopologyMoment.
+
 #include "gui/topology/topology_view.h"
 
 #include <QHelpEvent>
@@ -173,6 +180,7 @@ void TopologyView::walk(int dx, int dy) {
     const double ahead = (there.x - here.x) * dx + (there.y - here.y) * dy;
     const double aside = std::abs((there.x - here.x) * dy) + std::abs((there.y - here.y) * dx);
     if (n == *node_ || ahead < 1) continue;
+    // A node straight ahead is preferred to a nearer one at the side.
     const double cost = ahead + 3 * aside;
     if (cost < least) least = cost, best = n;
   }

@@ -1,3 +1,11 @@
+// The lines form a tree, which is stored as a list (`all_`): every group precedes its content, and
+// a line is in a group if its key begins with the key of the group and '/'. Collapsed and pinned
+// lines are sets of keys. Keys are the same for every run of a scenario, so these sets remain valid
+// when another timeline is opened. The constructor creates all lines. arrange() derives the visible
+// ones after every change: first the pinned lines, then those that match the filter and are in no
+// collapsed group. A filter ignores collapsed groups, so that no match is hidden. Painting is in
+// gui/paint.
+
 #include "gui/trace/layout.h"
 
 #include <algorithm>

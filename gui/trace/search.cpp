@@ -1,3 +1,11 @@
+// Query translates words into conditions that a span must meet together: its kind, its pack, a
+// range of durations, words in the name of its row, and names of layers or gradients. A word may
+// have several meanings, which are tried in a fixed order: a number after "pack", a duration, a
+// kind, a name. nearest() searches all rows at once in the order of (start, row). It scans a row
+// only until no later span of the row can be better than the best one found so far, so most scans
+// are short. While no span is found in the direction of the search, it also remembers the first
+// span of all, for the wrap-around. naming.cpp determines which packs and layers a name refers to.
+
 #include "gui/trace/search.h"
 
 #include <algorithm>
@@ -66,6 +74,7 @@ using Place = std::pair<Time, std::size_t>;
 /// Returns the first span of the other row that comes after `from` in the search order.
 SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t row) {
   const Time t = trace.rows()[from.row].spans.start(from.index);
+  // Spans with the same start are ordered by row.
   return trace.rows()[row].spans.first_from(row > from.row ? t : t + Time(1));
 }
 
@@ -87,6 +96,7 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
       for (; forward ? edge < spans.size() : edge > 0; edge = forward ? edge + 1 : edge - 1) {
         const SpanRow::Index i = forward ? edge : edge - 1;
         const Place place{spans.start(i), r};
+        // Starts ascend within a row, so no further span of this row can be better.
         if (best && (forward ? place >= best_place : place <= best_place)) return;
         if (!query.takes(trace.rows()[r], i)) continue;
         best = SpanId{r, i};

@@ -1,3 +1,13 @@
+// Opens a timeline for drawing. Only what drawing needs stays in memory (SpanRow); other data of a
+// span is read from the file again when it is asked for. This relies on one invariant: the spans of
+// a row are the spans of its blocks, one block after the other, ordered by the blocks' first times.
+// So span i is found by counting spans of blocks, and damaged blocks must be left out for all later
+// readers, too.
+//
+// Rows are read in parallel. Every thread takes the next unread row, and a row belongs to one
+// thread, so only failures and damaged blocks need a lock. A trace that combines two others has no
+// file, and asks TraceParts (gui/comparison).
+
 #include "gui/trace/trace.h"
 
 #include <algorithm>

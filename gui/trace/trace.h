@@ -1,5 +1,12 @@
 #pragma once
 
+// A trace is the data that the window shows. It has rows of spans with an index for drawing
+// (span_row.h), and the records of the run as a whole. A comparison of two timelines is a trace,
+// too. It has two sides, and gets details of its spans from the two source traces through
+// TraceParts (gui/comparison), so most views need not distinguish the two cases. Memory holds only
+// the time, kind, and pack or layer of a span; everything else is read from the file when it is
+// needed. A trace never changes, so any number of threads may share it without locks.
+
 #include <atomic>
 #include <functional>
 #include <memory>

@@ -1,3 +1,12 @@
+// The timeline gives, for each recorded lane, the number of steps that had ended at a time. push()
+// executes such a step, but first the steps of other lanes on which it depends: a message that was
+// received must have been sent, even if its sender was not recorded or had not completed its step.
+// push() keeps these lanes in a list instead of recursion, since the chain may be as long as the
+// collective has lanes. If a lane would occur in the list twice, the timeline contradicts the
+// schedule, and the replay stops there. A symbolic run cannot go back, so an earlier time begins a
+// new one. Chunks are the intervals between the boundaries of all ranges that occur in the
+// schedule.
+
 #include "gui/traffic/pack_replay.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Builds the graph of devices and links that the window draws. Names connect its sources, because
+// the cluster and the timeline name the same things in the same way: a node by its worker and name,
+// a link as "w0/gpu1→w0/nvswitch". The network with all its switches is one node, which belongs to
+// no worker; links between switches are not drawn. At most 256 workers are drawn.
+//
+// If the cluster is known, a route may cross several links. Otherwise it is only known if a single
+// link joins sender and receiver. Positions are computed in topology_layout.cpp.
+
 #include "gui/traffic/topology.h"
 
 #include <algorithm>

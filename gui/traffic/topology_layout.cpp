@@ -1,3 +1,12 @@
+// The layout is computed in three steps. Inside each worker, nodes are in rows by kind. One row,
+// usually that of the GPUs, and all rows below it are spaced evenly; nodes of the rows above are
+// centred over the nodes that they are connected to, and then pushed apart, once from the left and
+// once from the right, until they fit. The boxes of the workers then form a grid, with the number
+// of columns that allows the largest scale in the given area. Finally, links are drawn as straight
+// lines, or as arcs if nodes of their row lie between their ends. The width of a link grows with
+// the square root of its bandwidth. Each direction is shifted to its right, so that both are
+// visible side by side.
+
 #include "gui/traffic/topology_layout.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// Messages are reconstructed from the steps that received them: such a step names the track and the
+// index of the step that sent the message, so a message is one lookup in the sender's segment. The
+// start of a message needs care. A step that only sends records when it began to send; a fused step
+// does not, so the wait of the receiver is used (see Transfer). Messages are sorted by `sent`.
+// in_flight() skips messages that have been taken with a tree of maxima, each over 16 entries of
+// the level below. Exchanges have no pack number, so they are distinguished by their times
+// (exchanges.cpp). Files may be damaged, so times are clamped and sizes limited; no sum can
+// overflow.
+
 #include "gui/traffic/traffic.h"
 
 #include <algorithm>
@@ -166,6 +175,8 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
     const bool pure = sends_only(static_cast<StepKind>(of.kinds[at]));
     const bool waited = seen > segment.starts[i];
     const Time from = of.began[at], until = of.ends[at];
+    // The receiver's times are limited to the sender's step, since clocks of real runs differ a
+    // little.
     const Time moved = std::clamp(seen, from, until);
     message.left = until;
     message.moves = waited ? moved : pure ? from : std::clamp(segment.starts[i], from, until);

@@ -1,3 +1,12 @@
+// Every change of a mark fills the list again and rewrites the whole file of marks, through a
+// temporary file that replaces the old one; so nothing has to be saved explicitly, and a crash
+// loses nothing. A file that cannot be read clears path_, because it would otherwise be
+// overwritten. `filling_` distinguishes changes of cells by this panel from edits by the user.
+//
+// The flags on the axis are not widgets but an overlay of the view, and are placed anew whenever it
+// is painted. The axis leaves out its labels in the region that the flags cover. Marks and the
+// format of their file are in gui/trace/marks.h.
+
 #include "gui/widgets/marks_panel.h"
 
 #include <QFileInfo>

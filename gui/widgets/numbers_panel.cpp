@@ -1,3 +1,11 @@
+// Decides when and where statistics are computed; gui/trace/statistics.h computes them. Up to
+// 20,000 spans in 64 rows are computed at once, and more in a thread. More than two million spans
+// are computed only if the user has selected a range, because the visible range changes too often.
+// Bytes have to be read from the file, so they are left out above 100,000 spans. At most one job
+// runs. A change of the input cancels the job and waits for its thread. The result of a job arrives
+// through the event loop, possibly after the job was replaced, so it is used only if it is that of
+// the current job.
+
 #include "gui/widgets/numbers_panel.h"
 
 #include <QEvent>

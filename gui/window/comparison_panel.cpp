@@ -1,3 +1,12 @@
+// Opens a second timeline, has both compared, and lists the largest differences. A thread computes
+// the comparison and then the differences; each result is sent to the window's thread as soon as it
+// is known. Another alignment needs only a new comparison, since durations stay the same. The view
+// then stays at its place: at the selected span, or at the time at its left edge, which is
+// converted with the old and the new delays.
+//
+// Qt sorts the rows of the table, so each row stores the index of its difference. Comparisons are
+// made in gui/comparison, and the window shows the resulting trace.
+
 #include "gui/window/comparison_panel.h"
 
 #include <QComboBox>
@@ -199,6 +208,8 @@ template <class What>
 void ComparisonPanel::work(What what) {
   if (stop_) *stop_ = true;
   if (thread_.joinable()) thread_.join();
+  // Every job has its own flag, because results of a stopped job may still be in the event queue.
+  // They check the flag before they do anything.
   stop_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, what, stop = stop_] {
     const auto report_unless_stopped = [this, stop](auto then) {

@@ -1,3 +1,11 @@
+// The window creates its parts and connects their signals; the work is done by the parts. Files are
+// opened in the background: FileOpener reports a timeline, a scenario, a sweep or a failure, and
+// `second_` and `run_opened_` store what is to follow, a comparison or a run. All commands are
+// entries of `actions_`, from which the menus and the command palette are built. Panels need a
+// timeline. Until the first one is open, they are hidden, and `panels_` keeps their saved layout,
+// so that closing the window does not lose it. A comparison hides the topology, which is shown
+// again before the layout is saved. main_window_sweep.cpp has the functions for sweeps.
+
 #include "gui/window/main_window.h"
 
 #include <QCloseEvent>
@@ -113,6 +121,7 @@ MainWindow::MainWindow(Executors executors)
 }
 
 MainWindow::~MainWindow() {
+  // Threads and children must not call the window while its members are destroyed.
   opener_.stop();
   traffic_->stop();
   session_->disconnect(this);

@@ -1,3 +1,12 @@
+// Asynchronous workers have no common step, so each has its own collective for each pack. Its tag
+// is the pack's number plus the worker's number times the number of packs. A read has a second
+// collective, the question: an empty message by which the worker requests the variable. Its tags
+// follow all others. The server copies the variable when the question arrives, and only then starts
+// the read, so it sends the current value. Pushes arrive in any order. To verify them nevertheless
+// bit by bit, the server logs reads and pushes, and verify() replays the log from copies of the
+// variables. The coordinator compares the hashes from take_reads() to check that replicas received
+// what the servers sent.
+
 #include "real/asynchronous/async_servers.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// A run is a sequence of phases, in each of which every worker sends one message of the expected
+// kind: workers join, get the plan, and report that they are ready; then they begin a batch of
+// steps at one agreed time, report each step, and get ready for the next batch. A batch has as many
+// steps as have buffers at the same time, and workers run through it without waiting for the
+// coordinator. Results stay pending until the clocks of other machines have been compared after the
+// batch as well, which makes times more exact. However a run ends, the steps that all workers have
+// completed are merged, and the timeline is closed. Messages, timeouts and the cause of a failure
+// are left to worker_set.cpp, and merging to merge.cpp.
+
 #include "real/coordinator/coordinator.h"
 
 #include <algorithm>
@@ -350,6 +359,7 @@ std::int64_t Coordinator::next_start_ns() const {
   std::int64_t far_ns = 0;
   for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     const Member& member = worker_set_[w];
+    // The error bound of a clock is half of a round trip, so this leaves time for two round trips.
     if (member.other_clock) far_ns = std::max(far_ns, 4 * member.clock.latest_bound_ns());
   }
   const std::int64_t now =
@@ -423,6 +433,7 @@ void Coordinator::keep_timeline() {
 void Coordinator::settle() {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     std::vector<WorkerPart> parts;
+    // Workers report their totals since the run began, so the latest step has the current ones.
     messages_ = late_ = 0;
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       const proto::StepResult& result = pending_[i][w]->step();

@@ -1,3 +1,12 @@
+// Anyone can connect to the coordinator, so each connection passes three stages: the handshake
+// (Reception), an introduction of at most 4 KiB within ten seconds, and the assignment of a place
+// in the worker set. Nothing in these stages blocks: one loop polls all connections, and at least
+// every 50 ms also looks for workers that have ended or left. The number of connections in the
+// first two stages is limited, and the oldest is dropped first, so that silent peers cannot exhaust
+// memory. Peers that fail are only counted, for the error about a worker that never joins. A worker
+// of another version ends the run, because only the user can correct that. worker_set.h handles the
+// workers after they have joined.
+
 #include "real/coordinator/gather.h"
 
 #include <algorithm>

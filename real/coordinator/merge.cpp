@@ -1,3 +1,11 @@
+// Records come from other processes, which may be faulty, so problem_of() checks all counts, names
+// and times before anything is merged, and keeps times so small that sums cannot overflow. A time
+// is converted twice: from the worker's clock to the coordinator's, and from there to the
+// scenario's clock. Starts, waits and ends of spans are converted separately, never their
+// durations, so that events keep their order. The parts of a step are those of the replica that
+// computed longest. All lanes of a step are registered before the first span is written, because a
+// received message refers to the track of its sender, which often belongs to another worker.
+
 #include "real/coordinator/merge.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Receives the messages of all workers in one thread, and finds the cause when a run fails. The
+// first report is seldom the cause: when one worker dies, its peers complain about each other,
+// often before its exit is visible. Reports are therefore collected for another second, and
+// followed from each worker to the one that it blames, until one has vanished or reports a problem
+// of its own. A process that has ended, a wrong result and an exceeded limit are certain causes and
+// end the search.
+//
+// A worker that sends nothing is lost. If all workers wait and none has work that is due, a message
+// was lost. No worker can delay the others by sending much, because messages are taken from each
+// worker in turn, and unread messages are limited.
+
 #include "real/coordinator/worker_set.h"
 
 #include <poll.h>

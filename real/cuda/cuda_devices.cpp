@@ -1,3 +1,12 @@
+// Work on GPUs is asynchronous. perform() puts a kernel or a copy on the stream of its lane, and an
+// event behind it. poll() asks CUDA whether events have happened, and reports the tickets of
+// completed work. A stream executes in order, so only the oldest event of each stream is asked. A
+// waiting thread polls without pauses for `spin` after the last change, and then every 50 µs. The
+// first error is stored in `failure_`, and all later calls do nothing; take() then returns plain
+// memory, so that callers need no checks. All calls of CUDA go through a table of functions of a
+// separately built module (api.h), so Tutti also runs without CUDA. The memory pool, replayed
+// computation and clocks have their own files.
+
 #include "real/cuda/cuda_devices.h"
 
 #include <sys/mman.h>
@@ -367,7 +376,7 @@ Devices::Clock::time_point CudaDevices::next_due() const {
   const Clock::time_point look_again =
       now - last_change_ < options_.spin ? Clock::time_point() : now + kPause;
   Clock::time_point due = busy_.next_end();
-  if (due < now) due = look_again;  // what it takes to notice
+  if (due < now) due = look_again;  // it has ended, but poll() has not seen its event
   return active_.empty() ? due : std::min(due, look_again);
 }
 

@@ -1,3 +1,12 @@
+// Two things happen to every message independently: its bytes move over the real transport, and its
+// head and tail move over emulated links, which consist of nothing but times and timers. serve()
+// moves the head over one hop, with the formulas of sim/network/network.cpp and timers in place of
+// events. At the sender, let_go() frees the buffer when the first link has sent the tail, and
+// hand_over() sends the stamp and the bytes as soon as the times at the receiver's first link are
+// known. At the receiver, the message is delivered when both have ended. Messages between ranks of
+// this process use no transport, and messages within a device no links. traffic.cpp knows which
+// messages are valid, and scale.h converts between the clocks.
+
 #include "real/emulate/network.h"
 
 #include <algorithm>
@@ -122,6 +131,8 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
       scale_.here(hop.host ? hop.host->moving(bytes) : core::transfer_time(bytes, hop.rate));
   const Clock::time_point through = later(head, moving);
   const Clock::time_point tail = later(std::max(through, message->tail), of_host);
+  // A link is held until the tail has passed, except behind threads of a host, which deliver
+  // slowly.
   free = hop.host     ? later(head, scale_.here(hop.host->occupied(bytes)))
          : hop.unheld ? through
                       : tail;

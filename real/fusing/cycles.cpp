@@ -1,3 +1,14 @@
+// The agreement of the workers is itself a collective, an all-reduce by minimum of two 32-bit
+// numbers per pack over a star of the workers' first replicas. It is opened right after the
+// previous one, before its cycle begins, because the messages of faster workers may come earlier.
+// Agreements and fused packs have tags behind those of the plan's packs; all workers count them in
+// the same order, so equal tags mean the same collective everywhere.
+//
+// Collectives report their end from inside their own calls. Such reports are therefore only noted,
+// and go_on() acts on them later. A single pack travels from its own buffer; several packs are
+// copied to a fusion buffer and back. The gate decides which packs are fused
+// (core/plan/gate/cycle_gate.h).
+
 #include "real/fusing/cycles.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// A lane is a state machine: run() executes its steps until one has to wait. The event that ends
+// the wait (a message, a free slot, completed work, progress of another lane) puts the lane into
+// the queue `ready_`. So one thread executes any number of lanes, and no call blocks. A lane has
+// two counters. `next` is the current step. `done` is the number of steps that are complete
+// including their sends; the steps between are in `departing`. Other lanes see only `done`, and
+// must_wait_for_sends() prevents steps from overwriting data that is still being sent. Closed
+// collectives are kept and reopened in later training steps, because creating their lanes takes
+// longer than resetting them. Messages are handled in sending.cpp and receiving.cpp.
+
 #include "real/interpreter/interpreter.h"
 
 #include <algorithm>
@@ -359,6 +368,8 @@ void Interpreter::pass(Lane& lane) {
   lane.begun = false;
   lane.state = Lane::State::kReady;
   if (watch_steps_) lane.began = lane.waited = transport_.now();
+  // Steps count as complete in order, so a step also waits for earlier ones whose sends have not
+  // left.
   if (lane.unsent == 0 && lane.departing.empty()) {
     lane.done = lane.next;
     return count_complete(lane);

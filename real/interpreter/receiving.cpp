@@ -1,3 +1,12 @@
+// This file is the receiving half of Interpreter, and sending.cpp is the other half. Every piece is
+// checked against the schedule before memory is taken for it (lane_for(), enter()). If its message
+// belongs to the lane's current step, the piece goes directly to its final place or is reduced at
+// once. Otherwise it is buffered, and take_message() processes it when its step begins. Within a
+// message, consume() processes pieces strictly in order. A step that forwards the message acquires
+// a slot at its receiver first. If none is free, it receives the whole message, frees its own slot,
+// and forwards later (`holds`), so that slots of different ranks never wait for each other in a
+// cycle.
+
 #include <algorithm>
 #include <cstring>
 
@@ -136,6 +145,7 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
                ? &connection
                : nullptr;
   if (last && last->received < last->total) return nullptr;
+  // Message numbers wrap around, so a difference of more than half the range means an earlier one.
   const std::uint32_t ahead = (piece.message - connection.number) % Piece::kMessageNumbers;
   if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2))
     return nullptr;  // the piece arrived before

@@ -1,3 +1,14 @@
+// Inputs are hashes (SplitMix64) of the key, the rank and the element, so any process can compute
+// the inputs of all ranks, and a missing, doubled or misplaced contribution changes the result. The
+// order of additions is unknown. Floats are therefore compared within a tolerance, with a reference
+// of higher precision: double for float32, long double for float64. Half types have too few bits
+// for a tolerance; their sums are kept below 2^11 (float16) or 2^8 (bfloat16), where every order
+// gives the exact result.
+//
+// The cost is one hash per element and contributor. For an all-reduce it is paid once for all ranks
+// of the process, because they must have equal results. Blocks of 256 elements are computed rank by
+// rank, so that the inner loop runs over elements.
+
 #include "real/interpreter/verify.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Launchers pass ranks and addresses in environment variables, and each uses other names. One
+// function per launcher converts its variables to a Launch. Launchers may be nested, such as mpirun
+// inside srun, and then the variables of both are set. `kAll` lists launchers from the innermost to
+// the outermost, and the first one whose variables are set counts; is_there() has the exceptions.
+// Slurm provides hosts but no port, so all ranks compute the same port, from 20000 to 29999, from
+// the number of the job and its step. Open MPI and MPICH provide no address; the caller then lets
+// the ranks meet by a file (rendezvous.h) or by an address that the user gives.
+
 #include "real/join/launcher.h"
 
 #include <array>

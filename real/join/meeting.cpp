@@ -1,3 +1,11 @@
+// A worker first finds the coordinator and later all other workers. find_coordinator() repeats
+// complete attempts, since the coordinator may start later than its workers; final_word()
+// distinguishes errors that another attempt cannot cure. For the mesh between workers, each
+// connects to lower numbers and accepts higher ones, so no pair connects twice. The connections of
+// a pair may be accepted in any order, so the connecting worker sends the index of each as one
+// byte. reception.cpp performs the handshakes, which authenticate both ends; this file decides what
+// to do with their results.
+
 #include "real/join/meeting.h"
 #include "real/wire/protocol.h"
 
@@ -209,7 +217,7 @@ class Mesh {
     if (!event.reached) return {};  // an unrelated connection
     const std::string at = to_string(meeting_.peers[static_cast<std::size_t>(w)]);
     // An overloaded listener may have closed the connection, so try again.
-    if (event.failure == "the connection was closed" && Clock::now() < meeting_.until) {
+    if (event.closed && Clock::now() < meeting_.until) {
       ::poll(nullptr, 0, 20);
       reach(w);
       return {};

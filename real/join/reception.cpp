@@ -94,7 +94,8 @@ bool Reception::advance(Guest& guest, std::string& failure) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return true;
     if (got <= 0) {
-      failure = got == 0 ? "the connection was closed" : std::strerror(errno);
+      guest.closed = got == 0;
+      failure = guest.closed ? "the connection was closed" : std::strerror(errno);
       return false;
     }
     guest.in.append(bytes, static_cast<std::size_t>(got));
@@ -108,6 +109,7 @@ Reception::Event Reception::ended(Guest& guest, std::string failure) const {
   event.worker = guest.worker;
   event.host = guest.host;
   event.failure = std::move(failure);
+  event.closed = guest.closed;
   event.state = guest.handshake.state() == Handshake::State::kRunning ? Handshake::State::kStranger
                                                                       : guest.handshake.state();
   if (event.state != Handshake::State::kDone) return event;

@@ -38,6 +38,7 @@ class Reception {
     std::string host;   ///< the other end's address
     /// If `reached` and not kDone: the error of the connection; may be empty.
     std::string failure;
+    bool closed = false;  ///< if `reached`: the other end closed the connection
   };
 
   /// `listener` accepts connections; null if only reach() makes connections. REQUIRES: it outlives
@@ -65,6 +66,7 @@ class Reception {
     std::string in{};
     std::string out{};
     std::string host{};
+    bool closed = false;  ///< the other end closed the connection
   };
 
   void accept_all();

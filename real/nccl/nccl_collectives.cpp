@@ -1,3 +1,14 @@
+// Every pack is a state machine, in which `missing` counts the ranks that have not completed the
+// phase. NCCL is asynchronous in two ways. A call may return while NCCL still puts the operation on
+// the streams; until that is done, the pack is in issuing_ and no other is issued. Then the streams
+// execute the operation, and a mark behind it on every stream reports its end (tickets_). A failure
+// is kept, and every later poll() returns it.
+//
+// NCCL's profiler names operations only by counting them, so reported channels are matched with
+// issued operations in order. After a mismatch channels are no longer recorded, but the run goes
+// on. NCCL and CUDA are called through a table of functions (api.h), because they are loaded as a
+// module, and schedules between workers are executed by the Interpreter.
+
 #include "real/nccl/nccl_collectives.h"
 
 #include <algorithm>
@@ -146,6 +157,8 @@ int NcclCollectives::state_of_all() {
 NcclCollectives::~NcclCollectives() { end_communicators(); }
 
 void NcclCollectives::end_communicators() {
+  // Ending a communicator normally waits for its operations, so communicators with operations in
+  // flight are aborted.
   bool in_order = failure_.empty() && tickets_.empty() && !issuing_ && queued_.empty();
   for (TuttiNcclCommunicator* const communicator : communicators_) {
     if (communicator && in_order)

@@ -1,3 +1,12 @@
+// ring.cpp moves bytes between processes. This file decides when to look for messages, when to
+// sleep, and when to wake a peer. To find out whether a peer sleeps takes a full memory fence, and
+// to wake it a system call. After a long piece, both are done at once. After short messages, they
+// are deferred to a later call of poll() (`unsettled`), so that several messages share the cost. A
+// worker announces its sleep and then looks for messages once more; with the fences on both sides,
+// either it sees the message or the sender sees that it sleeps. A sleep lasts at most 10 ms, after
+// which the sockets show whether a peer is gone. Peers are not trusted: an invalid message ends the
+// run.
+
 #include "real/transport/shm.h"
 
 #include <linux/futex.h>
@@ -215,6 +224,8 @@ struct ShmTransport::State {
 
   void sleep(Clock::time_point until) {
     Bell& bell = inbox->bell();
+    // Loaded before the last look for messages: if a peer rings after it, futex_wait() returns at
+    // once.
     const std::uint32_t rung = bell.rung.load(std::memory_order_acquire);
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) peer->out->wait_for_room(true);

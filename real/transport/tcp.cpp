@@ -1,3 +1,14 @@
+// Moves messages between processes in one thread, with scatter and gather calls on non-blocking
+// sockets; Asio only owns the sockets. A long payload goes from the kernel directly to its
+// destination, and only headers and short messages pass through a buffer. A message for a
+// collective that is not open yet stays unread: TCP then stops the sender, and no memory is needed.
+// Several connections to a peer take messages in turn, and the reader follows the same turns, so
+// the order of messages is kept.
+//
+// Peers are not trusted: a header must name a rank of the peer and a message that the schedule
+// expects, or the run fails. Headers are encoded in wire.cpp, and messages inside a process go
+// through LocalTransport.
+
 #include "real/transport/tcp.h"
 
 #include <algorithm>
@@ -171,6 +182,7 @@ struct TcpTransport::State {
         out.written += part;
         left -= part;
         if (part < rest) break;
+        // Removed first, because sent() may queue further messages on this stream.
         const Outgoing gone = out;
         stream.queue.pop_front();
         if (gone.has_ticket) receiver->sent(gone.ticket);

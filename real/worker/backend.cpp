@@ -1,3 +1,11 @@
+// Maps the replicas of a scenario to this machine's hardware: to host memory, to GPUs with Tutti's
+// kernels, or to GPUs with NCCL. The replicas of all workers on a machine take its GPUs in turn, so
+// if there are too few GPUs, several ranks share one. Tutti's kernels allow that. NCCL refuses two
+// ranks on one GPU of one host, so if ranks of different processes share a GPU, every process tells
+// NCCL that it is a host of its own, and NCCL connects them by sockets. NCCL executes either whole
+// collectives, in one communicator of all ranks, or only their parts inside workers; then the part
+// across workers is a schedule of Tutti, which is created here for each pack.
+
 #include "real/worker/backend.h"
 
 #include <cstdlib>

@@ -1,3 +1,11 @@
+// Between the timed iterations there is no check and no message to the coordinator, and the clock
+// is read only when no data moves. one() executes an iteration: it starts the collective and, while
+// its first messages are in flight, closes the previous iteration and opens the next one, for
+// messages of peers that are ahead. The results of an iteration are the inputs of the next one, so
+// no buffer is filled in between. The times are those of this process's clock around all timed
+// iterations; the caller divides by their number. The run fails by a timeout only if nothing moves
+// for that long, however slow an iteration is. The interpreter or NCCL executes the collectives.
+
 #include "real/worker/perf_loop.h"
 
 #include <algorithm>

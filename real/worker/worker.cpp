@@ -1,3 +1,14 @@
+// A worker's part in a run: join, get the plan, check the memory, connect to the other workers, and
+// then prepare, run, report and verify batches of steps until the coordinator ends the run. The
+// order is deliberate. The listener for peers is open before the worker joins, because the
+// coordinator passes on its address; memory is checked before any process has buffers; and while a
+// worker waits for the coordinator, it serves peers that have begun already.
+//
+// The coordinator sees all workers, so it decides whether a run stands still, and a worker's own
+// time limit is ten times longer. In measured runs with recorded lane steps, reports wait up to
+// half a second, so that they disturb the steps less. Steps are executed in worker_run.cpp,
+// benchmarks in perf_loop.cpp, and the connection to the coordinator is in coordinator_line.cpp.
+
 #include "real/worker/worker.h"
 
 #include <algorithm>
@@ -182,6 +193,7 @@ class Worker {
     PerfLoop loop(**scenario_, worker_, *transport_, **devices, options_of(order),
                   {order.loop().iterations(), order.loop().warm_up()}, *collectives);
     transport_->connect(loop.receiver(), **devices);
+    // Nothing calls notes_ after this function has returned and `loop` is gone.
     notes_ = [&loop] { return loop.notes(); };
     const auto serve = [&] {
       static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2)));

@@ -1,3 +1,12 @@
+// One thread executes all replicas of a worker: it polls timers, devices, collectives and the
+// transport in turn, and each completed task lets the replica's runner start further tasks.
+// Computation is replayed, not executed. A task begins when the previous task of its stream ended
+// (Replica::cause), not when that was noticed, so the delays of polling do not add up over the
+// layers of a model. A batch of steps ends when `left_in_all_` is 0: it counts the ends of steps
+// and the ranks' parts in packs that are outstanding. The run fails if nothing makes progress for
+// the timeout; pending timers and computing devices count as progress. worker_run_packs.cpp
+// launches and completes packs.
+
 #include "real/worker/worker_run.h"
 
 #include <algorithm>
@@ -300,6 +309,7 @@ void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
       std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
   const auto length = options_.scale.here(task.duration);
   replica.stream_free = start + length;
+  // A task without a duration still has to wait for the tasks that are on the device.
   const bool takes_time = task.duration > core::Time() || !replica.on_device.empty();
   if (takes_time && devices_.compute(replica.rank, replica.stream_free)) {
     replica.on_device.push_back({task, start, replica.stream_free, 0});

@@ -1,3 +1,10 @@
+// An assignment is data from the network, so every number that is used as an index, a size or a
+// duration is checked here before the worker uses it. Each process lowers the scenario to a plan
+// itself; the digest of the plan reveals programs that would execute different plans. Addresses
+// need one translation: a worker that joined over loopback has an address that is only valid on the
+// coordinator's machine, so other machines replace it by the coordinator's address. The order in
+// which these functions are called is that of Worker in worker.cpp.
+
 #include "real/worker/worker_setup.h"
 
 #include <algorithm>

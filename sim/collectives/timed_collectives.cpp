@@ -1,3 +1,14 @@
+// A piece occupies links in one of two ways. If links serve in order of arrival, the end of a hold
+// is known when it begins, so a piece is a single event at the latest of these ends. If links are
+// shared fairly, the end depends on traffic to come: each hold ends with an event of its own, and
+// the last one lets the next piece begin.
+//
+// A piece is one slot of 512 KiB per channel, and a collective has at most 1024 pieces. The work
+// and the bytes of a piece are differences of rounded multiples, so all pieces together have
+// exactly the predicted work and bytes. The links of a collective are computed once for each
+// schedule and group. Which links these are is decided by core/strategy/nccl_links.cpp, and the
+// times by core/nccl/time.
+
 #include "sim/collectives/timed_collectives.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// The header defines the end t of a task by its losses; this file finds t without small steps in
+// time. begin() stores the sums at t0, so a loss is a difference of sums, and pushes an event at
+// the end that is expected from the present state. Losses only grow, so a search by bisection is
+// possible: end_if_busy() solves the formula for a given busy time, which gives a lower bound with
+// the present busy time and an upper bound with that of all known services. If communication takes
+// more than expected, the task is not done at the event, and end() pushes another. If
+// multiprocessors are released, the end may come earlier, so hold() pushes an earlier event;
+// `stamp_` invalidates the old one. Losses are rounded up in 128 bits, so no result depends on
+// floating-point arithmetic.
+
 #include "sim/device/compute_stream.h"
 
 #include <algorithm>
@@ -115,6 +125,7 @@ Time ComputeStream::foreseen_end(Time now) const {
   if (services_.empty()) return least;
   Time most = end_if_busy(busy_until(core::kNever), now);
   const Wide moved = moved_before(core::kNever);
+  // Services make the busy time piecewise linear, so there is no closed form for the end.
   while (least < most) {
     const Time middle = least + Time((most - least).count() / 2);
     if (is_done(middle, moved)) {

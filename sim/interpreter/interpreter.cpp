@@ -1,3 +1,13 @@
+// A lane is a state machine. `phase` is the progress within its step (before its input, working, or
+// worked), and `blocked` names the event that it waits for. run_step() advances a lane until it is
+// blocked or time must pass; exactly one event, message or other lane then continues it. `ready` is
+// the lane's own clock, which may be ahead of the simulation: the lane has done all that others
+// cannot observe, and resumes at `ready`. Connections are created on first use. Each lane remembers
+// the last one in each direction, so a step of a ring needs no hashing. Lanes that wait for a lane
+// of the same rank form a linked list without allocations. instances.cpp opens and closes
+// collectives, sharing.cpp slows down computation, and interpreter_state.cpp lets identical rounds
+// be skipped.
+
 #include "sim/interpreter/interpreter.h"
 
 #include <algorithm>
@@ -196,6 +206,7 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
     add_waiter(instance, other, lane, count);
     return false;
   }
+  // The awaited lane may be ahead of the clock: its last step counts only once it has ended.
   if (awaited.next == count && awaited.ready > now) {
     take_causal_chain(instance, lane, other);
     waited(instance, lane, awaited.ready - state.ready);

@@ -1,5 +1,16 @@
 #pragma once
 
+// All lanes of a collective are numbered consecutively, rank by rank, and the state of lanes is in
+// arrays indexed by this number. Data that only some runs need (causal chains, observed steps) is
+// in separate arrays, which are empty in other runs. Connections are made when they are first used,
+// because most lanes have one per direction. A lane is blocked for exactly one reason (Blocked),
+// and whatever removes the reason continues the lane: a message, a free slot, another lane's
+// progress, or the wire.
+//
+// The class is implemented in four files: interpreter.cpp executes steps, instances.cpp opens and
+// closes collectives, sharing.cpp slows down devices that also compute, and interpreter_state.cpp
+// visits the state for rounds.h. Network decides when messages arrive.
+
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -1,3 +1,13 @@
+// The header explains the algorithm. settle() executes it in the order of this file: it ends flows,
+// admits new flows and capacities, fills, and then commits. A filling covers a region: the links
+// and routes whose `round` is the current `round_`. Comparing these numbers makes clearing marks
+// unnecessary, so the cost depends on the region, not on the network. New rates are stored in
+// `next_rate` and `next_group`, and take effect only in commit(). Before that, fits() may extend
+// the region by overloaded links, and the filling is repeated; after three attempts, the whole
+// connected component is filled. The level of a link in the heap `rising_` is a lower bound: fixing
+// other routes can only raise it, so an entry that is out of date is inserted again with its
+// present level.
+
 #include "sim/network/fair_share.h"
 
 #include <algorithm>
@@ -313,6 +323,7 @@ void FairShare::fill() {
     if (l.rising == 0) continue;
     // Since the entry was made, other routes of the link may have been fixed below its level, which
     // rises.
+    // At least 1, because a flow with rate 0 would never end although its link works.
     const Rate level = std::max<Rate>(l.left / l.rising, l.capacity > 0 ? 1 : 0);
     if (level > first.level) {
       rising_.push_back({level, first.what});

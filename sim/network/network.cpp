@@ -1,3 +1,12 @@
+// A message takes one of three ways through this file. With the models fifo and ideal, a chain of
+// hops is passed section by section, one event each (sections.cpp). If the whole path is one
+// section, and no causal chain is kept, nothing is stored: the passage is computed when the message
+// is sent, and its arrival is the only event. A tree, for a multicast or an in-switch reduction, is
+// passed hop by hop (serve()). With the model fair, each stretch is a flow whose end depends on
+// other flows (fair_links.cpp). Records of messages are reused, so memory is proportional to the
+// number in flight. On arrival, deliver() divides the time of a message into latency, transfer and
+// host time; the rest is queueing.
+
 #include "sim/network/network.h"
 
 #include <algorithm>

@@ -1,5 +1,15 @@
 #pragma once
 
+// Three kinds of users meet at the resources: messages along chains of hops, messages along trees
+// (multicasts, reductions in switches), and holds, by which predicted NCCL collectives occupy
+// links. A message that passes a single section and carries no causal chain needs no record: its
+// whole passage is computed when it is sent, and only its arrival is an event. All other messages
+// have a record of 80 bytes, which is reused after the last delivery; those on trees also have a
+// time per hop.
+//
+// Paths are found by PathBook (core/network/path.h), passages through sections are computed in
+// sections.cpp and fair rates in fair_share.cpp, and loads over time are kept in link_loads.cpp.
+
 #include <cstdint>
 #include <memory>
 #include <vector>

@@ -1,3 +1,12 @@
+// This file is the event loop of a simulated run. It takes the earliest event, sets the virtual
+// time to it, and passes it to the part of the run that it belongs to, which pushes further events.
+// It also sets a run up and ends it; run_state.h lists the files of the other parts. The loop ends
+// if there are no more events, if a limit of time or a timeout has passed, if the run is cancelled,
+// if the remaining steps only repeat (repetition.h), or if one worker turns out not to represent
+// all (sim/folding), after which the caller simulates all workers. If events run out before the
+// last step has ended, something waits forever. finish() then reports the cause: a dead link or
+// worker, a custom algorithm, or an execution trace. Without such a cause, it is a bug in Tutti.
+
 #include "sim/run/run.h"
 
 #include <algorithm>
@@ -79,6 +88,7 @@ core::Expected<void> Run::run() {
     if (ties_.matter()) return {};
     if (timeouts_.exceeded()) break;
     if (repetition_) {
+      // Rounds of a collective that repeat are not simulated; the time advances by their duration.
       now_ += engines_.skip_rounds(now_);
       if (repetition_->repeats() && step_ends_.last_end() > core::kHorizon)
         return tl::make_unexpected(too_long());

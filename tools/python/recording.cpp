@@ -1,3 +1,11 @@
+// This file makes columns for NumPy and Arrow from a timeline. The spans are by far the largest
+// table, so they are collected column by column and moved into the table without a copy; all other
+// tables are made on request. Categorical columns need dense indices and distinct names. Tracks may
+// be numbered arbitrarily, and kinds of spans have gaps and repeated names, so end() renumbers
+// tracks, and add_name() makes names distinct. messages() finds the sender of each received message
+// in one hash table by track, step, pack and index. Comparisons, pictures and exports are not
+// implemented here: reader() writes the timeline to memory, so that the functions for files apply.
+
 #include "tools/python/recording.h"
 
 #include <map>

@@ -1,3 +1,13 @@
+// The command around core::calibrate(): it checks the options, runs the fit with the simulator, and
+// prints the result. Each parameter and each time becomes one Report, from which both the tables
+// and the JSON are made. The written cluster file explains itself: comments at its top state how to
+// use it, what it was fitted to, and how exact it is.
+//
+// The output file is created before the fit, which may take minutes, so that an unwritable path is
+// an error at once. It gets its name only when it is complete, and replaces only files that Tutti
+// wrote. With --cluster, the command calibrates NCCL's times instead, in
+// calibration/calibrate_nccl.cpp.
+
 #include "tools/tutti/calibrate.h"
 
 #include <algorithm>

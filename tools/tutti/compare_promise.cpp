@@ -1,3 +1,11 @@
+// Measurements come as logs of nccl-tests or as traces in any format that can be imported. Traces
+// are first converted to the table of nccl-tests, so that sizes, kinds and times are counted in the
+// same way. This table does not have NCCL's choice and the number of nodes, which are added again
+// from the trace, if it has them. core/advice/promise.cpp grades each measurement against the
+// prediction and its error band, which is meant to contain eight of ten measurements. This file
+// prints the grades. Timelines of Tutti are refused, because they have training steps instead of
+// single collectives.
+
 #include "tools/tutti/compare_promise.h"
 
 #include <algorithm>
@@ -160,7 +168,7 @@ std::string promised_choice(const Grade& grade) {
 std::optional<bool> same_choice(const Grade& grade) {
   const std::string promised = promised_choice(grade);
   if (promised.empty() || grade.measured.choice.empty()) return std::nullopt;
-  // The number of channels is not compared, since it is not measured.
+  // A trace may not report the number of channels; then only algorithm and protocol are compared.
   return grade.measured.choice == promised || grade.measured.choice == grade.promised->choice;
 }
 

@@ -1,3 +1,14 @@
+// The common course of all commands that run a scenario: options, scenario, timeline file, run,
+// notes, report. Mistakes in the request are found before the run begins. The run writes to a
+// summary, which becomes the report, and, if requested, to a timeline file and to the program that
+// called the command (capture.h).
+//
+// The rest is about runs that do not end normally. The progress callback notices interrupts and a
+// full disk, and stops the run. A failed or interrupted run keeps the steps that have ended. If
+// none has, an existing timeline file stays as it is, and if the file cannot be completed, its
+// readable part is left under another name. Executors decide how a run fails, and report.h what is
+// printed.
+
 #include "tools/tutti/execute.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// A step is explained in two ways. First, each pack has up to four times, from ideal to real: the
+// lower bound for any algorithm, the time if only ports limit it, the time by itself on all links,
+// and the time in the step. The difference between two neighbours is the cost of the algorithm, of
+// the links, or of other traffic. Second, every variation of the scenario that might help
+// (core/advice/what_if.h) is simulated, on all cores, and the variations are sorted by the
+// resulting step time. Equal packs are simulated once, and packs with more than 20 million schedule
+// steps not at all. Traces and single algorithms are explained by explain_trace.cpp and
+// explain_algorithm.cpp.
+
 #include "tools/tutti/explain.h"
 
 #include <algorithm>

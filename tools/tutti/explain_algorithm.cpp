@@ -1,3 +1,11 @@
+// The collective is simulated twice without other traffic: with its own size, and with one element
+// per rank, where latency dominates. Bounds from the cuts of the fabric show how good any algorithm
+// could be. losses_of() divides the time of the first run in a fixed order: the bound; the bytes on
+// the busiest link beyond those of the cut; the latency of the second run beyond its bound; and the
+// rest, which is waiting. Each part is limited to the time that is left, so the parts add up to the
+// simulated time. Collectives that NCCL's model times are refused, since the model has no messages.
+// core/strategy/collective_bound.cpp computes the bounds, and sim::run_alone() the times.
+
 #include "tools/tutti/explain_algorithm.h"
 
 #include <algorithm>
@@ -148,7 +156,7 @@ Expected<AlgorithmCosts> costs_of(const core::Scenario& scenario) {
   if (planned.nccl)
     return wrong(ProblemCode::kUnsupported,
                  "--algorithm: the time of NCCL comes from its model and not from messages; tutti "
-                 "perf --cluster … --explain tells of its choice");
+                 "perf --cluster … --explain shows its choice");
   if (total_steps(*planned.schedule) > kMaxExplainedSteps)
     return wrong(
         ProblemCode::kTooLarge,

@@ -1,3 +1,10 @@
+// A topology file of NCCL describes one machine. The command converts it to the cluster of a
+// scenario, or, with --graphs, runs NCCL's graph search on it and prints the graphs, which
+// --against compares with a dump of NCCL. A topology has links but no rates of memory and
+// arithmetic, so these are taken from a machine with the same GPUs. The new cluster is read back as
+// part of a small scenario before it is written, so that an invalid cluster is reported and never
+// written. The reader of topology files and the search are in core/nccl.
+
 #include "tools/tutti/import_nccl.h"
 
 #include <filesystem>

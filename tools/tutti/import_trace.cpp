@@ -1,3 +1,11 @@
+// The files of a run are read into one MeasuredRun and reduced to a StepModel. Each output is then
+// another view of these two, selected by the suffix of its name. The format is recognised by
+// content. All files must have the same format, because the traces of a run come from one program.
+// Many traces lack the sizes of gradients. They are found by matching the packs with known models;
+// if that fails, the error is kept (no_sizes) and reported only if an output needs the sizes. A
+// generated scenario is read back before it is written, so wrong names in options are found here
+// and not in the next command. core/import has the importers and makes the outputs.
+
 #include "tools/tutti/import_trace.h"
 
 #include <algorithm>

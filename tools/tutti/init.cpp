@@ -1,3 +1,10 @@
+// Writes a scenario from which users learn the format, so it is assembled from pieces of text with
+// comments and not printed from a message, which has none. The text is then read like any scenario.
+// This checks all names and limits at once, and an unknown model or machine is reported as in other
+// commands. Defaults fit the machine: NCCL if it has GPUs, and measured layer times if the library
+// has a profile of the model on such a device. The groups of a dragonfly grow with the number of
+// nodes, so that the links between them stay few enough to simulate.
+
 #include "tools/tutti/init.h"
 
 #include <algorithm>

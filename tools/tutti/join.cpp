@@ -1,3 +1,12 @@
+// This file decides whether this process coordinates a run or joins one, in the following order.
+// `--join` names the coordinator. If a launcher started the process (mpirun, srun, torchrun,
+// TF_CONFIG), rank 0 coordinates, at an address from the launcher or --rendezvous, or from a file
+// that rank 0 writes. With `--listen` alone, workers are started by hand. Otherwise this process
+// starts all workers. Two rules apply to all cases: an address that other machines can reach
+// requires a secret of at least 16 characters, and rank 0 of a run on several machines refuses a
+// name of its own that resolves to loopback. real/join has the protocol, and real/coordinator
+// gathers the workers.
+
 #include "tools/tutti/join.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,10 @@
+// A plan is printed without being executed. Columns whose values are the same for all packs are
+// printed once above the table, so plans of hundreds of packs remain readable. start_rule()
+// describes in words when a pack starts, so it must know every field of Pack that can delay a
+// launch. For packs that NCCL executes, --schedule prints NCCL's own steps if its choice is known
+// and can be lowered, and the steps that Tutti executes otherwise. plan_proofs.cpp proves schedules
+// and task graphs, and plan_graph.cpp draws the task graph.
+
 #include "tools/tutti/plan.h"
 
 #include <algorithm>
@@ -411,10 +418,17 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.exchange && !options.schedule && !options.check)
     return refuse({core::ProblemCode::kUnused, "--exchange"},
                   "--exchange selects the exchange for --schedule or --check; add one of them");
-  if (options.pack < 0 || options.pack >= packs)
+  // A trace of messages alone has no pack: its graph and its proof are all that can be shown.
+  const bool shows_steps = options.schedule || options.exchange || packs > 0;
+  if (packs == 0 && (options.pack != 0 || (options.schedule && !options.exchange)))
+    return refuse(out_of_range("--pack", options.pack, -1),
+                  "--pack {}: this scenario has no packs; leave out --pack and --schedule",
+                  options.pack);
+  if (packs > 0 && (options.pack < 0 || options.pack >= packs))
     return refuse(out_of_range("--pack", options.pack, packs - 1),
                   "--pack {}: expected a number from 0 to {}", options.pack, packs - 1);
-  const ShownSteps steps_shown = shown_steps(chosen(*scenario, options));
+  const ShownSteps steps_shown =
+      shows_steps ? shown_steps(chosen(*scenario, options)) : ShownSteps{};
   const Collective& collective = steps_shown.collective;
   const std::string shown = options.exchange ? fmt::format("exchange {}", *options.exchange)
                                              : fmt::format("pack {}", options.pack);

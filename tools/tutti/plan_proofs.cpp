@@ -1,3 +1,14 @@
+// Runs the checker on the schedules of a plan. The checker follows every element, so a pack of a
+// gigabyte is proved at 4099 elements: an odd number that fills every chunk, with the same rules of
+// the schedule as the real size. Packs on servers are proved at their full size, because it
+// determines where they are placed, and so are packs of sparse or saved data, which have reductions
+// of their own. If NCCL would execute a collective, NCCL's own steps are proved if its choice can
+// be lowered.
+//
+// A proof that would take minutes is refused with an error, so that nothing counts as proved that
+// was not. The checker is core/schedule/checker.h, and the checks of task graphs are in
+// plan_check.cpp.
+
 #include "tools/tutti/plan_proofs.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// CollectiveAllReduce changed with almost every release of TensorFlow. Its four generations differ
+// in how they pack gradients (by number of gradients, into equal chunks, or by bytes), in their
+// hints, and in what orders the launches. Each function translates one aspect into fields of
+// Strategy. The order of launches is the subtle aspect: collective_nccl alone launches by
+// descending instance key, while the hint NCCL and the token of 2.5 keep the order in which the
+// program hands gradients over. Notes explain results that users of TensorFlow do not expect. The
+// choice between ring and NCCL is shared with other strategies (communication_options.cpp).
+// SOURCE: tensorflow/python/distribute/cross_device_ops.py, CollectiveAllReduce.
+
 #include "core/framework/tensorflow/collective_all_reduce.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Translates a strategy of tf.distribute, or a mode of tf_cnn_benchmarks, to the framework-neutral
+// fields of Strategy: the algorithm, the devices that hold variables, the relays between replicas
+// and servers, and whether workers are asynchronous. There is one overload per alternative of the
+// variant. Each first checks that TensorFlow would accept the cluster, and complains with a remedy
+// if it would not.
+//
+// The servers of tf_cnn_benchmarks are the intricate part. One worker without servers keeps
+// variables on its own GPUs or CPU. In all other cases the servers are dedicated workers, or the
+// CPUs of the first workers, and GPUs take turns in relaying the gradients of their worker. The
+// options are parsed by distribution_reader.cpp, and packing is configured in packing.cpp.
+
 #include "core/framework/tensorflow/distribution.h"
 
 #include <array>

@@ -1,3 +1,10 @@
+// Reads a strategy of tf.distribute, or a mode (`variable_update`) of tf_cnn_benchmarks with its
+// flags. The result has only the user's choices and TensorFlow's defaults; other files of this
+// folder derive packs and algorithms from them. A flag that the chosen mode does not have would
+// have no effect, so it is reported rather than ignored. The same applies to fields of the strategy
+// if variables are on servers, because each variable then travels separately and unchanged. Limits
+// that depend on the cluster are checked later.
+
 #include "core/framework/tensorflow/distribution_reader.h"
 
 #include <limits>

@@ -1,3 +1,12 @@
+// A calibration file stores measurements, not corrections. Each row has a measured time and the
+// four parts of the uncorrected prediction (launch, hops, fill, transfer), from which all
+// corrections are computed again whenever the file is read. So further measurements can be added to
+// a file. The rows are valid only for the parameters by which these parts were predicted, so the
+// file has a digest of the parameters (`figures`). A file is read in two stages: bind() checks the
+// syntax and types, and CalibrationReader checks names and ranges. After a problem, the reader
+// continues with a valid substitute to find further problems; the result is then discarded. The
+// corrections are computed in core/nccl/calibration.
+
 #include "core/nccl/calibration/calibration_file.h"
 
 #include <algorithm>

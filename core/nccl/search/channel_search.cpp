@@ -1,3 +1,14 @@
+// The search lays channels one after the other, and each channel GPU by GPU, with backtracking. Its
+// invariant is that every function gives back what it took: cross() with -1 undoes cross() with 1,
+// and the bits of used_ are cleared again. Only `best` and `steps` carry results from one branch to
+// the next. A complete channel is compared with the best result at once, and then the next channel
+// is searched with the bandwidth that is left. Once the maximum number of channels is reached,
+// steps becomes kPerfect, which is negative and so ends all loops.
+//
+// Inside a node, the first channel tries the order of the PCI bus first, and every later channel
+// the order of the previous one. Bandwidth is taken from links in channel_crossings.cpp. The
+// requirements that a trial has to meet are chosen and relaxed in node_search.cpp.
+
 #include "core/nccl/search/channel_search.h"
 
 #include <algorithm>

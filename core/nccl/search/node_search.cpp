@@ -1,3 +1,13 @@
+// Searches one graph of a node as NCCL does. The search begins with the strictest requirements:
+// equal channels, the nearest types of paths and the highest speed. channel_search.h looks for
+// channels that meet them; after a failure, relax() weakens one requirement. The requirements count
+// like digits of a number, with the speed as the highest digit: a requirement is weakened only when
+// all before it have reached their limits, and these then return to their start. Once a graph is
+// good enough or nothing can be weakened, a second pass doubles the channels and asks for more
+// bandwidth per channel. The order, the limits on steps and the rounding of floats are exactly
+// those of NCCL, because NCCL stops searches early, and the result of a search that is cut off
+// depends on them (decision 29). SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, ncclTopoCompute.
+
 #include "core/nccl/search/node_search.h"
 
 #include <algorithm>
@@ -35,6 +45,8 @@ bool is_split(const Topology& topology, const Paths& paths) {
 
 }  // namespace
 
+/// Computes `most_`, the bandwidth of the best single path, and `total_`, the largest bandwidth of
+/// all links of one GPU together. Both are upper bounds, above which the search need not try.
 void NodeSearch::measure() {
   if (!over_nodes_ && gpus_ == 1) {
     most_ = total_ = kLocGbPerS;
@@ -150,6 +162,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.same_channels = range.same_channels;
 
+  // Steps that the walk was allowed but did not take are available to later walks.
   left.of_all += left.of_walk;
   if (left.of_all < 0 && best.channels > 0) return false;
 

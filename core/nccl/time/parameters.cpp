@@ -1,3 +1,13 @@
+// The parameters are one flat list, so that a fit can change all of them without knowing them. The
+// index of a parameter follows from its kind, its row (generation of GPUs, transport, or release of
+// NCCL) and its figure. A new figure therefore needs an enumerator, a name, and an initial value in
+// every row. Systems that share hardware share a row: InfiniBand and RoCE, or Ampere and Ada.
+//
+// A file must contain every parameter exactly once, so that a file of another version cannot be
+// mixed silently with initial values. `how` is more than a comment: error bands depend on the
+// number of systems to which a network's share was fitted, and systems() reads this number from the
+// text. The equations of the model are in prediction.cpp.
+
 #include "core/nccl/time/parameters.h"
 
 #include <algorithm>

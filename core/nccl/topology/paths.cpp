@@ -1,3 +1,12 @@
+// Paths are computed in two stages. First, a breadth-first search from every GPU, CPU, port and
+// NVSwitch finds the paths of all nodes to it. The search runs against the direction of the paths,
+// so each new path begins with the opposite link (TopologyLink::back) and continues with the path
+// that was already found. Then the paths are corrected: GPUs without peer access go through a CPU;
+// pairs of GPUs that can use only the network are marked; GPUs with a chip-to-chip link to their
+// CPU count as closer to its ports; and ports are reached through another GPU (PXN), or through the
+// CPU if GPUDirect is impossible. A correction reads the results of earlier ones, so their order is
+// NCCL's.
+
 #include "core/nccl/topology/paths.h"
 
 #include <algorithm>
@@ -279,11 +288,13 @@ int Paths::local_net(int g, int channel) const {
   const std::vector<int>& nets = gpu_nets_[static_cast<std::size_t>(g)].places;
   if (nets.empty()) return -1;
   const int count = static_cast<int>(nets.size());
+  // Reversed bits assign distant ports to neighbouring GPUs.
   const int dev = is_power_of_two(count) ? mirrored(gpu(g).gpu.dev, count) : gpu(g).gpu.dev;
   return nets[static_cast<std::size_t>((dev + channel % nets_per_gpu(nets)) % count)];
 }
 
 int Paths::local_gpu(int net) const {
+  // The assignment of ports to channels repeats after nets_per_gpu() channels.
   int period = 1;
   for (int c = 0; c < std::min(period, kMaxChannels); ++c) {
     for (const int g : local_gpus(net).places) {

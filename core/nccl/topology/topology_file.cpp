@@ -1,3 +1,12 @@
+// NCCL's XML describes a PCIe tree below each CPU. It is read in two passes, because NVLinks refer
+// to elements that may come later in the file. The first pass adds all nodes and PCIe links, from
+// the CPUs down. The second pass adds NVLinks, chip-to-chip links and links between PCIe switches.
+// The order of nodes and links must be NCCL's, because NCCL's search depends on it. All NVLink
+// switches of all hosts become a single node. In case of doubt the reader does what NCCL does, and
+// adds a note if that may surprise, for example if an unknown PCIe speed counts as generation 3.
+// topology_builder.h has the rules for adding links, and paths.cpp computes the paths between
+// nodes.
+
 #include "core/nccl/topology/topology_file.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Repeats NCCL's decision for one call. When a communicator was created, the cost model computed a
+// latency and a bandwidth for each algorithm and protocol. Here they are combined with the size:
+// time = latency · operations + bytes / bandwidth, with NCCL's corrections for trees of medium size
+// and for the latency of rings between nodes. The smallest time wins. Ties go to the first
+// candidate, so both the order and the single precision of NCCL's arithmetic matter. Then channels,
+// and after them threads, are reduced until every thread has enough bytes.
+//
+// Rules depend on the release, from 2.6 to 2.30. A tuner decides before the cost model, and
+// symmetric kernels apply in place of either. The time that a choice really takes is predicted in
+// core/nccl/time.
+
 #include "core/nccl/tuning/choice.h"
 
 #include <algorithm>

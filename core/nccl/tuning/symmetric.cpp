@@ -1,3 +1,12 @@
+// NCCL has a separate cost model for symmetric kernels. The time of a kernel with b thread blocks
+// is latency + softplus(B / rate - 1), where B is the number of bytes on the bus, and the rate is b
+// times the rate of a block, limited smoothly to the rate of all links. More blocks cost
+// multiprocessors that computation could use. So NCCL takes the fewest blocks whose time is within
+// 2.5 % of the time with the maximum number, and then the kernel with the lowest product of its
+// time and 1 + 2.5 % per block. Floats are rounded where NCCL rounds them, because close choices
+// depend on it. Copy engines have no estimate; their time follows from the bytes that cross links
+// (core/nccl/time).
+
 #include "core/nccl/tuning/symmetric.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// This code is part of a plugin that NCCL loads into the user's training program. So it needs no
+// other libraries at run time, and a missing or invalid table leads to a line in NCCL's log and to
+// NCCL's own choice, never to a failure. open() keeps only the rows for the size of the
+// communicator. A choice is the first row that matches the call and is possible; its cost becomes
+// 0, so that NCCL's search for the minimum finds it. NCCL 2.21 has no cost table, so possible()
+// repeats its rules. NCCL may call from several threads: rows never change, and atomic flags ensure
+// that each message is logged once. plugin.cpp adapts this class to the versions of NCCL's
+// interface.
+
 #include "real/nccl/tuner/communicator.h"
 
 #include <algorithm>
@@ -181,6 +190,7 @@ void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int 
     const Row& row = rows_[i];
     if (row.chunk_bytes == 0 || row.algorithm != algorithm || row.protocol != protocol) continue;
     Call whole = call;
+    // NCCL passes the bytes of one channel (TunerV6), but rows are for the bytes of a call.
     if (channels == 1) whole.bytes *= static_cast<std::uint64_t>(row.channels);
     if (!matches(row, whole)) continue;
     *chunk = row.chunk_bytes;

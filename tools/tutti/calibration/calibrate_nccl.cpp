@@ -1,3 +1,11 @@
+// The command calibrates from logs (--log), adds logs to an existing calibration (--calibration),
+// or, before anything is measured, suggests measurements (--suggest). In all cases the measured
+// tables are collected first, and one Calibration is made of them, from which the report, the
+// suggestions and the file follow. The file is created before the computation, so that a path that
+// cannot be written is reported at once. It stores measurements; the correction factors at its
+// beginning are comments for readers. Logs are matched with predictions in measured_tables.h, and
+// the factors are computed in core/nccl/calibration.
+
 #include "tools/tutti/calibration/calibrate_nccl.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// A process of `tutti sweep` has one of three roles. Given the file of a sweep, it only reports.
+// Otherwise it executes the sweep, and alone writes its file. If a launcher has started several
+// processes, rank 0 does this, and all others help: they get points from rank 0 and send outcomes
+// back. All must have the same version, scenario, settings and axes, which identity() sums up.
+//
+// The file makes sweeps resumable: the same command continues with the points that are missing. All
+// other outputs are made from the file at the end, so a new sweep and an old one are reported in
+// the same way. Points are evaluated in sim/sweep, shared among ranks in sweep_ranks.cpp, and
+// tabulated in sweep_output.cpp.
+
 #include "tools/tutti/explore/sweep.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Writes the results of a sweep in three forms, from outcomes that may be incomplete. CSV and JSON
+// have every completed point, for further processing; times in CSV are exact to the picosecond. The
+// text is for readers: the best points, the effect of each field, and the most frequent errors. The
+// effect of a field compares the best times of its values, each with the most favourable values of
+// all other fields. Averages would be dominated by settings that nobody would use. Errors are
+// grouped by message, because one mistake often affects thousands of points. Other files of this
+// folder run the sweep.
+
 #include "tools/tutti/explore/sweep_output.h"
 
 #include <algorithm>

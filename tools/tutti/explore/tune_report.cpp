@@ -1,3 +1,11 @@
+// The text begins with the decision: step times, the recommendation and its reason. There are three
+// cases: no comparable setting was found, the best one is not recommended, or it is recommended.
+// The evidence follows: changes on the critical path, the range of values that are within 1 % of
+// the best, and the gain on clusters with faster or slower links. Settings whose advantage is
+// doubtful are listed separately, each with the reason. The last sections have settings to paste,
+// and commands that verify the prediction on the cluster. JSON has the same data under names that
+// do not change. The search and all decisions are in tuning.cpp; nothing is decided here.
+
 #include "tools/tutti/explore/tune_report.h"
 
 #include <algorithm>

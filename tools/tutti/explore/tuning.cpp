@@ -1,3 +1,14 @@
+// Searches the best settings, and then doubts them. The current settings are simulated first, as
+// the reference. The tuner then spends most evaluations, but leaves up to half for the checks. The
+// best point is improved along single axes and compared with the current settings on clusters with
+// better and worse links. If it loses there, all points that differ from it only in packing are
+// rejected, and the next best is examined. If all lose, the fastest is reported but not
+// recommended.
+//
+// A few settings whose times cannot be compared with the current ones are tried at the end, only to
+// mention a possible rival. Points are chosen by core/explore/tuner.cpp and evaluated by sim/sweep;
+// curves, other clusters and snippets are in tuning_around.cpp.
+
 #include "tools/tutti/explore/tuning.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// No reader should ever see half an output under its final name. So the content goes to NAME.part,
+// is flushed to the disk, and is then renamed, which is atomic; the folder is flushed last, so that
+// the new name survives a loss of power. A signal that ends the program has to remove the temporary
+// file, and a signal handler can access only a global variable. So `unfinished` has the path of the
+// file that is incomplete, and changes only while these signals are blocked (SignalsHeld); a
+// handler never sees a path that is half written or belongs to a completed file. This works for one
+// file at a time. The buffer with its error handling is in file_buffer.h.
+
 #include "tools/tutti/io/output_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,11 @@
+// Finds the machines that --cluster names, for all commands that predict NCCL's times. There are
+// two sources: a machine file, whose communicator usually follows from formulas, and a topology
+// file of NCCL (.xml), on which NCCL's graphs are searched. Both give the same three results: the
+// system (facts about the hardware), the settings (variables, buffers, tuner) and the communicator
+// (channels and graphs), which together determine NCCL's choices and times. NCCL may treat a
+// machine as several nodes, so the system can have more nodes than the user named machines. All
+// options of --cluster are checked here, so that every command reports the same messages.
+
 #include "tools/tutti/perf/nccl_subject.h"
 
 #include <filesystem>

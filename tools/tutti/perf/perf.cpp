@@ -1,3 +1,11 @@
+// perf() selects one of four ways: a simulated or a real run of a scenario, NCCL's model of a named
+// cluster (perf_nccl.cpp), or a comparison of several algorithms (perf_algorithms.cpp). Options,
+// sizes and rounding follow nccl-tests. For a scenario, each row is a scenario of its own with a
+// single buffer, executed like any other scenario, and printed as soon as it is complete. A real
+// run keeps its worker processes for the next row. The time of a row is the mean over the ranks'
+// own durations, as in nccl-tests, since clocks of different ranks cannot be compared; a simulated
+// row has the time from the first start to the last end. perf_table.cpp prints the tables.
+
 #include "tools/tutti/perf/perf.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Compares algorithms by simulation. Each algorithm is the user's scenario with a few overrides,
+// and each size is that scenario rewritten to reduce a single buffer, so every cell of the table is
+// an ordinary simulation. Sizes are rounded such that all ranks get equal blocks, and sizes that
+// become equal are simulated once. The size at which another algorithm becomes the fastest is
+// interpolated between two simulated sizes, as if both times grew linearly in between. The lower
+// bound is computed for the first algorithm's scenario. After an interrupt, the complete rows are
+// printed.
+
 #include "tools/tutti/perf/perf_algorithms.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Prints predictions in the format of nccl-tests, with its columns for out-of-place results, so
+// that both outputs can be compared line by line. Columns of Tutti follow: NCCL's choice, its
+// channels and threads, NCCL's own estimate, the error band and, with a log, the measured time and
+// the error. Below the table, a section appears only if it has content: times that were raised to
+// the bound of a link, settings that the model predicts to be faster than NCCL's choice, and the
+// comparison with the log; --explain adds the candidates of every size. The JSON has the same
+// values. perf_nccl.h makes the predictions.
+
 #include "tools/tutti/perf/perf_nccl_table.h"
 
 #include <cmath>
