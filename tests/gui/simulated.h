@@ -10,7 +10,6 @@
 namespace tutti::test {
 
 /// The repository's machines, models and layer times.
-core::Library library();
 
 /// A scenario of `workers` boxes of `gpus` GPUs, a CPU and a card behind a PCIe switch, one
 /// training step of five gradients of odd sizes. `strategy`: `algorithm: "ring"`.
