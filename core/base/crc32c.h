@@ -5,9 +5,14 @@
 
 namespace tutti::core {
 
-/// Returns the CRC-32C (Castagnoli) of the bytes: detects every error of up to 32 adjacent bits,
-/// and of up to five bits anywhere in a block of a timeline; protects against no forgery. SOURCE:
-/// RFC 3720, appendix B.4 (with test vectors).
+/// Returns the CRC-32C (Castagnoli) of the bytes. The checksum detects every burst of up to 32
+/// bits, and up to five flipped bits anywhere in a block of a timeline, but does not protect
+/// against forgery.
+/// SOURCE: RFC 3720, appendix B.4 (with test vectors).
 std::uint32_t crc32c(std::string_view bytes);
+
+/// Returns the same without special instructions of the processor: for those that have none, and
+/// for tests.
+std::uint32_t crc32c_by_tables(std::string_view bytes);
 
 }  // namespace tutti::core
