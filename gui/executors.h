@@ -6,11 +6,11 @@
 
 namespace tutti::gui {
 
-/// Returns the executors of this program: the simulator, and for real runs processes of
-/// `worker_program` (the tutti command) over TCP, over shared memory, and on GPUs.
+/// Returns the executors of this program: the simulator, and real runs over TCP, over shared memory
+/// and on GPUs, whose worker processes run `worker_program` (the tutti command).
 Executors make_executors(const std::string& worker_program);
 
-/// Returns where the tutti command should be: in the directory of this program.
+/// Returns the expected path of the tutti command, which is in the directory of this program.
 std::string own_worker_program();
 
 }  // namespace tutti::gui

@@ -17,30 +17,30 @@ class MainWindow;
 
 /// The command line options.
 struct Options {
-  QString file;           ///< a timeline, a scenario or a sweep to open; empty: none
-  QString second;         ///< a timeline to compare with, or to overlay on the sweep; empty: none
-  bool sweep = false;     ///< the file is a sweep
-  bool svg = false;       ///< the file is an SVG picture, which is drawn as a PNG
-  QString x, by, cost;    ///< axes and cost of a sweep's plot; empty: the default
-  bool one_line = false;  ///< plot a sweep as a single line
-  bool run = false;       ///< true: run the scenario at once
-  std::optional<Align> align;  ///< the alignment of the two timelines
-  int error = 0;               ///< row in the list of largest errors to show, from 1 on; 0: none
-  QString screenshot;          ///< picture to write instead of showing a window; empty: none
-  QSize size;                  ///< size of the window; empty: as last time
+  QString file;    ///< the timeline, scenario or sweep to open; empty: none
+  QString second;  ///< the timeline to compare with `file`, or to overlay on the sweep; empty: none
+  bool sweep = false;          ///< true: the file is a sweep
+  bool svg = false;            ///< true: the file is an SVG picture, which is converted to PNG
+  QString x, by, cost;         ///< fields and cost of a sweep's plot; empty: the default
+  bool one_line = false;       ///< true: plot a sweep as a single line
+  bool run = false;            ///< true: run the scenario at once
+  std::optional<Align> align;  ///< the alignment of two timelines
+  int error = 0;               ///< the row of the list of largest errors to show, from 1; 0: none
+  QString screenshot;          ///< the picture to write instead of showing a window; empty: none
+  QSize size;                  ///< the size of the window; empty: as in the last session
   bool dark = false;
-  std::optional<double> from_us, to_us;  ///< range of the run to show
-  std::optional<double> at_us;           ///< the position of the time cursor
-  QString device;                        ///< device to select in the topology, such as "w0/gpu1"
-  QString find;                          ///< search text for spans; the first match is selected
+  std::optional<double> from_us, to_us;  ///< the range of the run to show, in µs
+  std::optional<double> at_us;           ///< the position of the time cursor, in µs
+  QString device;  ///< the device to select in the topology, such as "w0/gpu1"
+  QString find;    ///< the text to search for; the first matching span is selected
 };
 
-/// Parses the command line. For --help and --version, prints them and ends the program. ERRORS:
-/// options that are invalid whatever the files contain, as a message.
+/// Parses the command line. With --help or --version, prints that text and exits. Returns a message
+/// if options are invalid regardless of the content of files.
 tl::expected<Options, QString> read_options(const QCoreApplication& app);
 
-/// Moves the view to the requested place, once all is open. Returns what was requested but not
-/// found, one line each.
+/// Moves the view to the place that the options request. To be called when the files are open.
+/// Returns one line for each request that was not found.
 QStringList show_place(MainWindow& window, const Options& options);
 
 }  // namespace tutti::gui

@@ -4,18 +4,20 @@
 
 namespace tutti::sim {
 
-/// When to simulate one worker on behalf of all identical ones (sim/folding/folding.h). Results are
-/// the same; only the cost of the simulation and the contents of a timeline differ.
+/// When to simulate one worker on behalf of all identical workers (sim/folding/folding.h). The
+/// choice does not affect results; only the cost of the simulation and the contents of a timeline
+/// differ.
 enum class Folds {
-  kWhereItPays,  ///< if workers are identical; if their timeline is kept, only if the run would
-                 ///< otherwise take long
-  kAlways,       ///< always; the run is refused if one worker cannot represent all
+  /// If all workers are identical and simulating each of them would take long. The threshold is
+  /// higher for a run that records a timeline, because the timeline then has one worker only.
+  kWhereItPays,
+  kAlways,  ///< always; a run in which one worker cannot represent all is refused
   kNever,
 };
 
 /// When to skip the simulation of training steps (sim/run/repetition.h) and of rounds of a
-/// collective (sim/interpreter/rounds.h) that repeat the previous one. Results are the same; only
-/// the cost of the simulation differs.
+/// collective (sim/interpreter/rounds.h) that repeat the previous one. The choice does not affect
+/// results; only the cost of the simulation differs.
 enum class Remembers {
   kWhereItPays,  ///< repeated steps are skipped if the run takes long
   kAlways,       ///< repeated steps are skipped, however short the run is
@@ -23,8 +25,7 @@ enum class Remembers {
 };
 
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical
-/// timelines.
-/// Stateless; several threads may use it concurrently.
+/// timelines. Stateless: several threads may call one Simulator concurrently.
 class Simulator : public core::Executor {
  public:
   explicit Simulator(Folds folds = Folds::kWhereItPays,
@@ -42,10 +43,10 @@ class Simulator : public core::Executor {
 /// True if a run with Folds::kAlways was refused only because one worker cannot represent all.
 bool cannot_stand_for_all(const core::Error& refusal);
 
-/// Estimates the number of lane steps to simulate: those of one worker if the scenario can be
-/// folded. A million steps take about a second. With kNever: those of all workers, which is also
-/// the cost if folding fails during the run.
-/// Cost: that of a plan.
+/// Estimates the number of lane steps that a run simulates: the steps of one worker if `folds`
+/// allows folding and the scenario can be folded, else the steps of all workers. A run whose
+/// folding fails midway also simulates all workers. A million lane steps take about a second. Cost:
+/// as much as building a plan.
 double work_of(const core::Scenario& scenario, Folds folds = Folds::kWhereItPays);
 
 }  // namespace tutti::sim

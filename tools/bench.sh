@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of the release build, several times over, and shows medians. Arguments go to Google Benchmark:
+# Runs the benchmarks of the release build several times, and prints the medians. Arguments are
+# passed to Google Benchmark:
 #
 #   tools/bench.sh --benchmark_filter=Ring
-#   TUTTI_BENCH_TASKS=100000000 tools/bench.sh --benchmark_filter=Mapped     (files of 3.7 GB in TMPDIR)
+#   TUTTI_BENCH_TASKS=100000000 tools/bench.sh --benchmark_filter=Mapped   (3.7 GB in TMPDIR)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Time and peak memory of whole runs as the number of ranks grows, the critical path followed: one all-reduce of 256 MiB
-# over CPU hosts, every message simulated; and over up to a million GPUs, one machine simulated in place of all. Figures of
-# docs/performance.md.
+# Measures time and peak memory of whole simulations, including the critical path, for growing
+# numbers of ranks: an all-reduce of 256 MiB over CPU hosts, with every message simulated, and over
+# up to a million GPUs, with one machine simulated on behalf of all. docs/performance.md has the
+# results.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

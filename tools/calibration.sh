@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Remakes the figures of docs/calibration.md on this machine: simulate, run, calibrate, simulate again, and a run that the
-# calibration has not seen to hold both predictions against.
+# Reproduces the example of docs/calibration.md on this machine: simulates, runs, calibrates, and
+# simulates again. Compares both predictions with a run that the calibration has not used.
 #
 #   tools/calibration.sh [TUTTI]        (default: build/release/bin/tutti)
 set -euo pipefail

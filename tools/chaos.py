@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Kills and stops processes of real runs at random moments, and looks at what is left.
+"""Kills and stops processes of real runs at random times, and checks what is left.
 
     tools/chaos.py [--runs 1000] [--seed 1] [--tutti build/ci/bin/tutti] [--only tcp,shm,…] [--verbose]
 
-Every run is of one kind: over tcp, over shared memory, emulated, a benchmark (perf), workers that join by hand, ranks
-as Open MPI starts them, a sweep over ranks. At a random moment, before joining included, one of its processes gets
-SIGKILL, SIGSTOP, SIGTERM or SIGINT. A run has passed if
+Each run is of one kind: over tcp, over shared memory, emulated, a benchmark (perf), with workers
+that join by hand, with ranks that Open MPI starts, or a sweep over ranks. At a random time, which
+may be before workers join, one of the run's processes gets SIGKILL, SIGSTOP, SIGTERM or SIGINT. The
+run passes if
 
-  - every process that was not stopped ends within the timeout and some seconds (nobody hangs),
-  - no process of the run is left then (nobody is orphaned),
-  - the coordinator, if it lives, names the worker that was killed or stopped (the right culprit),
-  - no file is left in the run's temporary folder, nor in /dev/shm, except NAME.part of a killed coordinator.
+  - every process that was not stopped ends within the timeout plus some seconds (none hangs),
+  - no process of the run is left then (none is orphaned),
+  - the coordinator, if it is alive, names the worker that was killed or stopped,
+  - no file is left in the run's temporary folder, nor in /dev/shm, except NAME.part of a killed
+    coordinator.
 
-The seed decides everything but the moments of the scheduler. Status 1 if a run has failed; its line says how to repeat
-it. One run takes two to three seconds, since a stopped worker is noticed after --timeout-seconds 3.
+The seed determines everything except the timing of the scheduler. Exit status 1 if a run has
+failed; its line states how to repeat it. A run takes two to three seconds, since a stopped worker
+is detected after --timeout-seconds 3.
 """
 
 import argparse
@@ -36,12 +39,12 @@ workload { variable { name: "a" shape: 100003 } variable { name: "b" shape: 7 } 
 strategy { algorithm: "ring" } run { steps: 40 }
 """
 TIMEOUT = 3
-GRACE = 25  # seconds beyond the timeout: joining takes at most ten, and machines are busy
+GRACE = 25  # seconds after the timeout: joining takes up to ten, and machines are busy
 WORKERS = 3
 
 
 class Run:
-    """The processes of one run, with an environment by which all of them are found."""
+    """The processes of one run. A variable in their environment identifies them."""
 
     def __init__(self, tutti, number):
         self.tutti = tutti
@@ -49,7 +52,7 @@ class Run:
         self.folder = tempfile.TemporaryDirectory(prefix="tutti-chaos-")
         self.scenario = os.path.join(self.folder.name, "s.textproto")
         pathlib.Path(self.scenario).write_text(SCENARIO % WORKERS)
-        self.started = []  # (role, process); the first coordinates
+        self.started = []  # (role, process); the first is the coordinator
 
     def start(self, role, *words, **variables):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMI", "SLURM_", "TUTTI_"))}
@@ -62,7 +65,7 @@ class Run:
         return process
 
     def members(self):
-        """Process ids of the run, those that it started itself included."""
+        """Returns the ids of the run's processes, including those that these started."""
         found = {}
         needle = f"TUTTI_CHAOS={self.mark}".encode() + b"\0"
         for entry in pathlib.Path("/proc").iterdir():
@@ -84,7 +87,7 @@ class Run:
 
 
 def worker_of(words):
-    """The number of the worker that this command line is of; None: it is none, or any."""
+    """Returns the number in a worker's command line; None if it has none."""
     words = [w.decode(errors="replace") for w in words]
     if "worker" in words and "--worker" in words:
         return int(words[words.index("--worker") + 1])
@@ -127,7 +130,10 @@ def begin(run, kind, chance):
 
 
 def strike(run, kind, chance):
-    """Waits for a moment, then hits somebody. Returns (signal, process id, its worker) or None if all was over."""
+    """Waits for a random time, and then sends a signal to one process of the run.
+
+    Returns (signal, process id, worker); None if the run had already ended.
+    """
     time.sleep(chance.random() ** 2 * 1.2)
     members = run.members()
     if not members:
@@ -142,7 +148,7 @@ def strike(run, kind, chance):
 
 
 def judge(run, kind, blow, began):
-    """What is wrong with how it ended; empty: nothing."""
+    """Returns the errors of how the run ended; empty if it passed."""
     wrong = []
     number, victim, worker = blow if blow else (None, None, None)
     first = run.started[0][1]
@@ -150,7 +156,7 @@ def judge(run, kind, blow, began):
     until = began + TIMEOUT + GRACE
     while time.monotonic() < until:
         alive = [p for p in run.members() if not (number == signal.SIGSTOP and p == victim)]
-        # Whoever waits for a stopped coordinator gives up; its own children wait with it.
+        # Processes that wait for a stopped coordinator give up; its children wait with it.
         if stopped_first:
             alive = [p for p in alive if p not in children_of(victim)]
         if not alive:
@@ -177,7 +183,7 @@ def judge(run, kind, blow, began):
     ours = ("s.textproto", ".err", ".out", "t.tutti", "a.sweep", "a.sweep-wal", "a.sweep-shm")
     killed_first = number in (signal.SIGKILL, signal.SIGSTOP) and victim == first.pid
     for name in os.listdir(run.folder.name):
-        # Nobody can take away a file of a process that was killed; the next run replaces its rendezvous.
+        # A killed process cannot remove its files; the next run replaces its rendezvous file.
         if not name.endswith(ours) and not killed_first:
             wrong.append(f"a file is left: {name}")
     return wrong

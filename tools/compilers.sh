@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Looks for warnings of other compilers: each source of ours is read by each compiler, without generating code (a quarter of the
-# time of a build). Status 1 if one of them warns.
+# Checks for warnings of other compilers. Each compiler checks each source of this repository
+# without generating code, which takes a quarter of the time of a build. Exit status 1 if there is a
+# warning.
 #
-#   tools/compilers.sh [COMPILER…]       # default: those of g++-12 g++ clang++-14 clang++-16 clang++-19 that are installed
-#   SOURCES='real/*.cpp' tools/compilers.sh clang++-19       # only these (a pattern of git ls-files)
+#   tools/compilers.sh [COMPILER…]
+#   SOURCES='real/*.cpp' tools/compilers.sh clang++-19    # only files of this git pattern
+#
+# The default compilers are g++-12, g++, clang++-14, clang++, clang++-16 and clang++-19, if they are
+# installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +15,7 @@ compilers=("$@")
 if [ ${#compilers[@]} -eq 0 ]; then
     for name in g++-12 g++ clang++-14 clang++ clang++-16 clang++-19; do
         command -v "$name" >/dev/null || continue
-        # One name of each.
+        # Keep one name per compiler.
         version=$("$name" --version | head -n 1)
         [[ "${seen:-}" == *"$version"* ]] || compilers+=("$name")
         seen+="$version"
@@ -21,7 +25,8 @@ status=0
 for compiler in "${compilers[@]}"; do
     folder=build/compilers/$compiler
     mkdir -p "$folder"
-    # Each file by itself, and without precompiled headers, which belong to one compiler.
+    # Compile each file separately, and without precompiled headers, which only one compiler can
+    # read.
     cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER= \
         -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DTUTTI_WINDOW="${TUTTI_WINDOW:-OFF}" >"$folder/configure.log"
     cmake --build "$folder" --target tutti_proto tutti_real_proto >/dev/null

@@ -5,8 +5,9 @@
     tools/count_tokens.py --folders   one row for each folder
     tools/count_tokens.py --files     one row for each file, the largest first
 
-A token is a name, a number, a string, a character, or a punctuator such as `::` or `<<=`. The words of preprocessor
-lines count as well. Tokens measure how much code there is to read: unlike lines, they do not depend on formatting.
+A token is a name, a number, a string, a character, or a punctuator such as `::` or `<<=`. Tokens of
+preprocessor lines count, too. The number of tokens measures the amount of code; unlike the number of
+lines, it does not depend on formatting.
 """
 
 import argparse
@@ -32,7 +33,7 @@ TOKEN = re.compile(
 
 
 def count(text):
-    """The number of tokens in `text`."""
+    """Returns the number of tokens in `text`."""
     tokens = 0
     at = 0
     while at < len(text):

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Emulated runs against the simulator: every algorithm, 2 to 8 workers, 1 and 10 Gb/s, 50 us, with and without
-# computation to overlap. Real processes, real messages and results that are compared; step times in the scenario's time.
-# Prints the table of docs/validation/real-runs.md. Takes a minute or two on two cores.  tools/emulation_table.sh [PRESET] [TIMES SLOWER]
+# Compares emulated runs with simulations: every algorithm, 2 to 8 workers, 1 and 10 Gb/s, a latency
+# of 50 us, with and without overlapping computation. Emulated runs have real processes and
+# messages, and verified results. Step times are in the scenario's time. Prints the table of
+# docs/validation/real-runs.md. Takes one to two minutes on two cores.
+#
+#   tools/emulation_table.sh [PRESET] [SLOWDOWN]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +19,8 @@ work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 slower=${2:+--time-scale $2}
 
-# Gradients alone: one of 8 MB and one of 1.2 kB. Or a training step of MobileNet v2 (14 MB in 156 gradients, in packs).
+# Workloads: `alone` has only two gradients, of 8 MB and 1.2 kB. `training` is a training step of
+# MobileNet v2 (156 gradients of 14 MB in total, in packs).
 alone='variable { name: "large" shape: 2000000 } variable { name: "small" shape: 300 } update_ms: 0'
 training='model: "mobilenet_v2_keras" batch: 16'
 packs='bytes_per_pack: 2000000'

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Puts our C++ into the form of .clang-format. With --check only says whether it is (exit status 1 if not).
+# Formats the C++ sources by .clang-format. With --check, only checks their format (exit status 1 if
+# a file is not formatted).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs every libFuzzer target for SECONDS each (default 60), from its corpus. A finding stops it; its input lies in
-# build/fuzz/findings and belongs into tests/fuzz/corpus/TARGET once mended.
+# Runs every libFuzzer target for SECONDS seconds (default 60), starting from its corpus. Stops at
+# the first finding, and writes its input to build/fuzz/findings. After the bug is fixed, the input
+# belongs into tests/fuzz/corpus/TARGET.
 #
 #   tools/fuzz.sh [SECONDS [TARGET…]]
 set -euo pipefail
@@ -19,7 +20,7 @@ for target in "${targets[@]}"; do
     mkdir -p "$grown"
     seeds=()
     if [ "$target" = scenario ]; then
-        # The words of the schema, so that not all time goes into misspelling them.
+        # A dictionary with the names of the schema, so that the fuzzer need not guess them.
         grep -ohE '[A-Za-z_]+ = [0-9]+;' core/proto/scenario.proto core/proto/machine.proto core/proto/framework/*.proto | awk '{print "\"" $1 "\""}' |
             sort -u >build/fuzz/scenario.dict
         seeds=(-dict=build/fuzz/scenario.dict -seed_inputs="$(printf '%s,' scenarios/*.textproto | sed 's/,$//')")

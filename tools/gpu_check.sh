@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Everything there is to check on a machine with GPUs; one is enough. Says what was run on what, keeps each output, and ends
-# with status 1 if anything failed or was skipped.
+# Runs all checks for a machine with GPUs; one GPU is enough. Prints the result of each check, and
+# stores its output. Exit status 1 if a check failed or was skipped.
 #
 #   tools/gpu_check.sh [--build FOLDER] [--logs FOLDER]
 #
-# --build takes a folder that is built already (its bin, lib and tests folders), instead of building build/release here.
+# --build: the folder of an existing build, with its bin, lib and tests folders; otherwise this
+# script builds build/release.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +22,7 @@ mkdir -p "$logs"
 failed=0
 number=0
 
-# check NAME COMMAND…: runs it with its output in a file of that name.
+# check NAME COMMAND…: runs the command, and writes its output to a file named after NAME.
 check() {
     local name=$1 log begin
     shift
@@ -38,7 +39,7 @@ check() {
     fi
 }
 
-# A test that is skipped here was meant to run.
+# A skipped test counts as a failure, since all of these tests have to run here.
 tests() {
     "$build/tests/real_tests" --gtest_filter="$1" | tee "$logs/tests.tmp"
     local status=${PIPESTATUS[0]}
@@ -59,7 +60,8 @@ if [[ -z $build ]]; then
 fi
 tutti=$build/bin/tutti
 
-# scenario ALGORITHM WORKERS GPUS [MORE]: prints one with odd sizes and four types.
+# scenario ALGORITHM WORKERS GPUS [MORE]: prints a scenario whose gradients have odd sizes and four
+# data types.
 scenario() {
     cat <<END
 cluster {
@@ -112,7 +114,8 @@ else
     failed=1
 fi
 
-# Ranks share GPUs where there are fewer: several of one process, and several processes.
+# If there are fewer GPUs than ranks, ranks share them: ranks of one process, and ranks of several
+# processes.
 for algorithm in ring halving_doubling recursive_doubling double_tree pscpu psgpu nccl nccl/ring nccl/pscpu nccl/halving_doubling nccl/recursive_doubling nccl/double_tree pscpu/pscpu; do
     run_scenario cuda "$algorithm" 2 2
 done
@@ -120,7 +123,8 @@ run_scenario cuda ring 1 4 "reduction: MEAN"
 run_scenario cuda ring 4 1 "reduction: MAX"
 run_scenario cuda nccl 2 2 "launch: CONCURRENT"
 
-# One communicator over what there is; then processes that share a GPU and pose as hosts.
+# One communicator over all GPUs; then processes that share a GPU and tell NCCL that they are
+# separate hosts.
 run_scenario nccl nccl 1 "$gpus"
 run_scenario nccl nccl 1 "$gpus" "reduction: MEAN launch: CONCURRENT"
 run_scenario nccl nccl 2 1
@@ -130,7 +134,7 @@ for algorithm in nccl/ring nccl/halving_doubling nccl/recursive_doubling nccl/do
     if ((gpus > 1)); then run_scenario nccl "$algorithm" 2 2; fi
 done
 
-# What NCCL tells of its channels is in the timeline.
+# The timeline contains the channels that NCCL's profiler reports.
 channels() {
     scenario nccl 2 1 >"$logs/channels.textproto"
     "$tutti" run "$logs/channels.textproto" --backend nccl --timeout-seconds 60 --timeline "$logs/channels.tutti" &&
@@ -149,7 +153,7 @@ for collective in reduce_scatter all_gather broadcast reduce alltoall gather sca
         -b 4K -e 16M -f 64
 done
 
-# A rank that has stopped must end the run in time, not hang it.
+# If a rank stops, the run must end in time instead of hanging.
 stopped() {
     scenario nccl 2 1 >"$logs/stopped.textproto"
     "$tutti" run "$logs/stopped.textproto" --backend nccl --timeout-seconds 5 --steps 1000 &

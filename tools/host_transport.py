@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares predictions for TCP networks with published figures, with and without what hosts take of messages.
+"""Compares predictions for TCP networks, with and without host overhead, with measurements.
 
-    tools/host_transport.py                                          # the tables, in Markdown
-    tools/host_transport.py --write docs/validation/host-transport.md    # replace what is between its marks
-    tools/host_transport.py --fit                                    # leave each model of the DDP steps out in turn
+    tools/host_transport.py          # prints the tables in Markdown
+    tools/host_transport.py --write docs/validation/host-transport.md    # replaces the tables there
+    tools/host_transport.py --fit    # fits DDP steps, leaving out one model at a time
 
 Measurements: tests/reference/published/servers_2017.json (parameter servers and Horovod),
 tests/reference/published/published.json (distributed_replicated on EC2, HKBU's packings),
@@ -41,7 +41,7 @@ def simulate(text, program):
 
 
 class Row:
-    """A measured throughput and the scenario that predicts it, but for its host transport."""
+    """A measured throughput, and the scenario that predicts it, without its host transport."""
 
     def __init__(self, group, label, measured, samples, text, hosts, fitted=False, rival=None):
         self.group, self.label, self.measured, self.samples = group, label, measured, samples
@@ -56,9 +56,11 @@ class Row:
 
 # --- servers and Horovod ---
 
-# TensorFlow 1.x: one polling thread; 0.29 (local) and 0.5 GB/s (between hosts) are published (tensorflow/tensorflow issue 6116), and
-# 0.4 fits the table of 16 GPUs; 0.26 GB/s where tensors are on GPUs (pull request 11261: 0.26 with it, 0.20 before); the square
-# until 1.3 (issue 6116, grpc/grpc issue 8975). The tables of 64 GPUs and of EC2 are left out of the fit.
+# TensorFlow 1.x has one polling thread. Published rates are 0.29 GB/s (local) and 0.5 GB/s (between
+# hosts) (tensorflow/tensorflow issue 6116); 0.4 GB/s fits the table of 16 GPUs. With tensors on
+# GPUs, the rate is 0.26 GB/s (pull request 11261: 0.26 with it, 0.20 before). Versions up to 1.3
+# have a cost that grows with the square of the size (issue 6116, grpc/grpc issue 8975). The tables of
+# 64 GPUs and of EC2 are left out of the fit.
 TF_1 = published.TF_1
 TF_1_GPU = "host_transport { threads: 1 thread_gb_per_s: 0.26 receive_us_per_mb2: 8.5 }"
 MODELS = dict(published.TF_MODELS, **{"ResNet-101": "resnet101_tf_cnn_benchmarks"})
@@ -71,7 +73,7 @@ def one_gpu(model, batch, throughput, update=False):
 
 
 def servers_2017():
-    """Four GPUs of a host read the servers' variables each for itself; one server per host (assumed)."""
+    """Each of the four GPUs of a host reads the servers' variables. Assumes one server per host."""
     cases = json.loads((ROOT / "tests/reference/published/servers_2017.json").read_text())["cases"]
     for case in cases:
         gpus = case["gpus"]
@@ -102,7 +104,7 @@ def distributed_replicated():
 
 
 def hkbu_nccl():
-    """NCCL over sockets on 10 and 100 GbE: all gradients in one all-reduce after the backward pass."""
+    """NCCL over sockets on 10 and 100 GbE: one all-reduce after the backward pass."""
     cases = json.loads((ROOT / "tests/reference/published/published.json").read_text())["cases"]
     case = next(c for c in cases if c["id"] == "hkbu_ddl_benchmarks_2020")
     for point in published.hkbu(case):
@@ -118,7 +120,7 @@ def hkbu_nccl():
 # --- DDP over TCP ---
 
 def resnet18():
-    """Of CIFAR-10 images: kuangliu/pytorch-cifar models/resnet.py."""
+    """Returns ResNet-18 for CIFAR-10 images (kuangliu/pytorch-cifar, models/resnet.py)."""
     layers = [("conv1", [64, 3, 3, 3])]
     width = 64
     for stage, channels in enumerate((64, 128, 256, 512), 1):
@@ -171,7 +173,10 @@ def spread(values):
 
 
 def ddp_errors(steps, predictions):
-    """Median errors of the step, and of exposed communication where it is at least a tenth of the step."""
+    """Returns the median errors of the step time, and of exposed communication.
+
+    Exposed communication counts only for steps in which it is at least a tenth of the step time.
+    """
     step = [abs(p[0] / s.step - 1) for s, p in zip(steps, predictions)]
     exposed = [abs(p[1] / s.exposed - 1) for s, p in zip(steps, predictions) if s.exposed > 0.1 * s.step]
     return spread(step), spread(exposed)
@@ -183,7 +188,7 @@ def pool(function, items, jobs):
 
 
 def fit(options):
-    """Thread rates that are best for two models, and what they do for the third."""
+    """Prints the best thread rates for each two of the models, and their errors for the third."""
     steps = ddp_steps()
     rates = [0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.80, 0.90]
     table = {}
@@ -204,7 +209,7 @@ def fit(options):
     return steps, table
 
 
-# --- telling ---
+# --- output ---
 
 def tell(options, out):
     rows = list(servers_2017()) + list(distributed_replicated()) + list(hkbu_nccl())
@@ -271,7 +276,7 @@ def tell(options, out):
             "wrong pairs": 1 - pairs["with"][0] / pairs["with"][1], "DDP step": s1, "DDP exposed": e1}
 
 
-# What the model is held against (median errors, and the share of pairs of strategies in the wrong order).
+# The targets of the model: median errors, and the share of pairs of strategies in the wrong order.
 AIMS = {"servers": 0.2, "wrong pairs": 0.1, "DDP step": 0.1, "DDP exposed": 0.35}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages of the given groups of tools/packages.txt, as far as they are missing. With nothing missing it
-# does nothing, and asks for no rights.
+# Installs the missing packages of the given groups of tools/packages.txt. If none is missing, does
+# nothing, and needs no root rights.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -35,6 +35,6 @@ fi
 echo "installing: ${missing[*]}"
 options=(-y --no-install-recommends -o DPkg::Lock::Timeout=300)
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install "${options[@]}" "${missing[@]}" >/dev/null 2>&1 && exit 0
-# The package lists may be old, or absent on a new machine.
+# The package lists may be outdated, or missing on a new machine.
 "${as_root[@]}" apt-get update -o DPkg::Lock::Timeout=300 >/dev/null
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install "${options[@]}" "${missing[@]}" >/dev/null

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""JSON Schemas of what commands print with --format json (docs/schema, docs/reports.md).
+"""Checks the JSON Schemas of command output with --format json (docs/schema, docs/reports.md).
 
-    tools/json_schemas.py --tutti build/release/bin/tutti            # holds outputs against the schemas
-    tools/json_schemas.py --tutti build/release/bin/tutti --write    # adds fields that they lack
+    tools/json_schemas.py --tutti build/release/bin/tutti            # checks outputs
+    tools/json_schemas.py --tutti build/release/bin/tutti --write    # adds missing fields to schemas
 
-The outputs are those of many commands on shipped scenarios. --write derives types from them, and takes
-descriptions from the tables of docs/reports.md; descriptions that are already written stay. Fields are
-never removed: that is a change of `schema_version`. Checking is strict in one direction: a field that a
-command prints must be in its schema, with that type. A consumer must ignore unknown fields, so the
-schemas themselves allow them.
+The outputs are those of many commands on shipped scenarios. --write derives types from the outputs,
+and takes descriptions from the tables of docs/reports.md; existing descriptions stay. Fields are
+never removed, since that is a change of `schema_version`. The check is strict in one direction: a
+field that a command prints must be in its schema, with the same type. Consumers must ignore unknown
+fields, so the schemas allow them.
 """
 
 import argparse
@@ -24,7 +24,7 @@ SCHEMAS = SOURCE / "docs" / "schema"
 REPORTS = SOURCE / "docs" / "reports.md"
 SCENARIOS = SOURCE / "scenarios"
 
-#: Objects whose keys are names and not fields.
+#: Objects whose keys are names instead of fields.
 MAPS = {"set", "settings", "best_settings", "used", "incomplete", "ignored", "unknown", "transports"}
 
 LOG = """# nThread 1 nGpus 1 minBytes 65536 maxBytes 4194304 step: 8(factor) warmup iters: 5 iters: 20
@@ -39,7 +39,10 @@ def scenario(name: str) -> str:
 
 
 def cases(folder: Path) -> list[tuple[str, list[str]]]:
-    """The schema, and the command whose output it describes. Run in this order, inside the folder."""
+    """Returns pairs of a schema and the command whose output it describes.
+
+    The commands have to run in this order in the folder.
+    """
     (folder / "log.txt").write_text(LOG)
     (folder / "wrong.textproto").write_text('cluster { workers { machine: "none" } }\nrun { steps: 0 }\n')
     (folder / "old.textproto").write_text(
@@ -99,7 +102,7 @@ def type_of(value: object) -> str:
 
 
 def problems(value: object, schema: dict, path: str) -> list[str]:
-    """What of the value is not as the schema says, or not in it."""
+    """Returns the parts of the value that violate the schema, or are missing in it."""
     allowed = schema.get("type", [])
     allowed = [allowed] if isinstance(allowed, str) else allowed
     kind = type_of(value)
@@ -134,7 +137,7 @@ def merged_type(old: object, kind: str) -> object:
 
 
 def learn(schema: dict, value: object, name: str, words: dict[str, str]) -> None:
-    """Adds to the schema what the value has and it lacks."""
+    """Adds the fields and types of the value that the schema lacks to the schema."""
     fresh = "type" not in schema
     if fresh and name in words:
         schema.setdefault("description", words[name])
@@ -157,7 +160,7 @@ def learn(schema: dict, value: object, name: str, words: dict[str, str]) -> None
 
 
 def descriptions() -> dict[str, str]:
-    """What the tables of docs/reports.md say of each field."""
+    """Returns the description of each field in the tables of docs/reports.md."""
     words: dict[str, str] = {
         "schema_version": "The version of this form; it grows when a field goes away or changes its meaning.",
         "tutti_version": "The version of Tutti that made the report.",

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that tests notice broken checks: applies each mutant of tests/mutants/mutants.json, rebuilds, expects a failure.
+"""Checks that tests detect the mutants of tests/mutants/mutants.json.
 
 Usage: tools/mutants.py --build build/ci [--only TEXT] [--ninja "ninja -j2"]
 
-A mutant changes one place of the sources: a complaint that is not made, a comparison that is turned round, another code.
-It is killed if the test program fails (or no longer compiles), and survives if all tests pass. The source is put back in
-any case. Exit status 1 if one survives or does not apply.
+Applies each mutant, rebuilds, and expects that tests fail. A mutant changes one place of the
+sources: an error that is not reported, a comparison that is reversed, or another error code. It is
+killed if the test program fails (or does not compile), and survives if all tests pass. The source is
+restored in any case. Exit status 1 if a mutant survives or does not apply.
 """
 
 import argparse
@@ -23,7 +24,7 @@ def run(command, **options):
 
 
 def verdict(mutant, source, options):
-    """Returns "killed by …", "does not compile", "survived" or what hinders it."""
+    """Returns "killed by …", "does not compile", "survived", or why there is no result."""
     original = source.read_text()
     if original.count(mutant["old"]) != 1:
         return f"does not apply: the old text is there {original.count(mutant['old'])} times"

@@ -1,8 +1,12 @@
 #!/bin/bash
-# Makes scenarios/nccl_time.csv and scenarios/nccl_error.csv again from the tables in tools/nccl_fit/data, and prints
-# how far predictions of systems that were left out of the fit are off.
-#   tools/nccl_fit.sh [--check] [BUILD]     BUILD: a build folder that has bin/nccl_fit (default build/release)
-# --check: changes nothing, and fails where the two files are not the same, byte for byte.
+# Regenerates scenarios/nccl_time.csv and scenarios/nccl_error.csv from the tables in
+# tools/nccl_fit/data, and prints the errors of predictions for systems that were left out of the
+# fit.
+#
+#   tools/nccl_fit.sh [--check] [BUILD]
+#
+# BUILD: a build folder with bin/nccl_fit (default build/release). --check: changes no file, and
+# fails if the regenerated files differ from the existing ones in any byte.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,11 @@
 #!/bin/bash
-# Makes scenarios/nccl_spread.csv again from the tables in tools/nccl_fit/data, and prints how well calibrated predictions do on
-# systems that had no say in it (docs/validation/nccl-calibration.md).
-#   tools/nccl_spread.sh [BUILD]     BUILD: a build folder that has bin/nccl_fit and bin/nccl_spread (default build/release)
+# Regenerates scenarios/nccl_spread.csv from the tables in tools/nccl_fit/data, and prints the
+# quality of calibrated predictions for systems that were left out of the fit
+# (docs/validation/nccl-calibration.md).
+#
+#   tools/nccl_spread.sh [BUILD]
+#
+# BUILD: a build folder with bin/nccl_fit and bin/nccl_spread (default build/release).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Remakes the pictures of the README and docs that `tutti export`, `plan` and `sweep` draw from shipped scenarios (those of the window:
-# tools/screenshots.sh).
+# Regenerates the pictures of README and docs that `tutti export`, `tutti plan` and `tutti sweep`
+# draw from shipped scenarios. tools/screenshots.sh regenerates those of the window.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

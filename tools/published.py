@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Predicts what others have measured and published, and puts both side by side.
+"""Compares predictions with published measurements.
 
-    tools/published.py                               # the tables, in Markdown
-    tools/published.py --write docs/validation/throughputs.md    # replace what is between its marks
-    tools/published.py --only tf_bench --verbose     # some cases; --verbose shows every scenario
+    tools/published.py                             # prints the tables in Markdown
+    tools/published.py --write docs/validation/throughputs.md    # replaces the tables there
+    tools/published.py --only tf_bench --verbose   # some cases; --verbose prints every scenario
 
-Measurements are those of tests/reference/published/published.json, each with its source and with how far it was verified: what is
-only recalled is not used. Of a table, what one GPU does alone (which Tutti does not predict) gives the time that a replica
-computes, a third of it forward as the layers' operations have it, shared out by them; what is predicted is every row with more
-GPUs. Hardware is that of scenarios/machines and scenarios/links, each figure with its source; nothing is fitted to any case.
+The measurements are in tests/reference/published/published.json, each with its source and with how
+far it was verified; measurements without a verified source are not used. The row of a table for one
+GPU, which Tutti does not predict, gives the computation time of a replica: a third of it is the
+forward pass, and layers have shares in proportion to their operations. All rows with more GPUs are
+predicted. Hardware is that of scenarios/machines and scenarios/links, where each parameter has its
+source. No parameter is fitted to a case.
 """
 
 import argparse
@@ -26,8 +28,11 @@ BEGIN, END = "<!-- tools/published.py -->", "<!-- end of tools/published.py -->"
 
 
 class Point:
-    """One row that is predicted. `per_replica`: seconds of one step of one GPU alone; `measured`: samples/s of all; `strategy`:
-    one, or several of which those who measured had taken the best."""
+    """A row that is predicted.
+
+    `per_replica`: the time of a step on a single GPU, in seconds. `measured`: the throughput of all
+    GPUs, in samples/s. `strategy`: the strategy, or several if the measurement is that of the best.
+    """
 
     def __init__(self, case, label, model, gpus, batch, per_replica, measured, cluster, strategy, rival=None):
         self.case, self.label, self.model, self.gpus = case, label, model, gpus
@@ -38,7 +43,7 @@ class Point:
 
     def scenario(self, strategy):
         ms = self.per_replica * 1e3
-        # What one GPU does alone has its update in it; where servers update, they do besides.
+        # The time of a single GPU includes its update. If servers update, their time is added.
         update = "" if strategy in (ON_CPU, ON_GPUS) or "DISTRIBUTED_REPLICATED" in strategy else "update_ms: 0 "
         return (f"cluster {{ {self.cluster} }}\n"
                 f'workload {{ model: "{self.model}" batch: {self.batch} forward_ms: {ms / 3:.6f} backward_ms: {2 * ms / 3:.6f} '
@@ -84,7 +89,7 @@ def tf_batch(case, model):
 
 
 def tf_bench(case, machine):
-    """One machine; the first row is one GPU."""
+    """Tables of one machine, in which the first row is for one GPU."""
     first = case["rows"][0]
     for row in case["rows"][1:]:
         for column, model in enumerate(case["columns"][1:], 1):
@@ -96,7 +101,7 @@ def tf_bench(case, machine):
 
 
 def tf_bench_distributed(case):
-    """p2.8xlarge: servers on the workers, as many as there are but where the table says fewer."""
+    """Tables of p2.8xlarge, with one server on each worker unless the table states fewer."""
     fewer = {"InceptionV3": 6, "ResNet-152": 4}
     first = case["rows"][0]
     for row in case["rows"][2:]:
@@ -126,7 +131,7 @@ def ddp_to_40(case):
 
 
 def lambda_fp32(case):
-    """ResNet-50; the batch of one GPU and of several is as listed."""
+    """Tables of ResNet-50, with separate batch sizes for one and for several GPUs."""
     kinds = {"A100 80GB SXM4": "dgx-a100", "H100 80GB SXM5": "hgx-h100", "LambdaCloud V100 16GB": "dgx1-v100"}
     rows = {row[0]: row for row in case["rows"]}
     several = {"A100 80GB SXM4": [f"{n}x A100 80GB SXM4" for n in (2, 4, 8)],
@@ -147,8 +152,11 @@ MERGED_MIB = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 def hkbu(case):
-    """Horovod with one all-reduce when the backward pass is over (of at most 512 MiB each), or one for each tensor; MG-WFBP's merging
-    of tensors, which its solver makes for each network, is the best of some pack sizes."""
+    """Tables of Horovod with one all-reduce per tensor, one after the backward pass, or MG-WFBP.
+
+    An all-reduce after the backward pass has at most 512 MiB. MG-WFBP's solver merges tensors for
+    each network, so the best of several pack sizes is used for it.
+    """
     for row in case["rows"]:
         model, batch, network, method, single = row[:5]
         packs = {"BERT-Large": 3}.get(model, 1)
@@ -216,7 +224,7 @@ def why_not(case):
     raise SystemExit(f"published.py: {case['id']} is neither used nor listed with a reason")
 
 
-# --- predicting ---
+# --- prediction ---
 
 def predict(point, program):
     speeds = [speed(point, strategy, program) for strategy in point.strategies]
@@ -236,7 +244,7 @@ def speed(point, strategy, program):
     return point.batch * point.gpus / (json.loads(done.stdout)["step_time_us"] / 1e6)
 
 
-# --- telling ---
+# --- output ---
 
 def median(values):
     ordered = sorted(values)
@@ -245,7 +253,10 @@ def median(values):
 
 
 def rivals(points):
-    """Pairs of strategies for the same model on the same hardware, more than 5 % apart: in order, and not."""
+    """Returns the pairs of rival strategies in predicted order, and those in the wrong order.
+
+    Rivals have the same model and hardware, and throughputs that differ by more than 5 %.
+    """
     agree, differ = [], []
     groups = {}
     for point in points:
@@ -262,8 +273,7 @@ def rivals(points):
 
 
 def packings(points):
-    """Settings of packing alone that were measured on the same hardware with the same model: one all-reduce for each tensor, merged ones,
-    one for all."""
+    """Returns groups of points that differ only in packing: per tensor, merged, or all in one."""
     groups = {}
     for point in points:
         if point.case["id"].startswith("hkbu"):
@@ -272,7 +282,10 @@ def packings(points):
 
 
 def loss(group):
-    """By what share of the best measured the setting that is predicted to be best is slower, measured."""
+    """Returns the loss of measured throughput by the setting that is predicted to be best.
+
+    It is relative to the setting with the highest measured throughput.
+    """
     return 1 - max(group, key=lambda p: p.predicted).measured / max(p.measured for p in group)
 
 
@@ -302,8 +315,10 @@ def tell_packings(points, out):
 
 
 def draw_packings(points):
-    """Panels by model and network: predicted lines and measured dots over the packing, a colour for each number of GPUs; of each number
-    of GPUs, both over its best measured."""
+    """Draws panels by model and network, with predicted lines and measured dots over the packing.
+
+    Each number of GPUs has a colour. Both are relative to its best measured throughput.
+    """
     colours = {4: "#0072b2", 8: "#d55e00", 16: "#009e73", 32: "#cc79a7"}
     names = [("WFBP-A2A", "each tensor"), ("MG-WFBP", "merged"), ("BSP-A2A", "all in one")]
     panels = {}
@@ -387,7 +402,7 @@ def tell(points, unused, out):
 
 
 def reason(a, b):
-    """Why the order is wrong, as far as it is known (docs/validation/throughputs.md has the evidence)."""
+    """Returns why the order is wrong, if known (evidence: docs/validation/throughputs.md)."""
     slow = a if a.measured < b.measured else b
     if slow.label.endswith("WFBP-A2A"):
         return "the fixed cost of a collective (Horovod's negotiation, launches) is not modelled, so hundreds of small collectives look too cheap"

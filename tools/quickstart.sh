@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 to a first result: installs what is missing, builds the program (without the window and modules
-# for GPUs, which a first result does not need), predicts ResNet-50 on 16 GPUs by three strategies, and leaves a trace for
-# ui.perfetto.dev. Run it again whenever you like; it only does what is left to do.
+# Produces a first result on a fresh Debian 12. Installs missing packages, builds the program
+# without the window and the GPU modules, predicts ResNet-50 on 16 GPUs with three strategies, and
+# writes a trace for ui.perfetto.dev. It can be run again, and then skips the parts that are up to
+# date.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Shows how far Ninja is by what it prints: on a terminal a line that changes, elsewhere a line for every tenth.
+# Shows the progress of Ninja from its output: on a terminal, a line that is updated; elsewhere, one
+# line per 10 %.
 show_progress() {
     local line percent tenth=-1
     while IFS= read -r line; do

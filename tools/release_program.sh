@@ -1,4 +1,5 @@
-# To be sourced, in the repository's folder. Sets `program`: $TUTTI, or tutti as a release build has it now.
+# To be sourced in the repository's folder. Sets `program` to $TUTTI, or else builds tutti with the
+# release preset, and sets `program` to it.
 program=${TUTTI:-build/release/bin/tutti}
 if [[ -z ${TUTTI:-} ]]; then
     cmake --preset release >/dev/null

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Draws sentences at random from Tutti's texts, so that a reader can count how many need a second reading.
+"""Draws random sentences from Tutti's texts, so that a reader can count those that are unclear.
 
     tools/sample_sentences.py                          # 100 sentences, the same number of each kind
     tools/sample_sentences.py -n 60 --seed 7 docs/models.md docs/networks.md
     tools/sample_sentences.py --kind messages --kind help
-    tools/sample_sentences.py --fragments              # all that begin like a fragment; status 1 if there are any
+    tools/sample_sentences.py --fragments    # sentence fragments; status 1 if there are any
 
-Kinds: `docs` (paragraphs, list entries and table cells of Markdown files), `headers` (/// docstrings of headers and the
-comments of .proto files), `comments` (all other comments of sources), `fields` (/// comments behind members), `messages`
-(string literals of sources that read as sentences), and `help` (string literals of the command line's options). The same seed draws the same sentences from the same texts. Each line of the output is FILE:LINE
-and the sentence.
+Kinds: `docs` (paragraphs, list entries and table cells of Markdown files), `headers` (///
+docstrings of headers and the comments of .proto files), `comments` (all other comments of sources),
+`fields` (/// comments behind members), `messages` (string literals of sources that read as
+sentences), and `help` (string literals of the command line's options). The same seed draws the same
+sentences from the same texts. Each line of the output is FILE:LINE and the sentence.
 """
 
 import argparse
@@ -24,21 +25,25 @@ KINDS = ("docs", "headers", "comments", "fields", "messages", "help")
 SOURCES = {".cpp", ".h", ".cu", ".cc"}
 MIN_WORDS = 5  # shorter texts are titles and labels
 
-# A sentence that begins so and does not end with a question mark is read twice: "Of them", "What a step needs", "Whether …".
+# Beginnings of sentence fragments, unless a question mark follows: "Of them", "What a step needs".
 FRAGMENT = re.compile(r"(?:[Oo]f|[Ww]hat\w*|[Ww]hether|[Tt]hose|[Ww]ho(?:m|se|ever)?|Why|How)\b(?! (?:is|are|was) an? )")
 
-# A sentence ends at . ! or ? before a space and a capital, a digit, a quote or a bracket; not after the abbreviations.
+# A sentence ends at . ! or ? if a space and a capital, digit, quote or bracket follow, but not after
+# these abbreviations.
 SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<! al\.)(?<!vs\.)(?<!cf\.)\s+(?=[A-Z0-9`*\"'(\[])")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def words(text):
-    """Words of the prose; names in code spans, of files and of functions are none."""
+    """Returns the words of a text, without code spans and names of files and functions."""
     return re.findall(r"(?<![\w./])[A-Za-z][a-z'-]+(?![\w/]|\.\w)", re.sub(r"`[^`]*`", "", text))
 
 
 def sentences(line, text):
-    """Pairs of line and sentence of a paragraph that begins at `line` of its file; `text` keeps its line breaks."""
+    """Yields pairs of line and sentence of a paragraph.
+
+    `line`: the line of the file where the paragraph begins. `text`: the paragraph with line breaks.
+    """
     start = 0
     ends = [m.span() for m in SENTENCE_END.finditer(text)] + [(len(text), len(text))]
     for end, following in ends:
@@ -49,7 +54,7 @@ def sentences(line, text):
 
 
 def markdown_paragraphs(text):
-    """Paragraphs, list entries and table cells, without code blocks, headings and rules."""
+    """Yields paragraphs, list entries and table cells, without code blocks, headings and rules."""
     fenced, begin, paragraph = False, 0, []
 
     def done():
@@ -94,7 +99,7 @@ def comment_blocks(text, marker):
 
 
 def field_comments(text):
-    """Comments behind members, with the lines on which they go on."""
+    """Yields the comments behind members, including their continuation lines."""
     begin, parts = 0, []
     for number, line in enumerate(text.split("\n") + [""], 1):
         match = re.match(r"(.*?)///<\s?(.*)", line)
@@ -108,7 +113,10 @@ def field_comments(text):
 
 
 def string_literals(text):
-    """Literals that the compiler joins are one text; includes, comments and single words are passed over."""
+    """Yields string literals, without includes, comments and single words.
+
+    Adjacent literals, which the compiler concatenates, are one text.
+    """
     code = re.sub(r"^[ \t]*(#include.*|//.*)$", "", text, flags=re.MULTILINE)
     end, begin, parts = -1, 0, []
     for match in STRING.finditer(code):
@@ -124,7 +132,7 @@ def string_literals(text):
 
 
 def texts_of(path):
-    """Triples of kind, line and text of a file, by its name."""
+    """Yields triples of kind, line and text of a file; its name determines the kinds."""
     relative = path.relative_to(ROOT).as_posix()
     if path.suffix == ".md":
         yield from (("docs", line, text) for line, text in markdown_paragraphs(path.read_text()))
@@ -172,7 +180,7 @@ def main():
             print(f"{name}:{line}: {sentence}")
         return 1 if bad else 0
 
-    # Every kind gives the same share, and what a small kind lacks comes from the others.
+    # Every kind gets the same share. If a kind has too few sentences, the others get more.
     draw, left = random.Random(o.seed), o.n
     kinds = sorted((kind for kind in found if found[kind]), key=lambda kind: len(found[kind]))
     for index, kind in enumerate(kinds):

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Remakes the pictures of the window in README and docs, from shipped scenarios. Needs no display.
+# Regenerates the pictures of the window in README and docs from shipped scenarios. Needs no
+# display.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +23,7 @@ tutti=build/release/bin/tutti
 "$tutti" view "$work/packs.sweep" --screenshot docs/pictures/sweep_dark.png --size 1200x700 --dark
 "$tutti" view --screenshot docs/pictures/examples.png --size 1400x800
 "$tutti" run scenarios/04_resnet50_ring.textproto --emulate --timeline "$work/real.tutti" >/dev/null    # a minute or two
-# Emulated devices do not take from each other what they share.
+# Emulated devices do not slow each other down, so this simulation has no interference.
 "$tutti" simulate scenarios/04_resnet50_ring.textproto --interference off --record steps --timeline "$work/predicted.tutti" >/dev/null
 for dark in "" --dark; do
     "$tutti" view "$work/predicted.tutti" "$work/real.tutti" --error 1 --size 1400x900 $dark \

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds and runs all tests. An argument names another preset of CMakePresets.json
-# (default: release); what follows it goes to ctest.
+# Installs missing packages, and builds and runs all tests. The first argument is a preset of
+# CMakePresets.json (default: release). All further arguments are passed to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 preset=${1:-release}
 groups=(build test)
-case $preset in asan* | tsan) groups+=(dev) ;; esac  # their compiler is clang
+case $preset in asan* | tsan) groups+=(dev) ;; esac  # these presets use clang
 tools/install_packages.sh "${groups[@]}"
 cmake --preset "$preset" -DBUILD_TESTING=ON
 cmake --build --preset "$preset"

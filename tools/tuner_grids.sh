@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Remakes tests/reference/grids: what every setting of 12 grids costs, by which the tuner is judged (tools/tuner_table.sh). Some ten
-# minutes on 2 cores. Interrupted, it goes on where it was.
+# Regenerates tests/reference/grids, the costs of all settings of 12 grids, with which the tuner is
+# evaluated (tools/tuner_table.sh). Takes about ten minutes on 2 cores. After an interruption, the
+# next run continues.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,14 +9,16 @@ source tools/release_program.sh
 work=build/grids
 mkdir -p "$work"
 algorithms=strategy.algorithm=nccl,nccl/ring,nccl/halving_doubling,halving_doubling,recursive_doubling
-# Of each model: its name, samples per GPU, and 128 pack sizes from 256 KiB to about all of its gradients. Few samples: computation hides
-# little then, and settings differ by more.
+# For each model: its name, the samples per GPU, and 128 pack sizes from 256 KiB to about the size
+# of all gradients. The numbers of samples are small, so that computation hides little
+# communication, and settings differ more.
 models=("resnet50_torchvision 8 256KiB..104MiB*1.0484" "vgg16_torchvision 8 256KiB..560MiB*1.0623"
         "bert_large_tf 2 256KiB..1340MiB*1.0697" "gpt2_124m_torch 1 256KiB..500MiB*1.0614")
 for gpus in 8 64 512; do
     for model in "${models[@]}"; do
         read -r name batch sizes <<<"$model"
-        # NCCL's rings by way of the host take half a minute a point on 512 GPUs: there it is when variables are updated that varies.
+        # On 512 GPUs, a point with NCCL's rings through the host takes half a minute, so there the
+        # time of updates varies instead of the staging.
         second=strategy.staging=VIA_HOST,DIRECT
         ((gpus < 512)) || second=strategy.update=PER_PACK,AFTER_ALL
         over=("$algorithms" "$second" strategy.launch=CONCURRENT,SERIAL "strategy.bytes_per_pack=$sizes")

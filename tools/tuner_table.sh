@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints, as Markdown, the table of docs/validation/strategies.md: the tuner on 12 grids whose every point is known.
+# Prints the Markdown table of docs/validation/strategies.md, which evaluates the tuner on 12 grids
+# with known costs of all points.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -6,36 +6,39 @@
 
 namespace tutti::core {
 
-/// The accuracy of the predicted times of a component.
+/// The source of the times of a communication path, which determines the accuracy of a prediction.
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
-  kLinks,     ///< lower bounds: links at their full rate, without the costs of senders
-  kPriors,    ///< message costs of hosts as on other machines, within a factor of about two
-  kAssumed,   ///< assumed parameters without measurements, with errors in either direction
+  kLinks,    ///< lower bounds: links run at their full rate, and sending and receiving cost nothing
+  kPriors,   ///< host overhead per message as measured on other machines, known within a factor of
+             ///< about two
+  kAssumed,  ///< parameters assumed without measurements; times may be too high or too low
 };
 
-/// The programs that move a scenario's gradients, between workers and inside them, and the accuracy
-/// of their predicted times.
+/// The software that moves a scenario's gradients between workers and inside each worker, and how
+/// its times are known.
 struct Travel {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data
-    bool messages = false;  ///< messages of other programs (gRPC, Gloo) move some of the data
+    bool messages = false;  ///< software other than NCCL (gRPC, Gloo) moves some of the data
     KnownTimes nccl_times = KnownTimes::kMeasured;
     KnownTimes message_times = KnownTimes::kLinks;
   };
   Part across;  ///< communication between workers
   Part inside;  ///< communication between the replicas of a worker
-  /// The network whose NCCL parameters were assumed ("tcp"); empty if there is none.
+  /// The network for which NCCL's parameters were assumed ("tcp"); empty: they were assumed for
+  /// none.
   std::string assumed_network;
 };
 Travel travel_of(const Scenario& scenario);
-/// True if the same programs move gradients in both scenarios, between workers and inside them.
+/// True if the same software moves the gradients in both scenarios, both between workers and inside
+/// workers.
 bool same_movers(const Travel& a, const Travel& b);
 
-/// Returns the reason why the step time of `other` cannot be compared with that of `now`, as a
-/// sentence without a full stop; empty if it can. Predictions for the same programs are comparable,
-/// since they share their errors. Otherwise the programs of `other` must have measured times, and
-/// those of `now` must not have assumed times.
+/// Returns the reason why the step time of `other` cannot be compared with the step time of `now`,
+/// as a sentence without a full stop; empty if they can be compared. Predictions for the same
+/// software are comparable, because both have the same errors. If the software differs, the times
+/// of `other` must be measured, and the times of `now` must not be assumed.
 std::string why_not_comparable(const Travel& now, const Travel& other);
 
 }  // namespace tutti::core

@@ -4,8 +4,8 @@
 
 namespace tutti::core {
 
-/// Returns the number of rings or channels of a pack: the lanes of its all-reduce (without the
-/// extra lanes of a MEAN).
+/// Returns the number of rings or channels of a pack, which is the number of lanes of its
+/// all-reduce. Extra lanes that divide the sum for a MEAN are not counted.
 int lanes_of(const Scenario& scenario, const Pack& pack);
 
 }  // namespace tutti::core

@@ -10,20 +10,22 @@
 
 namespace tutti::core {
 
-/// A table for NCCL's tuner, with what a user should know of it.
+/// A table for an NCCL tuner plugin, with a note for the user.
 struct NcclTunerTable {
   tuner_table::Table table;
-  std::string remark;  ///< note in one sentence
+  std::string remark;  ///< one sentence about what the table replaces and requires
 };
 
-/// Returns the table that sets the gradients' all-reduces as in `recommended`, and every other
-/// collective of its communicators to what NCCL, with the scenario's tuner, chooses without limits
-/// on channels and without NCCL_ALGO and NCCL_PROTO, because the table replaces these. All sizes of
-/// all five collectives have lines, with their channels. With `reader` kNvidiaExample there are
-/// also lines for communicators of any other size, since that plugin gives one channel to whatever
-/// no line matches; libnccl-tuner-tutti.so leaves these to NCCL.
-/// ERRORS (texts): why there is no such table.
-/// REQUIRES: the algorithm of `recommended` is nccl, and it has packs.
+/// Returns the table that makes NCCL run the gradients' all-reduces as in `recommended`. Every
+/// other collective gets the algorithm, protocol and channels that NCCL chooses by itself (with the
+/// scenario's tuner, but without NCCL_ALGO, NCCL_PROTO and limits on channels, which the table
+/// replaces).
+///
+/// With `reader` kNvidiaExample, the lines of other collectives match communicators of any size,
+/// because that plugin gives one channel to a call that no line matches. libnccl-tuner-tutti.so
+/// leaves such calls to NCCL.
+/// ERRORS (texts): the reason why no table can be made.
+/// REQUIRES: the algorithm of `recommended` is nccl, and its plan has packs.
 /// SOURCE: NVIDIA/nccl ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc
 /// (getAlgoInfo).
 tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recommended,

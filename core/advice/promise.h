@@ -13,17 +13,19 @@
 
 namespace tutti::core {
 
-/// The predicted time of an NCCL collective, which a measurement can be compared with.
+/// The predicted time of one NCCL collective, to be compared with a measurement.
 struct PromisedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  std::int64_t bytes = 0;  ///< size as nccl-tests counts it
+  std::int64_t bytes = 0;  ///< size in bytes, as nccl-tests counts it
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   double us = 0;
-  double low_us = 0, high_us = 0;  ///< ends of the error band
-  std::string choice;              ///< "ring/ll128", as Inspectors and tables write it
+  double low_us = 0, high_us = 0;  ///< lower and upper end of the error band
+  std::string choice;  ///< algorithm and protocol, as in NCCL Inspector files and tuner tables:
+                       ///< "ring/ll128"
   std::int64_t channels = 0;
-  bool planned = false;  ///< true: a size of the scenario itself; false: one of a series of sizes
+  bool planned = false;  ///< true: the scenario's plan has a collective of this size; false: the
+                         ///< size is one of a series
 };
 
 /// The predictions of `tutti tune` for the recommended setting.
@@ -33,45 +35,52 @@ struct Promise {
   std::vector<PromisedCollective> collectives;
 };
 
-/// The scenario's own collectives, and for each of its communicators all five collectives at every
-/// power of two from 8 bytes to 8 GiB. Empty if NCCL's times are not known.
+/// Returns the predicted times of the scenario's own NCCL collectives and, for each of its
+/// communicators, of all five kinds of collective at every power of two from 8 bytes to 8 GiB.
+/// Empty if NCCL's times are not known.
 Promise promise_of(const Scenario& scenario);
 
 Report report_of(const Promise& promise);
-/// Reads it back: a report of `tutti tune --format json`, whose field "promise" it is, or that
-/// field alone. ERRORS: no JSON; no promise in it; what is missing or wrong, at its place.
+/// Reads a promise from the output of `tutti tune --format json` (its field "promise"), or from
+/// that field alone.
+/// ERRORS: the text is not JSON; it has no promise; a field is missing or invalid (with its
+/// location).
 Expected<Promise> read_promise(std::string_view text, const std::string& file);
 
-/// A measurement: the median over all times that a collective happened.
+/// A measured collective; its time is the median over all executions.
 struct MeasuredPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;  ///< 0: unknown
   double us = 0;
-  std::string choice = {};  ///< as in PromisedCollective, with channels; empty: unknown
+  std::string choice = {};  ///< algorithm and protocol as in PromisedCollective, and channels;
+                            ///< empty: unknown
 };
 
-/// A measurement held against the promise.
+/// The result of comparing one measurement with a promise.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
-  /// The first property in which the measurement differs from everything that was promised.
+  /// The first property whose measured value matches no promised collective.
   enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
-  /// Interpolated if the size is between two promised sizes.
+  /// The promised time for the measured size; nullopt if the verdict is kNotPromised.
   std::optional<PromisedCollective> promised;
   bool between = false;
   Verdict verdict = Verdict::kNotPromised;
   Missing missing = Missing::kNothing;
 };
 std::string_view to_string(Grade::Verdict verdict);
-/// Returns what the promise lacks: "other sizes". Empty for kNothing.
+/// Describes what the promise has in place of the measured value, such as "other sizes"; empty for
+/// kNothing.
 std::string_view to_string(Grade::Missing missing);
 
-/// Holds each measurement against the promise of the same collective, bytes, ranks and nodes. If
-/// the nodes of a measurement are unknown, and the promise has several for its ranks, nothing was
-/// promised. One of the scenario's own sizes has priority over one of a series. Between two sizes
-/// of a series, times grow as a power of the bytes.
+/// Compares each measurement with the promised time of the same collective, bytes, ranks and nodes.
+/// If a size is both one of the scenario's own and one of the series, the scenario's own is used.
+/// Between two sizes of the series, the time is interpolated as a power of the bytes.
+///
+/// If a measurement does not state its nodes, and the promise has several numbers of nodes for its
+/// ranks, the verdict is kNotPromised.
 std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured);
 
 }  // namespace tutti::core

@@ -6,23 +6,25 @@
 
 namespace tutti::core {
 
-/// The error of a predicted difference between two settings on one cluster, as a share of a step,
-/// that 19 of 20 cases stay within. It is derived from the only published sweep of bucket sizes
-/// that is described well enough to be simulated (PyTorch DDP, ResNet-50, 23 sizes, so 253 pairs),
-/// and includes the scatter of its measurements. A test derives it again.
+/// The 95th percentile of the error of a predicted difference between two settings on one cluster,
+/// as a share of the step time. The value was derived from the only published sweep of bucket sizes
+/// that is described well enough to be simulated (PyTorch DDP, ResNet-50, 23 sizes, so 253 pairs).
+/// It includes the scatter of the measurements in this sweep. A test repeats the derivation.
 /// SOURCE: pytorch/pytorch benchmarks/distributed/ddp/compare/README.md;
 /// tests/reference/workloads/ddp_bucket_sweep.csv.
 inline constexpr double kDifferenceError = 0.026;
 
-/// The advice whether to change one setting for another.
+/// The advice whether to replace the current setting by another.
 struct Advice {
   bool change = false;
-  double gain = 0;  ///< predicted, as a share of the current step time
-  /// The gain if the prediction errs by kDifferenceError; below 0: the change may be a loss.
+  double gain = 0;  ///< predicted reduction of the step time, as a share of the current step time
+  /// The gain if the prediction is too optimistic by kDifferenceError. Below 0: the change may make
+  /// the step slower.
   double min_gain = 0;
   std::string why;  ///< reason, as a sentence
 };
-/// Returns the advice. REQUIRES: both are done.
+/// Returns the advice whether to replace the setting of `now` by the setting of `best`.
+/// REQUIRES: both outcomes are done.
 Advice recommend(const Outcome& now, const Outcome& best);
 
 }  // namespace tutti::core

@@ -10,30 +10,30 @@
 
 namespace tutti::core {
 
-/// Lines for a training script, a configuration or a shell that make a framework implement a
-/// scenario's strategy, in the framework's own unit (bytes, MiB, elements).
+/// Lines for a training script, a configuration file or a shell that make a framework use a
+/// scenario's strategy. Sizes are in the framework's own unit (bytes, MiB or elements).
 struct Snippet {
   enum class Language { kPython, kJson, kShell, kNcclTuner };
   std::string framework;  ///< name, for example "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
-  /// True if the simulated rule is this framework's own; false if the snippet is the nearest that
-  /// the framework offers.
+  /// True if the simulation used this framework's own packing rule; false if the snippet is the
+  /// nearest setting that the framework offers.
   bool as_simulated = false;
-  std::string remark;  ///< a note about the snippet, in one sentence; or ""
-  /// The changes of the scenario with which to simulate the snippet's effect: they select this
-  /// framework's own packing. Several lists if releases interpret the snippet differently. No
-  /// changes: the scenario itself.
+  std::string remark;  ///< a note about the snippet, in one sentence; may be empty
+  /// The overrides of the scenario that simulate the snippet: they select this framework's own
+  /// packing. `readings` has several lists if releases of the framework interpret the snippet
+  /// differently. An empty list of overrides means the scenario itself.
   std::vector<std::vector<Override>> readings = {{}};
 };
 std::string_view to_string(Snippet::Language language);
 
-/// Snippets for `recommended`, for the frameworks that support such a strategy, beginning with the
-/// simulated one. For collectives other than the gradients' all-reduces, NCCL is set to its own
-/// choice.
+/// The snippets for a recommended scenario, one for each framework that supports its strategy; the
+/// simulated framework comes first. Snippets for NCCL change only the gradients' all-reduces and
+/// leave all other collectives to NCCL's own choice.
 struct Snippets {
   std::vector<Snippet> list;
-  std::vector<std::string> notes;  ///< missing frameworks, with reasons
+  std::vector<std::string> notes;  ///< frameworks without a snippet, with the reasons
 };
 Snippets snippets_of(const Scenario& recommended, const Library& library);
 

@@ -9,22 +9,23 @@
 
 namespace tutti::core {
 
-/// The note for variations of a cluster's parameters if packs have NCCL's own times.
+/// The note that is shown with variations of link parameters if the times of packs come from NCCL's
+/// cost model.
 inline constexpr const char* kNcclIsMeasured =
     "NCCL's times are fitted to measurements of such machines, so other link parameters do not "
     "change them (run { nccl: RINGS } uses the links' parameters)";
 
 /// A scenario that differs from a given one in one respect.
 struct WhatIf {
-  std::string what;  ///< description: "twice network.bandwidth (12.5 GB/s)", "packs start as soon
-                     ///< as they are ready (launch: CONCURRENT)"
+  std::string what;  ///< description: "twice network.bandwidth: 12.5 → 25 GB/s"
   std::string text;  ///< the scenario's text
 };
 
-/// Changes that might make `scenario` faster: each parameter of its cluster improved by a factor of
-/// two, computation twice as fast, and every other choice of the strategy's launch, staging,
-/// merging and update. `summary` summarises a run of the scenario. Some of the changed scenarios
-/// may be invalid. `notes` lists what cannot be varied, and why.
+/// Variations of a scenario that might be faster: each parameter of its cluster improved by a
+/// factor of two, computation twice as fast, other choices of the strategy's launch, staging,
+/// update and compression, no host overhead, and no interference. `summary` summarises a run of the
+/// scenario. Some variations may be invalid scenarios. `notes` lists the parameters that cannot be
+/// varied, with the reasons.
 /// ERRORS: a file that the scenario names can no longer be read.
 struct WhatIfs {
   std::vector<WhatIf> list;
@@ -33,8 +34,9 @@ struct WhatIfs {
 Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary,
                            const Library& library);
 
-/// Returns the scenario with the bandwidth or latency of all its links multiplied by `factor`, to
-/// test how much its cost depends on parameters that may be wrong. ERRORS: as what_ifs().
+/// Returns the scenario's text with the bandwidth or the latency of all links multiplied by
+/// `factor`. Used to test how much a prediction depends on uncertain parameters.
+/// ERRORS: as for what_ifs().
 enum class Scaled { kBandwidth, kLatency };
 Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor,
                                         const Library& library);

@@ -9,9 +9,9 @@
 
 namespace tutti::core {
 
-/// The base class of algorithms that move blocks or buffers along rings in one direction: one lane
-/// per ring, each with an equal part of the data, cut into messages; out of place, an extra lane
-/// copies the rank's own data.
+/// The base class of algorithms that move blocks or buffers along rings in one direction. Each ring
+/// has one lane, which carries an equal part of the data, cut into messages. If the collective is
+/// out of place, an extra lane copies the rank's own data.
 class AlongRings : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -19,8 +19,8 @@ class AlongRings : public Schedule {
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
  protected:
-  /// `adding`, `copying`: the kinds of collectives that the algorithm supports, with and without
-  /// reduction.
+  /// The algorithm supports two kinds of collectives: `adding`, which reduces, and `copying`, which
+  /// does not. REQUIRES: the contract is of one of these kinds.
   AlongRings(const Contract& contract, const RingOptions& options, CollectiveKind adding,
              CollectiveKind copying)
       : contract_(contract),
@@ -29,7 +29,7 @@ class AlongRings : public Schedule {
         options_(options),
         walk_(n_, options.lanes) {
     TUTTI_CHECK((adds_ || contract.kind == copying) && options.input_shift == 0 &&
-                    options.most_elements_per_message >= 1,
+                    options.max_elements_per_message >= 1,
                 "along rings: {}", to_string(contract.kind));
   }
 
@@ -44,10 +44,10 @@ class AlongRings : public Schedule {
     const EvenCut cut{elements, carrying_lanes()};
     return {Buffer::kData, cut.offset(lane), cut.size(lane)};
   }
-  /// Returns how a lane's part is cut into messages.
+  /// Returns the division of a lane's part into messages.
   [[nodiscard]] EvenCut messages(std::int64_t elements, Lane lane) const {
     const std::int64_t size = part(elements, lane).count;
-    const std::int64_t most = options_.most_elements_per_message;
+    const std::int64_t most = options_.max_elements_per_message;
     return {size, std::max<std::int64_t>(1, size / most + (size % most != 0 ? 1 : 0))};
   }
   /// Returns message `index` of a lane's part.
@@ -56,13 +56,13 @@ class AlongRings : public Schedule {
     return {Buffer::kData, part(elements, lane).offset + cut.offset(index), cut.size(index)};
   }
 
-  /// Returns a step that copies an input to its place.
+  /// Returns a step that copies an out-of-place input to its place.
   [[nodiscard]] Step copy(const Range& place) const {
     return copy_of_input(place, contract_.input_shift);
   }
 
-  /// Returns the kind of step of the rank that is `place` ranks after the head of a message's path;
-  /// the path has n ranks.
+  /// Returns the kind of the step that handles a message at position `place` of its path. A path
+  /// has n ranks; position 0 is its head.
   [[nodiscard]] StepKind kind_at(std::int64_t place) const {
     if (place == 0) return StepKind::kSend;
     if (place < n_ - 1) return adds_ ? StepKind::kReceiveReduceSend : StepKind::kReceiveSend;

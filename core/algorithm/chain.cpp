@@ -50,9 +50,9 @@ std::unique_ptr<Schedule> chain(const Contract& contract, const RingOptions& opt
 }
 
 std::unique_ptr<Schedule> chain_broadcast(std::int32_t ranks, std::int64_t elements,
-                                          std::int64_t most_elements_per_message, Engine engine) {
+                                          std::int64_t max_elements_per_message, Engine engine) {
   RingOptions options;
-  options.most_elements_per_message = most_elements_per_message;
+  options.max_elements_per_message = max_elements_per_message;
   options.engine = engine;
   return chain(Contract::of(CollectiveKind::kBroadcast, ranks, elements, 0, false), options);
 }

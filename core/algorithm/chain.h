@@ -7,22 +7,24 @@
 
 namespace tutti::core {
 
-/// Broadcast or reduce along a ring that is cut at the root, in pipelined messages. Broadcast: root
-/// → next → … → the rank before the root; each keeps the data and forwards it. Reduce: the rank
-/// after the root → … → root; each adds its own data and forwards the sum, which only the root
-/// keeps. Every rank but the last of the chain sends the whole buffer once. Each lane carries an
-/// equal part, in messages of at most `options.most_elements_per_message`. Out of place (set by the
-/// contract) the root of a broadcast also copies its input, on a separate lane; a reduce needs no
-/// copy.
+/// Returns a broadcast or reduce along a ring that is cut at the root, in pipelined messages. A
+/// broadcast goes from the root to the next rank and on to the rank before the root; each rank
+/// keeps the data and forwards it. A reduce goes from the rank after the root to the root; each
+/// rank adds its own data and forwards the sum, which only the root keeps. Every rank except the
+/// last of the chain sends the whole buffer once. Each lane carries an equal part, in messages of
+/// at most `options.max_elements_per_message`. If the contract is out of place, the root of a
+/// broadcast also copies its input, on a separate lane; a reduce needs no copy.
 ///
 /// Time of one lane, k equal messages of C bytes: broadcast (n - 1)(α + ⌈C·β⌉) + (k - 1)⌈C·β⌉;
-/// reduce (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·max over the chain of what one message takes at a
-/// rank. SOURCE: NVIDIA/nccl src/device/broadcast.h and reduce.h, runRing. REQUIRES: the contract
-/// is that of a broadcast or reduce; `options.input_shift` is 0 (the contract's applies).
+/// reduce (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·t, where t is the longest time that one message
+/// takes at a rank.
+/// SOURCE: NVIDIA/nccl src/device/broadcast.h and reduce.h, runRing.
+/// REQUIRES: the contract is that of a broadcast or reduce; `options.input_shift` is 0, because the
+/// contract has the shift.
 std::unique_ptr<Schedule> chain(const Contract& contract, const RingOptions& options);
 
 /// Returns the broadcast from rank 0 in the order of ranks, on one lane.
 std::unique_ptr<Schedule> chain_broadcast(std::int32_t ranks, std::int64_t elements,
-                                          std::int64_t most_elements_per_message, Engine engine);
+                                          std::int64_t max_elements_per_message, Engine engine);
 
 }  // namespace tutti::core

@@ -48,10 +48,10 @@ Place place_of(Rank rank, Rank n) {
 
 class DoubleTree : public Schedule {
  public:
-  DoubleTree(const Contract& contract, std::int64_t most_elements_per_message, Engine engine)
+  DoubleTree(const Contract& contract, std::int64_t max_elements_per_message, Engine engine)
       : contract_(contract),
         n_(contract.members()),
-        most_(most_elements_per_message),
+        most_(max_elements_per_message),
         engine_(engine) {
     TUTTI_CHECK(contract.kind == CollectiveKind::kAllReduce && most_ >= 1,
                 "double tree: {}, messages of {}", to_string(contract.kind), most_);
@@ -171,9 +171,9 @@ class DoubleTree : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> double_tree_all_reduce(const Contract& contract,
-                                                 std::int64_t most_elements_per_message,
+                                                 std::int64_t max_elements_per_message,
                                                  Engine engine) {
-  return std::make_unique<DoubleTree>(contract, most_elements_per_message, engine);
+  return std::make_unique<DoubleTree>(contract, max_elements_per_message, engine);
 }
 
 }  // namespace tutti::core

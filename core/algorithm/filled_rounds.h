@@ -5,14 +5,14 @@
 
 namespace tutti::core {
 
-/// Computes the rounds with non-empty chunks. In round t of a ring of n, the rank at position p
-/// handles chunk (p - t) mod n. If only the first f < n chunks are not empty, the other rounds are
-/// skipped: a rank's remaining rounds come in runs of f (chunks f-1 … 0), separated by n - f
-/// skipped rounds, except that its first run may begin in the middle (at chunk p, if p < f). Cost:
-/// constant.
+/// Computes the rounds of a ring in which a rank handles a non-empty chunk. In round t of a ring of
+/// n ranks, the rank at position p handles chunk (p - t) mod n. If only the first f < n chunks are
+/// not empty, the other rounds are skipped. A rank's remaining rounds form runs of f rounds (chunks
+/// f-1 … 0), with n - f skipped rounds between two runs; its first run begins at chunk p if p < f.
+/// Cost: constant.
 struct FilledRounds {
-  std::int64_t n = 1;  ///< number of ranks of the ring; equals the number of chunks
-  std::int64_t f = 0;  ///< number of chunks that are not empty: the first f chunks
+  std::int64_t n = 1;  ///< number of ranks of the ring, and of chunks
+  std::int64_t f = 0;  ///< number of non-empty chunks; these are the first f chunks
 
   /// Returns the round of a rank's i-th non-empty chunk. REQUIRES: f > 0.
   [[nodiscard]] std::int64_t round_of(std::int64_t i, std::int64_t p) const {
@@ -23,7 +23,7 @@ struct FilledRounds {
     return first_gap_end + (i - first_run) / f * n + (i - first_run) % f;
   }
 
-  /// Returns how many of the rounds 0 … t - 1 handle a non-empty chunk.
+  /// Returns the number of rounds among 0 … t - 1 that handle a non-empty chunk.
   [[nodiscard]] std::int64_t before(std::int64_t t, std::int64_t p) const {
     if (f == 0) return 0;
     if (f == n) return t;

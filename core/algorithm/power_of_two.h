@@ -10,9 +10,9 @@
 
 namespace tutti::core {
 
-/// The base class of algorithms in which each rank exchanges, hop by hop, with the rank whose
-/// number differs in one bit: the number of ranks is a power of two, with one lane each. Out of
-/// place each rank copies its input to its place first.
+/// The base class of algorithms in which, in each hop, a rank exchanges data with the rank whose
+/// number differs in one bit. The number of ranks is a power of two, and each has one lane. If the
+/// contract is out of place, each rank copies its input to its place first.
 class PowerOfTwo : public Schedule {
  public:
   PowerOfTwo(const Contract& contract, Engine engine)
@@ -41,12 +41,12 @@ class PowerOfTwo : public Schedule {
   }
 
  protected:
-  /// The number of steps in the hops of a non-empty buffer, and step `index` of them.
+  /// Returns the number of steps of all hops if the buffer is not empty.
   [[nodiscard]] virtual std::int64_t hop_steps(Rank rank) const = 0;
   [[nodiscard]] virtual Step hop_step(Rank rank, std::int64_t index) const = 0;
 
-  /// True if renumbering by xor maps workers to workers: ranks of a worker differ in the lowest
-  /// bits only.
+  /// True if renumbering by xor maps workers to workers, because the ranks of a worker differ only
+  /// in their lowest bits.
   [[nodiscard]] static bool exchanges_workers(Renumbering by, std::int32_t per_worker) {
     return by == Renumbering::kExchange &&
            std::has_single_bit(static_cast<std::uint32_t>(per_worker));
@@ -66,7 +66,7 @@ class PowerOfTwo : public Schedule {
   [[nodiscard]] const Contract& contract() const { return contract_; }
   [[nodiscard]] int hops() const { return hops_; }
   [[nodiscard]] std::int64_t elements() const { return contract_.elements; }
-  /// Returns the rank with which `rank` exchanges in a hop.
+  /// Returns the rank with which `rank` exchanges data in a hop.
   [[nodiscard]] static Peer partner(Rank rank, int hop) { return Peer::at(rank ^ (1 << hop), 0); }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// The tasks of BytePS between a worker's GPUs, its CPU and a server. Inside a worker every GPU has
-// an equal share of a partition; the last one also has the remainder.
+// The transfers of BytePS between a worker's GPUs, its CPU and a server. Inside a worker, every GPU
+// has an equal share of a partition; the last GPU also has the remainder.
 // SOURCE: byteps/common/core_loops.cc, PostNcclCalls, RunCopyDevice2HostLoopOnce, CopyHost2Device,
 // RunPushLoopOnce, RunPullLoopOnce; byteps/server/server.cc, BytePSHandler,
 // BytePSServerEngineThread.
@@ -15,21 +15,22 @@ namespace tutti::core {
 /// Returns the share of replica `r` of `replicas`.
 Range share_of(std::int32_t replicas, std::int64_t elements, Rank r);
 
-/// COPYD2H: sends every replica's share to the host, rank `replicas`. Time with one port: α +
-/// ⌈N·β⌉; all shares together have N bytes.
+/// COPYD2H: sends every replica's share to the host, which is rank `replicas`. All shares together
+/// have N bytes. Time with one port: α + ⌈N·β⌉.
 std::unique_ptr<Schedule> shares_to_host(std::int32_t replicas, std::int64_t elements,
                                          Engine replica_engine);
 /// COPYH2D: sends the shares back from the host.
 std::unique_ptr<Schedule> shares_from_host(std::int32_t replicas, std::int64_t elements,
                                            Engine replica_engine);
 
-/// PUSH: ranks 0 … senders - 1 of `ranks` send their data to the root, which acknowledges each push
-/// on arrival and adds it to those before, in the order of ranks. The root may be one of them.
-/// Time with one port per rank, W senders that are not the root, N bytes: the root has received
-/// everything after α + W⌈N·β⌉, and has the sum ⌈N·γ⌉ later if ⌈N·γ⌉ is at most ⌈N·β⌉.
+/// PUSH: ranks 0 … senders - 1 of `ranks` send their data to the root. The root acknowledges each
+/// push on arrival and adds the pushes in the order of ranks. The root may be one of the senders.
+/// Time with one port per rank, W senders other than the root, N bytes: the root has received
+/// everything after α + W⌈N·β⌉. The root has the sum ⌈N·γ⌉ after that, if ⌈N·γ⌉ is at most ⌈N·β⌉.
 std::unique_ptr<Schedule> push_to_server(std::int32_t ranks, std::int32_t senders, Rank root,
                                          std::int64_t elements, Engine sender_engine);
-/// PULL: each of these ranks requests the root's data and receives it. Time as above: 2α + W⌈N·β⌉.
+/// PULL: ranks 0 … askers - 1 of `ranks` request the root's data and receive it. Time with one port
+/// per rank, for W of them other than the root: 2α + W⌈N·β⌉.
 std::unique_ptr<Schedule> pull_from_server(std::int32_t ranks, std::int32_t askers, Rank root,
                                            std::int64_t elements, Engine asker_engine);
 

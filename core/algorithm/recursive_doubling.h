@@ -7,10 +7,10 @@
 
 namespace tutti::core {
 
-/// The recursive doubling all-reduce on a power of two of ranks, one lane: the fewest rounds, for
-/// short messages.
+/// Returns the recursive doubling all-reduce, which has the fewest rounds and suits short messages.
+/// The number of ranks is a power of two, and each has one lane.
 ///
-/// In hop i (0 … log2 n - 1) ranks that differ in bit i exchange their partial sums, and both add
+/// In hop i (0 … log2 n - 1), ranks that differ in bit i exchange their partial sums, and both add
 /// them. Every rank sends its whole buffer log2 n times.
 ///
 /// Time with one port per rank: log2 n · (α + ⌈N·β⌉ + ⌈N·γ⌉).

@@ -28,12 +28,12 @@ class Ring : public Schedule {
       : n_(ranks), elements_(elements), options_(options), walk_(ranks, options.lanes) {
     TUTTI_CHECK(ranks >= 1 && elements >= 0, "ranks = {}, elements = {}", ranks, elements);
     TUTTI_CHECK(
-        !options_.lanes.empty() && options_.most_elements_per_message >= 1 && options_.credits >= 1,
+        !options_.lanes.empty() && options_.max_elements_per_message >= 1 && options_.credits >= 1,
         "lanes = {}", options_.lanes.size());
     if (elements_ > 0) {
       const std::int64_t longest_part = EvenCut{elements_, lane_count()}.size(0);
       const std::int64_t chunk = (longest_part + n_ - 1) / n_;
-      loop_chunk_ = std::min(chunk, options_.most_elements_per_message);
+      loop_chunk_ = std::min(chunk, options_.max_elements_per_message);
       loop_elements_ = loop_chunk_ * n_;
     }
     for (Lane lane = 0; lane < lane_count(); ++lane) parts_.push_back(part_of(lane));

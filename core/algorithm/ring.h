@@ -7,36 +7,38 @@
 
 namespace tutti::core {
 
-/// The order in which a lane's ring visits the ranks: worker by worker, inside each worker in the
-/// order `local` (a permutation of 0 … per_worker - 1). The identity is one worker of all ranks, or
-/// `local` = 0, 1, ….
+/// The order in which a lane's ring visits the ranks: worker by worker, and inside each worker in
+/// the order `local`, a permutation of 0 … per_worker - 1. By default, ranks are in ascending
+/// order.
 struct RingPath {
   std::int32_t per_worker = 1;
   std::vector<std::int32_t> local{0};
 };
 
 struct RingOptions {
-  /// One lane per entry; each lane carries an equal part of the buffer round its own ring. At least
-  /// one.
+  /// The rings, one lane per entry. Each lane carries an equal part of the buffer around its own
+  /// ring. At least one entry.
   std::vector<RingPath> lanes{RingPath{}};
-  /// The maximum message length; longer chunks are sent in several loops. At least 1.
-  std::int64_t most_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
+  /// The maximum message length in elements; longer chunks are sent in several loops. At least 1.
+  std::int64_t max_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
   int credits = kUnlimitedCredits;
   Engine engine = Engine::kKernel;
-  /// Out of place: the distance of inputs after their places (Contract::input_shift).
+  /// The distance in elements from an input's place to the input itself, if the collective is out
+  /// of place (Contract::input_shift); 0 in place.
   std::int64_t input_shift = 0;
 };
 
-/// The ring all-reduce: reduce-scatter, then all-gather, in 2n - 1 steps per lane, each of which
-/// forwards one chunk.
+/// Returns the ring all-reduce: a reduce-scatter, then an all-gather. Each lane has 2n - 1 steps,
+/// and each step handles one chunk.
 ///
 /// A lane's part of the buffer is cut evenly into n chunks. The rank at position p of the ring
-/// first sends chunk p to position p + 1. Then it receives chunk p - 1, adds its own and forwards
-/// the sum, and so on down to chunk p + 1, which is then complete: it is kept and forwarded. The
-/// complete chunks go round a second time, from p down to p + 2, and are kept. Every rank sends
-/// 2(n - 1) chunks; with equal chunks that is 2(n - 1)/n of the buffer, the lower bound. Empty
-/// chunks (fewer elements than ranks) are neither sent nor received. Out of place needs no copies:
-/// own chunks are read from the input.
+/// first sends chunk p to position p + 1. Then it receives chunk p - 1, adds its own data and
+/// forwards the sum, and so on down to chunk p + 1. That chunk is then complete, so the rank keeps
+/// and forwards it. In the second pass, the rank receives the complete chunks p down to p + 2 and
+/// keeps them. Every rank sends 2(n - 1) chunks. If all chunks are equal, that is 2(n - 1)/n of the
+/// buffer, the lower bound. Empty chunks (if there are fewer elements than ranks) are neither sent
+/// nor received. An out-of-place all-reduce needs no copies, because a rank reads its own chunks
+/// from the input.
 ///
 /// Time of one lane between equal neighbours, alone on its links: 2(n - 1)(α + ⌈C·β⌉) + (n -
 /// 1)⌈C·γ⌉, with C the longest chunk, ⌈elements / n⌉. SOURCE: Patarasuk & Yuan, "Bandwidth optimal

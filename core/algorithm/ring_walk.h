@@ -8,11 +8,11 @@
 
 namespace tutti::core {
 
-/// The positions of ranks in the rings of several lanes, and their neighbours there.
+/// Computes the positions of ranks, and their neighbours, in the rings of several lanes.
 class RingWalk {
  public:
-  /// REQUIRES: each path is a permutation of the ranks of a worker; `ranks` is a multiple of that
-  /// worker size.
+  /// REQUIRES: each path is a permutation of the ranks of a worker; `ranks` is a multiple of the
+  /// number of ranks per worker.
   RingWalk(std::int32_t ranks, const std::vector<RingPath>& paths) : n_(ranks), paths_(paths) {
     for (const RingPath& path : paths_) {
       TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) &&
@@ -44,13 +44,15 @@ class RingWalk {
            path.local[static_cast<std::size_t>(place % path.per_worker)];
   }
 
-  /// Returns the same lane of the rank `delta` positions ahead. REQUIRES: |delta| < ranks.
+  /// Returns the rank `delta` positions ahead in the lane's ring, with the same lane. REQUIRES:
+  /// |delta| < ranks.
   [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
     Peer peer;
     neighbour(rank, lane, delta, peer);
     return peer;
   }
-  /// Like neighbour(), written into a default-constructed peer to avoid a copy (see ring.cpp).
+  /// Does the same, but writes the result into a default-constructed peer to avoid a copy (see
+  /// ring.cpp).
   void neighbour(Rank rank, Lane lane, std::int32_t delta, Peer& peer) const {
     peer.relative = places_[static_cast<std::size_t>(lane)].in_order;
     peer.value = peer.relative ? delta : rank_at((position(rank, lane) + delta + n_) % n_, lane);

@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// The cut of TensorFlow's shuffle: `parts` pieces of floor(total / parts), with the remainder in
-/// the last.
+/// Divides a buffer as TensorFlow's shuffle does: into `parts` pieces of floor(total / parts)
+/// elements; the last piece also has the remainder.
 /// SOURCE: tensorflow/python/distribute/all_reduce.py, _ragged_split.
 struct RaggedCut {
   std::int64_t total = 0;
@@ -20,21 +20,23 @@ struct RaggedCut {
   }
 };
 
-/// The shuffle all-reduce ("pscpu" when the gather ranks are CPUs, "psgpu" when they are GPUs): the
-/// buffer is cut into one piece per gather rank; piece j of every contributor goes to gather rank
-/// j, which adds them all at once and sends the sum back to every contributor.
+/// Returns the shuffle all-reduce ("pscpu" if the gather ranks are CPUs, "psgpu" if they are GPUs).
+/// The buffer is cut into one piece per gather rank. Every contributor sends its piece j to gather
+/// rank j, which adds the pieces of all contributors in one addition and sends the sum back to
+/// every contributor.
 ///
 /// Ranks 0 … contributors - 1 hold data. A gather rank is one of them, or a helper (a host) with a
-/// larger rank; a rank that is listed k times gathers k pieces. Every contributor has one lane per
-/// piece, each an independent chain, and contributors begin with different pieces to balance the
-/// load of the gather ranks. A gather rank receives in order of arrival on one lane and replies to
-/// each contributor on a separate lane (its gather lanes come after its contributor lanes if it has
-/// both). Empty pieces are skipped.
+/// larger number; a rank that is listed k times gathers k pieces. Every contributor has one
+/// independent lane per piece. Contributors begin with different pieces, to balance the load of the
+/// gather ranks. A gather rank receives in order of arrival on one lane and replies to each
+/// contributor on a separate lane. The gather lanes of a rank come after its contributor lanes, if
+/// it has both. Empty pieces are skipped.
 ///
-/// Time with one port per rank, helpers as gather ranks, g ≤ contributors n: 2α + 2n⌈c·β⌉ + ⌈(n -
-/// 1)·c·γ⌉, c the last (largest) piece. If gather ranks are contributors, their own piece is not
-/// sent: n - 1 in place of n. `ranks` is the size of the group, helpers included. Out of place
-/// (`input_shift`, see Contract) contributors that gather first copy the pieces that they gather.
+/// Time with one port per rank, n contributors, at most n gather ranks, all of them helpers: 2α +
+/// 2n⌈c·β⌉ + ⌈(n - 1)·c·γ⌉, where c is the size of the last (largest) piece. If gather ranks are
+/// contributors, they do not send their own piece, so n - 1 replaces n in 2n. `ranks` is the size
+/// of the group, including helpers. If the collective is out of place (`input_shift`, see
+/// Contract), contributors that gather first copy the pieces that they gather.
 /// SOURCE: tensorflow/python/distribute/all_reduce.py, build_shuffle_all_reduce.
 std::unique_ptr<Schedule> shuffle_all_reduce(std::int32_t ranks, std::int32_t contributors,
                                              std::vector<Rank> gather_ranks, std::int64_t elements,

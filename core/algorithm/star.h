@@ -7,23 +7,24 @@
 
 namespace tutti::core {
 
-/// Reduce in one hop: the ranks of 0 … contributors - 1 other than the root send their data to the
-/// root, which adds it all at once into its own `data`. If the root is a contributor, its data is
-/// included.
-/// Out of place (`input_shift`, see Contract) a root that contributes copies its own input first.
-/// Time with one port per rank, m senders of N bytes: α + m⌈N·β⌉ + ⌈(m - 1, or m if the root
-/// contributes)·N·γ⌉.
+/// Returns a reduce in one hop. The ranks 0 … contributors - 1, except the root, send their data to
+/// the root, which adds all of it in one addition into its own `data`. If the root is a
+/// contributor, its own data is added too.
+/// If the collective is out of place (`input_shift`, see Contract), a root that contributes copies
+/// its own input first.
+/// Time with one port per rank, m senders of N bytes: α + m⌈N·β⌉ + ⌈a·N·γ⌉, where a is m if the
+/// root contributes, otherwise m - 1.
 std::unique_ptr<Schedule> star_reduce(std::int32_t ranks, std::int32_t contributors, Rank root,
                                       std::int64_t elements, Engine sender_engine,
                                       Engine root_engine, std::int64_t input_shift = 0);
 
-/// Broadcast in one hop: the root sends its `data` to each other rank of 0 … receivers - 1, each on
-/// a separate lane. Time with one port per rank, m receivers: α + m⌈N·β⌉.
+/// Returns a broadcast in one hop: the root sends its `data` to the ranks 0 … receivers - 1, except
+/// itself, on a separate lane each. Time with one port per rank, m receivers: α + m⌈N·β⌉.
 std::unique_ptr<Schedule> star_broadcast(std::int32_t ranks, std::int32_t receivers, Rank root,
                                          std::int64_t elements, Engine engine);
 
-/// Every receiver multiplies its output by `factor`, locally: the division of a MEAN. `ranks`: the
-/// size of the group.
+/// Returns a schedule in which every receiver multiplies its own output by `factor`: the division
+/// of a MEAN. `ranks` is the size of the group.
 /// REQUIRES: the contract is of a kind that reduces.
 std::unique_ptr<Schedule> scale_results(std::int32_t ranks, const Contract& contract, double factor,
                                         Engine engine);

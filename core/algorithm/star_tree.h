@@ -7,15 +7,16 @@
 
 namespace tutti::core {
 
-/// A tree that connects replicas to a root rank: directly, or through one relay per group of
-/// replicas. Groups are `per_group` consecutive replicas each; the last has the remainder.
+/// A tree that connects replicas to a root rank, either directly or through one relay per group of
+/// replicas. A group consists of `per_group` consecutive replicas; the last group has the
+/// remainder.
 ///
 /// Ranks 0 … replicas - 1 are the replicas; helpers (hosts) follow. The root is a replica or a
-/// helper. If there are relays, the root is one of them or a helper that is not a relay. A helper
-/// can be the relay of only one group.
+/// helper. If there are relays, the root is either a relay or a helper that is not a relay. A
+/// helper is the relay of at most one group.
 struct StarTree {
-  std::int32_t ranks = 1;     ///< number of ranks, helpers included
-  std::int32_t replicas = 1;  ///< number of replicas that take part
+  std::int32_t ranks = 1;     ///< number of ranks, including helpers
+  std::int32_t replicas = 1;  ///< number of replicas that participate
   std::int32_t per_group = 1;
   std::int32_t groups = 1;
   Rank root = 0;
@@ -29,28 +30,28 @@ struct StarTree {
   std::optional<Relays> relays = std::nullopt;
 };
 
-/// Adds the data of all replicas at the root, that of a group at its relay first. Each rank that
-/// adds does so in a single addition of everything it has received. Helpers that add have data
-/// buffers.
-/// Time with one port per rank, G replicas per group with a helper as relay, W groups, the root
-/// another helper, N bytes: α + G⌈N·β⌉ + ⌈(G - 1)·N·γ⌉ inside, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉.
+/// Returns a schedule that adds the data of all replicas at the root. If there are relays, each
+/// relay first adds the data of its group. A rank adds everything that it has received in a single
+/// addition. Helpers that add have data buffers.
+/// Time with one port per rank, N bytes, W groups of G replicas, if relays and root are different
+/// helpers: α + G⌈N·β⌉ + ⌈(G - 1)·N·γ⌉ to the relays, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉ to the root.
 std::unique_ptr<Schedule> tree_reduce(StarTree tree, std::int64_t elements, Engine replica_engine,
                                       Engine helper_engine);
 
-/// Sends the root's data to all relays, and from these to the replicas of their groups; or directly
-/// to all replicas. With `elements` 0 the messages are empty: they signal to all that the root is
-/// done.
+/// Returns a schedule that sends the root's data to all relays, and from each relay to the replicas
+/// of its group; without relays, directly to all replicas. If `elements` is 0, the messages are
+/// empty and only signal that the root is done.
 std::unique_ptr<Schedule> tree_broadcast(StarTree tree, std::int64_t elements,
                                          Engine replica_engine, Engine helper_engine);
 
-/// Each of the first `replicas` ranks copies its input to its place, out of place (`input_shift`,
-/// see Contract).
+/// Returns a schedule in which each of the first `replicas` ranks copies its out-of-place input to
+/// its place (`input_shift`, see Contract).
 std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas,
                                       std::int64_t elements, std::int64_t input_shift,
                                       Engine engine);
 
-/// One rank multiplies its data by `factor`, unless that is 1, and then makes `passes` passes over
-/// it: models the update of a variable where it is stored.
+/// Returns a schedule that models the update of a variable on the device that stores it: `rank`
+/// multiplies its data by `factor`, unless that is 1, and then makes `passes` passes over the data.
 std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements,
                                        double factor, std::int32_t passes, Engine engine);
 

@@ -57,8 +57,8 @@ namespace {
 
 /// Returns the devices' positions in the requested ring order; empty if the order does not name
 /// each device once.
-std::vector<int> asked_order(const std::vector<LinkedDevice>& devices,
-                             std::string_view gpu_ring_order) {
+std::vector<int> requested_order(const std::vector<LinkedDevice>& devices,
+                                 std::string_view gpu_ring_order) {
   std::vector<int> order;
   if (gpu_ring_order.ends_with(',')) return order;
   while (!gpu_ring_order.empty()) {
@@ -78,12 +78,12 @@ std::vector<int> asked_order(const std::vector<LinkedDevice>& devices,
 }  // namespace
 
 bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order) {
-  return !asked_order(devices, gpu_ring_order).empty();
+  return !requested_order(devices, gpu_ring_order).empty();
 }
 
 std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
                                    std::string_view gpu_ring_order) {
-  std::vector<int> places = asked_order(devices, gpu_ring_order);
+  std::vector<int> places = requested_order(devices, gpu_ring_order);
   std::vector<bool> been(devices.size());
   for (std::size_t next = 0; places.size() < devices.size();) {
     been[next] = true;

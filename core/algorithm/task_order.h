@@ -8,15 +8,16 @@
 
 namespace tutti::core {
 
-/// Returns how many of the numbers 0 … count - 1 come before `number` when sorted as text (0, 1,
-/// 10, 11, 2, …).
+/// Returns the position of `number` among the numbers 0 … count - 1 if they are sorted as text (0,
+/// 1, 10, 11, 2, …).
 /// Cost: the number of digits. REQUIRES: 0 ≤ number < count.
 std::int64_t place_by_name(std::int64_t number, std::int64_t count);
-/// Returns the number at a place in that order; the inverse of place_by_name().
+/// Returns the number at position `place` of that order. number_by_name() is the inverse of
+/// place_by_name().
 std::int64_t number_by_name(std::int64_t place, std::int64_t count);
 
-/// A device as TensorFlow sees it when it orders the devices of a task: its number, and the links
-/// that it advertises.
+/// A device, with the facts by which TensorFlow orders the devices of a task: its number, and the
+/// links that it advertises.
 struct LinkedDevice {
   struct Link {
     int peer = 0;  ///< number of the device at the other end
@@ -26,24 +27,25 @@ struct LinkedDevice {
   std::vector<Link> links;  ///< in the order in which they are advertised
 };
 
-/// True if `gpu_ring_order` (numbers with commas) names each device exactly once and nothing else.
+/// True if `gpu_ring_order`, a list of numbers separated by commas, names each device exactly once
+/// and nothing else.
 bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order);
 
-/// Returns the order of one task's GPUs in TensorFlow's rings: `gpu_ring_order` if it names each of
-/// them once. Otherwise the order starts at the first device and follows the strongest link to an
-/// unvisited device (the first of equally strong ones); if there is none, the first unvisited
-/// device is next. `devices` are sorted by name.
+/// Returns the order of one task's GPUs in TensorFlow's rings: `gpu_ring_order`, if it names each
+/// of them once. Otherwise the order starts at the first device and follows the strongest link to
+/// an unvisited device, or the first of several equally strong links. If no link leads to an
+/// unvisited device, the first unvisited device is next. `devices` are sorted by name.
 /// SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc.
 std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
                                    std::string_view gpu_ring_order);
 
-/// The order of a group's replicas in TensorFlow's runtime: tasks one after the other, sorted by
-/// name; inside each task the devices in an order that is the same for all tasks. Ranks are
-/// Tutti's: worker by worker. Nothing is stored per rank.
+/// The order of a group's replicas in TensorFlow's runtime. Tasks follow one after the other,
+/// sorted by name or by number. Inside each task, devices have the same order in all tasks. Ranks
+/// are numbered as in Tutti, worker by worker. Nothing is stored per rank.
 class TaskOrder {
  public:
-  /// `devices`: local ranks (0 … per worker - 1) in ring order. `by_name`: task 10 comes before
-  /// task 2.
+  /// `devices` are the local ranks, 0 … per_worker() - 1, in ring order. `by_name`: true if tasks
+  /// are sorted by name, so that task 10 comes before task 2.
   TaskOrder(std::int32_t workers, std::vector<std::int32_t> devices, bool by_name);
 
   [[nodiscard]] std::int32_t workers() const { return workers_; }
@@ -56,7 +58,7 @@ class TaskOrder {
     return static_cast<Rank>(by_name_ ? number_by_name(task, workers_) : task) * per_worker() +
            devices_[static_cast<std::size_t>(device)];
   }
-  /// The positions of a rank's task and device in the order.
+  /// Returns the position of a rank's task in the order.
   [[nodiscard]] std::int32_t task(Rank rank) const {
     const std::int32_t worker = rank / per_worker();
     return by_name_ ? static_cast<std::int32_t>(place_by_name(worker, workers_)) : worker;
@@ -69,17 +71,17 @@ class TaskOrder {
   std::int32_t workers_;
   std::vector<std::int32_t> devices_;
   std::vector<std::int32_t> place_of_;  ///< the inverse of `devices_`
-  bool by_name_;  ///< tasks are sorted by name, and this differs from the order by number
+  bool by_name_;  ///< true if tasks are sorted by name and this differs from the order by number
 };
 
-/// One ring of a group. In each task, position i of m is device (i + |offset|) mod m; if the offset
-/// is negative, its mirror image m - 1 - that, so that the ring runs in the opposite direction
-/// inside a task.
+/// One ring of a group. In each task, position i of m is device d = (i + |offset|) mod m. If the
+/// offset is negative, position i is the mirrored device m - 1 - d, so that the ring runs in the
+/// opposite direction inside a task.
 /// SOURCE: tensorflow/core/common_runtime/ring_alg.cc.
 struct Subdivision {
   std::int32_t offset = 0;
 
-  /// Returns a device's index in the order of the `m` devices.
+  /// Returns the index of the device at a position, in the order of the `m` devices of a task.
   [[nodiscard]] std::int32_t device_at(std::int32_t position, std::int32_t m) const {
     const std::int32_t turn = (offset < 0 ? -offset : offset) % m;
     const std::int32_t device = (position + turn) % m;
@@ -91,9 +93,10 @@ struct Subdivision {
   }
 };
 
-/// Returns the subdivisions that TensorFlow chooses if an operation leaves them to the runtime
-/// (`max_per_device` -1: one subdivision; 0: 2 per device): more of them while chunks are longer
-/// than 4 MiB, rotated against each other, every other one mirrored.
+/// Returns the offsets of the subdivisions that TensorFlow's runtime chooses if an operation does
+/// not set them. Their number grows while chunks are longer than 4 MiB, up to `max_per_device` per
+/// device of a task (0: 2 per device; -1: one subdivision in total). Subdivisions are rotated
+/// against each other, and every other one is mirrored.
 /// SOURCE: tensorflow/core/common_runtime/ring_alg.cc, GenerateSubdivsInCollectiveParams.
 std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
                                               std::int64_t tasks, std::int64_t max_per_device);

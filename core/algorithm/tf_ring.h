@@ -9,12 +9,13 @@
 
 namespace tutti::core {
 
-/// Returns the length of TensorFlow's ring chunks, in elements: `elements` / `chunks`, rounded up
-/// to whole elements, then up to a multiple of `align`. A length that is already a multiple grows
-/// by one whole unit, unless it was less than one unit. Chunk i begins at i lengths, so the last
-/// chunks may be short or empty. Example: 128 float32 in 8 chunks aligned to 64 bytes: 32 each,
-/// four of them empty. `align` of an element's size or less: no alignment.
-/// REQUIRES: `align` is a multiple of the element's size, or less.
+/// Returns the length of TensorFlow's ring chunks in elements: `elements` / `chunks`, rounded up to
+/// whole elements, then up to a multiple of `align` bytes. As in TensorFlow, a length that is
+/// already a multiple of `align` grows by another `align` bytes. Chunk i begins at element i ·
+/// length, so the last chunks may be short or empty. Example: 128 float32 elements in 8 chunks
+/// aligned to 64 bytes have chunks of 32 elements, so 4 chunks are empty. If `align` is at most the
+/// size of an element, there is no alignment.
+/// REQUIRES: `align` is a multiple of the element's size, or at most that size.
 /// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc,
 /// CollectiveAdapter::AlignedChunkElts.
 std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int64_t element_bytes,
@@ -23,39 +24,40 @@ std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int6
 /// The parameters that the rings of one collective share.
 struct TfRingOptions {
   TaskOrder order;
-  /// One entry per ring.
+  /// The rings, one per entry.
   std::vector<Subdivision> subdivisions{Subdivision{}};
-  /// The chunk length of the all-reduce: aligned_chunk() of ranks · subdivisions chunks. At least
-  /// 1.
+  /// The chunk length of the all-reduce in elements: aligned_chunk() for ranks · subdivisions
+  /// chunks. At least 1.
   std::int64_t chunk = 1;
   Engine engine = Engine::kCopyEngine;
 };
 
-/// TensorFlow's RingReduce. With n ranks and k subdivisions the buffer is n·k chunks. Chunk c·k + s
-/// goes round ring s, from position c through all others, each of which adds its own, to position c
-/// - 1, which then has the sum; from there it goes round once more, to all ranks. Empty chunks are
-/// not sent; the others make n - 1 hops in each pass. The number of chunks that a rank sends
-/// depends on the positions of the empty ones.
+/// Returns TensorFlow's RingReduce. With n ranks and k subdivisions, the buffer has n·k chunks.
+/// Chunk c·k + s goes around ring s. In the first pass, it starts at position c, every further rank
+/// adds its own data, and position c - 1 has the sum. In the second pass, the sum goes around once
+/// more, to all ranks. Empty chunks are not sent; all others make n - 1 hops in each pass. The
+/// number of chunks that a rank sends depends on the positions of the empty chunks.
 ///
-/// TensorFlow drives every chunk with a separate state machine and does not order chunks, but a
-/// rank receives only from one other rank, in the order in which that one sends: p - 1, p - 2, ….
-/// The lanes here use that order. A rank has two lanes per ring: one receives, and adds in the
-/// first pass; the other sends what is ready, so that additions do not wait for sends. A chunk's
-/// second pass begins once its first one has been sent.
+/// TensorFlow has a separate state machine for every chunk and does not order chunks. However, a
+/// rank receives only from the previous rank, in the order in which that rank sends: at position p,
+/// chunks p - 1, p - 2, …. The lanes of this schedule use that order. A rank has two lanes per
+/// ring: one receives chunks, and adds them in the first pass; the other sends chunks that are
+/// ready, so that additions do not wait for sends. At each rank, a chunk's second pass begins after
+/// the chunk has been sent in the first pass.
 ///
-/// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, with C the
-/// longest chunk: `chunk`, or all elements if they are fewer. Out of place the whole input is
-/// copied first.
+/// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the
+/// size of the longest chunk: `chunk` elements, or all elements if they are fewer. If the contract
+/// is out of place, the whole input is copied first.
 /// SOURCE: tensorflow/core/common_runtime/ring_reducer.cc and ring_alg.cc.
 /// REQUIRES: the contract is that of an all-reduce among the order's ranks; n·k chunks hold its
 /// elements.
 std::unique_ptr<Schedule> tf_ring_reduce(const Contract& contract, TfRingOptions options);
 
-/// TensorFlow's RingGather: every block goes round the ring once: n - 1 hops per block. Each is
-/// written to the place of its rank (TensorFlow's output is in ring order). Out of place a rank
-/// copies its own block first.
+/// Returns TensorFlow's RingGather. Every block goes around the ring once, in n - 1 hops. A block
+/// is written to the place of its rank, whereas TensorFlow's output is in ring order. If the
+/// contract is out of place, a rank copies its own block first.
 ///
-/// Time between equal neighbours: (n - 1)(α + ⌈B·β⌉).
+/// Time between equal neighbours, blocks of B bytes: (n - 1)(α + ⌈B·β⌉).
 /// SOURCE: tensorflow/core/common_runtime/ring_gatherer.cc.
 /// REQUIRES: the contract is that of an all-gather among the order's ranks; one subdivision, with
 /// offset 0.

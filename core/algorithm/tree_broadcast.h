@@ -9,10 +9,10 @@
 
 namespace tutti::core {
 
-/// The binary tree of one subdivision of TensorFlow's broadcast, by positions 0 … size - 1. If the
-/// source is position 0, the tree is a heap: r sends to 2r + 1 and 2r + 2. Otherwise the source
-/// also sends to 0 and 1, and r sends to 2r + 2 and 2r + 3, but never to the source; a position
-/// without a parent in that heap receives from the source.
+/// The binary tree of one subdivision of TensorFlow's broadcast, over positions 0 … size - 1. If
+/// the source is position 0, the tree is a heap: position r sends to 2r + 1 and 2r + 2. Otherwise
+/// position r sends to 2r + 2 and 2r + 3, but never to the source; the source also sends to 0 and
+/// 1.
 struct BroadcastTree {
   std::int32_t size = 1;
   std::int32_t source = 0;
@@ -23,14 +23,15 @@ struct BroadcastTree {
   [[nodiscard]] std::vector<std::int32_t> sends_to(std::int32_t position) const;
 };
 
-/// TensorFlow's HierarchicalTreeBroadcast: a tree over the tasks (one device of each: the root in
-/// its own task, the first device elsewhere), then one inside each task. A device that has received
-/// sends to all its children at the same time, but its sends inside the task begin only after those
-/// to other tasks have left. Every rank but the root receives the buffer once, in one message; the
-/// depth of each tree is about log2 of its size.
+/// Returns TensorFlow's HierarchicalTreeBroadcast: a tree over all tasks, then a tree inside each
+/// task. The first tree has one device per task: the root in its own task, the first device in
+/// every other task. A device that has received the buffer sends it to all its children at the same
+/// time, but its sends inside the task begin only after its sends to other tasks are complete.
+/// Every rank except the root receives the whole buffer in one message. The depth of a tree is
+/// about log2 of its size.
 ///
-/// Every rank has a lane that receives and one lane per child; the root has, out of place, another
-/// one that copies.
+/// Every rank has a lane that receives and one lane per child. If the contract is out of place, the
+/// root has another lane, which copies its input.
 /// SOURCE: tensorflow/core/common_runtime/hierarchical_tree_broadcaster.cc.
 /// REQUIRES: the contract is that of a broadcast among the order's ranks.
 std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order,

@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// The base class of algorithms on a tree of at most two levels. Seen from one rank, its "own"
-/// children are the replicas of its group (if it is a relay); its "outer" children are the root's
-/// children: relays, or replicas (if it is the root).
+/// The base class of algorithms on a tree of at most two levels (StarTree). The "own" children of a
+/// relay are the replicas of its group. The "outer" children of the root are the relays, or all
+/// replicas if there are no relays. Other ranks have no children.
 class TreeWalk : public Schedule {
  public:
   TreeWalk(StarTree tree, std::int64_t elements, Engine replica_engine, Engine helper_engine)
@@ -62,7 +62,7 @@ class TreeWalk : public Schedule {
 
   // --- children, by number ---
 
-  /// The number of other replicas in a relay's group.
+  /// Returns the number of other replicas in a relay's group; 0 if the rank is not a relay.
   [[nodiscard]] std::int32_t own_children(Rank rank) const {
     if (!is_relay(rank)) return 0;
     return size_of_group(group_of_relay(rank)) - (is_replica(rank) ? 1 : 0);
@@ -74,7 +74,8 @@ class TreeWalk : public Schedule {
   [[nodiscard]] std::int32_t number_of_own(Rank rank, Rank child) const {
     return child - first_of(group_of_relay(rank)) - (is_replica(rank) && child > rank ? 1 : 0);
   }
-  /// The number of the root's children: the relays, or the replicas, other than the root itself.
+  /// Returns the number of the root's outer children: the relays, or the replicas, other than the
+  /// root itself. 0 if the rank is not the root.
   [[nodiscard]] std::int32_t outer_children(Rank rank) const {
     if (!is_root(rank)) return 0;
     if (tree_.relays) return tree_.groups - (is_relay(rank) ? 1 : 0);

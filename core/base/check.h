@@ -5,8 +5,8 @@
 
 namespace tutti::core {
 
-/// Prints what was violated, where and with which values, then aborts. Used through TUTTI_CHECK
-/// only.
+/// Prints the violated condition, its source location and the formatted values, then aborts. Only
+/// TUTTI_CHECK calls it.
 [[noreturn]] void check_failed(const char* file, int line, const char* condition,
                                fmt::string_view format, fmt::format_args args);
 
@@ -20,8 +20,9 @@ template <class... Args>
 
 }  // namespace tutti::core
 
-/// Checks a condition that holds unless Tutti has a bug, in release builds too:
-/// `TUTTI_CHECK(condition, "format", values…)`. A mistake of the user is an `Error`, never a check.
+/// Aborts if `condition` is false, in release builds too. A false condition must mean a bug in
+/// Tutti: mistakes of users are reported as an `Error`. Usage: `TUTTI_CHECK(condition, "format",
+/// values…)`.
 #define TUTTI_CHECK(condition, ...)                  \
   (__builtin_expect(static_cast<bool>(condition), 1) \
        ? static_cast<void>(0)                        \

@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// The type of a tensor's elements. The numbers are those of the schema (core/proto/machine.proto).
+/// The type of a tensor's elements. The values equal those of the enum in core/proto/machine.proto.
 enum class DataType {
   kFloat32 = 1,
   kFloat64 = 2,

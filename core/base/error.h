@@ -13,8 +13,8 @@
 
 namespace tutti::core {
 
-/// A place in a text that a user wrote. Lines and columns count from 1; 0 means "the file as a
-/// whole".
+/// A location in a text that a user wrote. Lines and columns are counted from 1; line 0 means the
+/// file as a whole.
 struct Location {
   std::string file;
   int line = 0;
@@ -23,31 +23,33 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 };
 
-/// The kind of a problem, for programs and tests; it stays the same when the message is reworded.
+/// The kind of a problem, for programs and tests. The code does not change when a message is
+/// reworded.
 enum class ProblemCode : std::uint8_t {
-  kInvalid,       ///< an invalid value that fits none of the kinds below
+  kInvalid,       ///< a value is invalid for a reason that has no code of its own
   kSyntax,        ///< the text cannot be parsed at the reported place
   kMissing,       ///< a required value is missing
   kUnknownField,  ///< the message, table or command has no such field, column or option
-  kUnknownName,   ///< an unknown name, such as that of a machine, model, device or choice
-  kWrongType,     ///< a wrong type, such as a text in place of a number
-  kTooSmall,      ///< below the range
-  kTooLarge,      ///< above the range
-  kDuplicate,     ///< given twice
+  kUnknownName,   ///< a name is unknown, for example the name of a machine, model, device or choice
+  kWrongType,     ///< a value has the wrong type, for example text where a number is expected
+  kTooSmall,      ///< a value is below its range
+  kTooLarge,      ///< a value is above its range
+  kDuplicate,     ///< a setting or name occurs twice
   kConflict,      ///< two settings, or a strategy and its cluster, exclude each other
   kUnused,        ///< a setting has no effect where it is written
-  kUnsupported,   ///< valid, but not modelled
-  // Problems of runs, mostly of several processes:
-  kTimeout,       ///< no progress within the timeout
-  kLost,          ///< a worker, the coordinator or a connection is gone, silent, or never came
-  kWrongResult,   ///< a wrong result
-  kProtocol,      ///< another process sent an invalid message
-  kIncompatible,  ///< the processes have different versions, or made different plans of the same
+  kUnsupported,   ///< the input is valid, but Tutti does not model it
+  // The codes below are for problems of runs, mostly of runs with several processes.
+  kTimeout,      ///< there was no progress within the timeout
+  kLost,         ///< a worker, the coordinator or a connection failed, stopped responding, or never
+                 ///< appeared
+  kWrongResult,  ///< a collective gave a wrong result
+  kProtocol,     ///< another process sent an invalid message
+  kIncompatible,  ///< the processes have different versions, or made different plans from the same
                   ///< scenario
   kOutOfMemory,   ///< there is not enough memory
-  kSystem,        ///< the operating system, a device or a driver has refused something
+  kSystem,        ///< a call of the operating system, a device or a driver failed
   kDamaged,       ///< a file that Tutti wrote was changed or truncated
-  kStopped,       ///< stopped by the user, or by another process on the user's behalf
+  kStopped,       ///< the user stopped the run, directly or through another process
   kCount
 };
 /// Returns the name, in lower case with hyphens: "missing".
@@ -55,20 +57,20 @@ std::string_view to_string(ProblemCode code);
 /// Returns the code with this name.
 std::optional<ProblemCode> parse_problem_code(std::string_view name);
 
-/// The subject of a problem. `field`: a field of a schema with its message ("Network.latency_us"),
-/// a message ("Network"), a column of a table, an element of an XML file or its attribute ("gpu",
-/// "gpu.sm"), a variable of the environment
-/// ("NCCL_ALGO"), or an option of the command line ("--network"); empty if it is none of these.
+/// The code and the subject of a problem. `field` names the subject: a field of the schema with its
+/// message ("Network.latency_us"), a message ("Network"), a column of a table, an XML element or
+/// attribute ("gpu", "gpu.sm"), an environment variable ("NCCL_ALGO"), or a command-line option
+/// ("--network"). `field` is empty if the subject is none of these.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
-  /// The number of the worker at fault in a run of several; -1: no particular worker.
+  /// The worker that caused the problem, in a run with several workers; -1: no particular worker.
   std::int32_t worker = -1;
 
   bool operator==(const ProblemKind&) const = default;
 };
 
-/// One thing that is wrong with the input or the run: its location, what was found, and the remedy.
+/// One problem of the input or of a run. `text` says what was found and what to do.
 struct Problem {
   Location where;
   std::string text;
@@ -78,13 +80,13 @@ struct Problem {
 /// The cause of an error: an invalid request (exit status 2) or a failed run (exit status 1).
 enum class ErrorKind { kRequest, kRun };
 
-/// All problems that were found, not only the first.
+/// An error with all problems that were found, not only the first.
 class Error {
  public:
   Error(ErrorKind kind, std::vector<Problem> problems)
       : kind_(kind), problems_(std::move(problems)) {}
 
-  /// Returns the error of an invalid request with one problem; `where` may be empty.
+  /// Returns an error with one problem of an invalid request; `where` may be empty.
   static Error request(std::string text, Location where = {});
   static Error request(ProblemKind kind, std::string text, Location where = {});
   static Error run(std::string text);
@@ -92,7 +94,7 @@ class Error {
 
   [[nodiscard]] ErrorKind kind() const { return kind_; }
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
-  /// One line per problem, `file:line:column: text`.
+  /// Returns one line per problem: `file:line:column: text`.
   [[nodiscard]] std::string message() const;
 
  private:
@@ -103,7 +105,7 @@ class Error {
 template <class T>
 using Expected = tl::expected<T, Error>;
 
-/// Collects problems while a whole input is checked, so that the user gets all of them at once.
+/// Collects problems while an input is checked, so that one error reports all of them.
 class Problems {
  public:
   template <class... Args>
@@ -116,8 +118,8 @@ class Problems {
                 std::move(kind)});
   }
   void add(Problem problem);
-  /// Drops later problems at `where`: something is known to be wrong there, and they would only be
-  /// its consequences.
+  /// Ignores problems that are added at `where` from now on, because they would only be
+  /// consequences of a problem that was already reported there.
   void ignore_later_ones_at(const Location& where) {
     if (!full()) spoiled_.insert(where);
   }
@@ -126,13 +128,14 @@ class Problems {
   }
 
   [[nodiscard]] bool empty() const { return problems_.empty(); }
-  /// Grows with every problem, also with those that are not kept.
+  /// The number of problems that were added, including those beyond the limit, which are not kept.
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
-  /// True once the limit on kept problems is reached (the file is probably no scenario at all);
-  /// callers may then stop checking.
+  /// True once the limit on kept problems is reached; callers may then stop checking, because the
+  /// file is probably not a scenario at all.
   [[nodiscard]] bool full() const { return problems_.size() >= kMax; }
-  /// Returns the problems as an Error, in the order of the text; if the limit was reached, a last
-  /// line says so. REQUIRES: not empty.
+  /// Returns the problems as an Error, sorted by their position in the text. If the limit was
+  /// reached, the last problem says so.
+  /// REQUIRES: there is at least one problem.
   [[nodiscard]] tl::unexpected<Error> take();
 
  private:
@@ -146,7 +149,8 @@ class Problems {
 std::string to_string(const Location& where);
 std::string to_string(const Problem& problem);
 
-/// Returns "; did you mean "ring"?" with the candidate nearest to `written`, or "" if none is near.
+/// Returns a suffix for a message, such as `; did you mean "ring"?`, with the candidate nearest to
+/// `written`; empty if no candidate is near.
 std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates);
 
 }  // namespace tutti::core

@@ -12,14 +12,16 @@ enum class TextSource {
   kAnything  ///< pipes and devices too, such as /dev/stdin or <(…) on the command line
 };
 
-/// Returns the content of a text of at most 64 MiB. ERRORS: missing, a folder, unreadable, too
-/// large; not a regular file (kFile).
+/// Returns the content of a text file.
+/// ERRORS: the file is missing, unreadable, a folder or larger than 64 MiB; with kFile also: it is
+/// a pipe, device or socket.
 Expected<std::string> read_text_file(const std::string& path,
                                      TextSource source = TextSource::kFile);
 
-/// Succeeds if the path is that of a regular file, or does not exist (opening it then reports why).
-/// ERRORS: a folder, a pipe, a device or a socket; the message names it and what was expected
-/// (`wanted`: "a timeline").
+/// Succeeds if the path names a regular file, or does not exist (opening it then reports the
+/// reason).
+/// ERRORS: the path names a folder, pipe, device or socket; the message says which, and that a file
+/// with `wanted` ("a timeline") was expected.
 Expected<void> check_is_file(const std::string& path, const std::string& wanted);
 
 }  // namespace tutti::core

@@ -6,19 +6,20 @@
 
 namespace tutti::core {
 
-/// Numbers keys 0, 1, 2, … in the order in which they are added. The user keeps the keys, usually
-/// in a vector by number; the index is a hash table of 8 bytes per slot with linear probing, filled
-/// by up to two thirds. It replaces a std::unordered_map where millions of entries make the
-/// allocation of each one noticeable.
+/// A hash table that numbers keys 0, 1, 2, … in the order in which they are added. The caller
+/// stores the keys, usually in a vector indexed by number. The table uses linear probing, 8 bytes
+/// per slot, and a load factor of at most 2/3. FlatIndex replaces a std::unordered_map where one
+/// allocation for each of millions of entries would be too slow.
 ///
 ///     const auto [number, fresh] =
 ///         index.find_or_add(hash_of(key), [&](std::int32_t n) { return keys[n] == key; });
 ///     if (fresh) keys.push_back(key);
 class FlatIndex {
  public:
-  /// Returns the number of the key for which `is_it(number)` is true, or adds the next number.
-  /// `is_it` is called for keys whose hashes agree in their upper 32 bits. REQUIRES: less than 2^31
-  /// keys.
+  /// Returns the number of the key, and whether the key is new. A key is known if `is_it(number)`
+  /// is true for its number; `is_it` is called for all keys whose hashes have the same upper 32
+  /// bits.
+  /// REQUIRES: fewer than 2^31 keys.
   template <class IsIt>
   std::pair<std::int32_t, bool> find_or_add(std::uint64_t hash, const IsIt& is_it) {
     if (3 * (static_cast<std::size_t>(size_) + 1) > 2 * slots_.size()) grow();
@@ -32,7 +33,7 @@ class FlatIndex {
   }
   [[nodiscard]] std::int32_t size() const { return size_; }
 
-  /// Returns a hash of two numbers that differs in its upper bits even if they are small.
+  /// Returns a hash of two numbers. Small numbers affect its upper bits, too.
   static std::uint64_t hash_of(std::uint64_t a, std::uint64_t b) {
     std::uint64_t z = (a * 0x9e37'79b9'7f4a'7c15u) ^ (b + 0x7f4a'7c15u);
     z = (z ^ (z >> 29)) * 0xbf58'476d'1ce4'e5b9u;

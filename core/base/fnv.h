@@ -9,21 +9,23 @@
 
 namespace tutti::core {
 
-/// The 64-bit FNV-1a hash: detects differences, but does not protect against forgery.
+/// The 64-bit FNV-1a hash, which detects accidental differences, but does not protect against
+/// forgery.
 class Fnv {
  public:
   void byte(std::uint8_t value) { state_ = (state_ ^ value) * 0x100000001b3u; }
   void bytes(std::string_view text) {
     for (const char c : text) byte(static_cast<std::uint8_t>(c));
   }
-  /// Adds bytes as words of eight, the remaining ones as one word: several times as fast for large
-  /// buffers. The hash differs from that of bytes().
+  /// Adds the bytes in words of eight; the last word may be shorter. For large buffers, words() is
+  /// several times as fast as bytes(). It gives a different hash.
   void words(std::span<const std::byte> bytes) {
     for (std::size_t at = 0; at < bytes.size(); at += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
       state_ = (state_ ^ word) * 0x100000001b3u;
-      state_ ^= state_ >> 32;  // else the upper bits of words would only reach the upper bits
+      state_ ^= state_ >> 32;  // otherwise the upper bits of a word would only affect the upper
+                               // bits of the hash
     }
   }
   [[nodiscard]] std::uint64_t value() const { return state_; }

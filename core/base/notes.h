@@ -1,7 +1,7 @@
 #pragma once
 
-// Notes explain those parts of a plan that a user might not expect. The sentence is for people; the
-// code is for programs and tests, and stays the same when the sentence is reworded.
+// Notes explain those parts of a plan that a user might not expect. A note has a sentence for
+// people, and a code for programs and tests, which does not change when the sentence is reworded.
 
 #include <algorithm>
 #include <string>
@@ -14,8 +14,7 @@
 namespace tutti::core {
 
 struct Note {
-  std::string_view
-      code;  ///< subject and statement, such as "tensorflow.auto-is-ring"; a string literal
+  std::string_view code;  ///< subject and statement: "tensorflow.auto-is-ring"; a string literal
   std::string text;
 
   bool operator==(const Note&) const = default;
@@ -24,7 +23,7 @@ struct Note {
 /// A list of notes in the order in which they were added, without repeated texts.
 class Notes {
  public:
-  /// Adds a note. `code` must outlive the notes: a string literal.
+  /// Adds a note. `code` must outlive the notes, so it should be a string literal.
   template <class... Args>
   void add(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
     add(Note{code, fmt::format(format, std::forward<Args>(args)...)});

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Returns the decimal whole number that `text` consists of; nullopt if it is none, or does not fit
-/// the type.
+/// Parses the whole text as a decimal integer. Returns nullopt if the text is not an integer, or
+/// the integer does not fit the type.
 template <std::integral Number>
 std::optional<Number> whole_number(std::string_view text) {
   Number number = 0;
@@ -20,11 +20,11 @@ std::optional<Number> whole_number(std::string_view text) {
   return number;
 }
 
-/// Returns the finite number that `text` consists of; nullopt if it is none.
+/// Parses the whole text as a finite number. Returns nullopt if the text is not a finite number.
 std::optional<double> number_of(const std::string& text);
 
-/// Returns the number if it lies between `least` and `most`. Otherwise adds a problem at `where`
-/// that calls it `what`, and returns nullopt.
+/// Parses `text` and returns the number if it is between `least` and `most`. Otherwise adds a
+/// problem at `where`, in which the number is called `what`, and returns nullopt.
 std::optional<double> read_number(const std::string& text, const Location& where,
                                   const std::string& what, double least, double most,
                                   Problems& problems);

@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// The SplitMix64 generator: small, fast, and the same numbers on every platform. Seeds that differ
-/// in one bit give unrelated streams.
+/// The SplitMix64 random number generator. The numbers are the same on every platform, and seeds
+/// that differ in one bit give unrelated streams.
 /// SOURCE: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 class Random {
  public:

@@ -4,18 +4,18 @@
 
 namespace tutti::core {
 
-/// Describes the progress of a piece of work and the estimated time left.
+/// Formats the progress of a task and an estimate of the remaining time.
 class TimeLeft {
  public:
-  /// Returns "43 %, 12 s left" when `share` of the work (0 … 1) is done, `seconds` after it began.
-  /// Calls come in order of time. If the share grows in steps (a run counts training steps), the
-  /// time left falls in between them. The time is omitted until it can be estimated, and if the
-  /// estimate has turned out too short.
+  /// Returns "43 %, 12 s left", given the completed share of the work (0 … 1) and the seconds since
+  /// the work began. Calls must be in order of time. While the share stays the same, the time left
+  /// counts down. The time is omitted while too little is done to estimate it, and once the
+  /// estimate has run out.
   std::string text(double share, double seconds);
 
  private:
-  double share_ = 0;    ///< the share of the latest call
-  double seconds_ = 0;  ///< time of the first report of this share, in seconds
+  double share_ = 0;    ///< share at the latest call
+  double seconds_ = 0;  ///< time of the first call with this share, in seconds
 };
 
 }  // namespace tutti::core

@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// A whole number of some unit, which cannot be mixed with another unit by accident. Arithmetic
-/// stays inside the unit; `count()` converts to a plain number.
+/// An integer with a unit. The compiler rejects arithmetic that mixes units; `count()` returns the
+/// plain number.
 template <class Unit>
 class Quantity {
  public:
@@ -41,24 +41,24 @@ class Quantity {
   std::int64_t count_ = 0;
 };
 
-/// A point in virtual time, or a length of it, in picoseconds. int64 reaches 106 days.
+/// A point in virtual time, or a duration, in picoseconds. The largest value is 106 days.
 using Time = Quantity<struct PicosecondTag>;
 
 /// A number of bytes.
 using Bytes = Quantity<struct ByteTag>;
 
-/// A rate in bytes per second; always a whole number, so that times are exact.
+/// A rate in whole bytes per second, so that times computed from it are exact.
 using Bandwidth = Quantity<struct BytesPerSecondTag>;
 
-/// Holds products of two 64-bit numbers. (The type is an extension of gcc and clang, so only this
-/// line names it.)
+/// An unsigned integer that can hold the product of two 64-bit numbers. (unsigned __int128 is an
+/// extension of GCC and Clang, so only this line names it.)
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-/// Later than any event: "not known yet", "never".
+/// A time later than any event, which stands for "never" or "not known yet".
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
-/// No single duration is longer than this (40 hours): longer ones saturate here. Sixteen of them
-/// still fit under `kHorizon`.
+/// The longest duration (40 hours); longer durations saturate at this value. `kHorizon` is 32 times
+/// as long.
 inline constexpr Time kLongestDuration{std::int64_t{1} << 57};
 /// A run that reaches this virtual time (53 days) is stopped with an error.
 inline constexpr Time kHorizon{std::int64_t{1} << 62};
@@ -68,10 +68,11 @@ constexpr Time nanoseconds(std::int64_t n) { return Time(n * 1'000); }
 constexpr Time microseconds(std::int64_t n) { return Time(n * 1'000'000); }
 constexpr Time milliseconds(std::int64_t n) { return Time(n * 1'000'000'000); }
 
-/// The nearest picosecond to `us` microseconds. REQUIRES: finite, and below `kLongestDuration`.
+/// Returns `us` microseconds, rounded to the nearest picosecond.
+/// REQUIRES: `us` is finite, and the result is below `kLongestDuration`.
 Time time_from_us(double us);
-/// The nearest whole number of bytes per second to `gb_per_s` · 10^9. REQUIRES: finite, 0 ≤
-/// gb_per_s < 9·10^9.
+/// Returns `gb_per_s` · 10^9 bytes per second, rounded to the nearest integer.
+/// REQUIRES: 0 ≤ gb_per_s < 9·10^9, and finite.
 Bandwidth bandwidth_from_gb_per_s(double gb_per_s);
 
 inline double to_us(Time t) { return static_cast<double>(t.count()) / 1e6; }
@@ -84,17 +85,18 @@ constexpr double share(Time part, Time whole) {
                         : 0;
 }
 
-/// Returns how long `bytes` take at `rate`, rounded up to the next picosecond: a message has
-/// arrived when its last bit has.
-/// This is the only rounding that the simulator does. Saturates at `kLongestDuration`.
+/// Returns the time that `bytes` take at `rate`, rounded up to a picosecond: a message has arrived
+/// when its last bit has arrived. transfer_time() is the only place where the simulator rounds
+/// times. The result saturates at `kLongestDuration`.
 /// REQUIRES: bytes ≥ 0, rate > 0.
 Time transfer_time(Bytes bytes, Bandwidth rate);
-/// Returns the transfer time of `times` · `bytes`, a product that may not fit into 64 bits.
+/// Returns the transfer time of `times` · `bytes`; the product may exceed 64 bits.
 /// REQUIRES: times ≥ 0.
 Time transfer_time(std::int64_t times, Bytes bytes, Bandwidth rate);
 
-/// Returns `t` + `duration`, saturating a little beyond `kHorizon`, so that nothing overflows
-/// before the run is stopped. REQUIRES: duration ≤ kLongestDuration.
+/// Returns `t` + `duration`, saturating at `kHorizon` + `kLongestDuration`, so that no time
+/// overflows before the run is stopped.
+/// REQUIRES: duration ≤ kLongestDuration.
 constexpr Time later(Time t, Time duration) {
   const Time sum = t + duration;
   return sum < kHorizon + kLongestDuration ? sum : kHorizon + kLongestDuration;

@@ -12,22 +12,26 @@ namespace tutti::core {
 
 struct CalibrationRequest {
   std::vector<std::string> timelines;  ///< paths of timelines
-  /// Also use the mean times of lane steps in timelines, by pack and kind of step.
+  /// True: fit also to the mean times of the lane steps in timelines, one mean for each pack and
+  /// kind of step.
   bool lane_steps = false;
-  std::vector<std::string> logs;  ///< paths of logs
-  /// The names of parameters that are not fitted; "pcie" selects all that begin with it.
+  std::vector<std::string> logs;  ///< paths of logs of nccl-tests or tutti perf
+  /// The names of parameters that are not fitted; "pcie" selects "pcie.latency" and
+  /// "pcie.bandwidth".
   std::vector<std::string> keep;
 };
 
 struct CalibratedFigure {
   ClusterFigure figure;
   Determination determination = Determination::kInsensitive;
-  double value = 0;  ///< calibrated value in microseconds or GB/s
-  double low = 0;    ///< lower end of the 95 % interval; kDetermined
+  double value = 0;  ///< calibrated value, in µs or GB/s
+  double low = 0;    ///< lower end of the 95 % interval; 0 unless kDetermined
   double high = 0;
-  std::string confounded_with;  ///< name of another figure; kConfounded
+  std::string confounded_with;  ///< for kConfounded: the name of the parameter that explains the
+                                ///< times equally well
 
-  /// Returns the reason why the parameter was not fitted; empty if it was.
+  /// Returns the reason why the parameter has no fitted value with an interval; empty if it has
+  /// one.
   [[nodiscard]] std::string why() const;
 };
 
@@ -35,12 +39,12 @@ struct CalibratedTime {
   std::string source;
   std::string what;
   double measured_us = 0;
-  double before_us = 0;  ///< predicted with the figures of the scenario
-  double after_us = 0;   ///< predicted with the calibrated figures
+  double before_us = 0;  ///< predicted with the scenario's own parameters
+  double after_us = 0;   ///< predicted with the calibrated parameters
 };
 
-/// The error of predictions: the larger of prediction and measurement divided by the smaller, minus
-/// one.
+/// The median and the largest error of predictions. The error of one prediction is the larger of
+/// the predicted and the measured time divided by the smaller one, minus 1.
 struct CalibrationError {
   double median = 0;
   double worst = 0;
@@ -50,18 +54,20 @@ struct Calibration {
   std::vector<CalibratedFigure> figures;
   std::vector<CalibratedTime> times;
   CalibrationError before, after;
-  /// Whole training steps: they are not fitted, but are what a calibration is meant to predict.
+  /// The times of whole training steps, which are not fitted. They show how well the calibrated
+  /// cluster predicts training steps.
   std::vector<CalibratedTime> steps;
   std::vector<std::string> notes;
-  std::string cluster_text;  ///< text of the calibrated cluster, for a cluster file
+  std::string cluster_text;  ///< content of a cluster file for the calibrated cluster
   bool cancelled = false;
 };
 
-/// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times:
-/// logarithms of parameters against logarithms of times. The result is deterministic and does not
-/// depend on the order or the names of the files. ERRORS: files that do not match the scenario
-/// (add_timelines, add_logs); fewer than two times; unknown names in `keep`; a failed simulation
-/// with the scenario's own parameters.
+/// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times. The
+/// fit is over the logarithms of parameters and times. The result does not depend on the order or
+/// the names of the files.
+/// ERRORS: a file does not match the scenario (add_timelines, add_logs); there are fewer than two
+/// measured times; `keep` has an unknown name; the simulation fails with the scenario's own
+/// parameters.
 Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request,
                                 Executor& simulator, const Library& library,
                                 const RunControl& control);

@@ -19,76 +19,79 @@ class Scenario;
 
 namespace tutti::core {
 
-/// A cluster parameter that calibration may change. All parts or links of a kind that had the same
-/// value share one parameter, so that a cluster of any size has only a few.
+/// A cluster parameter that calibration may change. All parts or links of a kind with the same
+/// value in the scenario share one parameter, so a cluster of any size has only a few parameters.
 struct ClusterFigure {
   enum class Kind { kLatency, kRate, kLaunch };
   Kind kind = Kind::kRate;
-  /// For example "network.latency", or "nvlink.bandwidth:40" if several parameters have that name.
+  /// For example "network.latency". If links of a kind have several values, the name ends with the
+  /// value: "nvlink.bandwidth:40".
   std::string name;
   std::string about;  ///< description in words
-  double before = 0;  ///< value in the scenario, in microseconds or GB/s
+  double before = 0;  ///< value in the scenario, in µs or GB/s
   double least = 0;
   double most = 0;
-  double guess = 0;  ///< for an outlier: the value estimated from messages; 0: start at `before`
+  double guess = 0;  ///< for an outlier, the value estimated from its messages, at which the fit
+                     ///< starts; 0: it starts at `before`
 
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
 
-/// The text of the `source` field of a calibrated parameter.
+/// The value of a calibrated parameter, and the text for its `source` field.
 struct FigureSource {
   double value = 0;
-  std::string text;  ///< "fitted, 95 % interval 11.8 to 12.4"; empty: the figure was not changed
+  std::string text;  ///< "fitted, 95 % interval 11.8 to 12.4"; empty: the parameter was not changed
 };
 
-/// The range of measured sizes, from the smallest to the largest pack or buffer; 0: unknown.
+/// The smallest and the largest pack or buffer that a cluster was fitted to; 0: unknown.
 struct FittedTo {
   Bytes least;
   Bytes most;
 };
 
-/// The cluster of a scenario, with its machines written out, and its parameters.
+/// A scenario's cluster, with its machine files included, and the cluster's parameters.
 class ClusterFigures {
  public:
-  /// Reads the scenario `text`; `path` is its file. ERRORS: problems in the scenario or in a file
-  /// that it names.
+  /// Reads the cluster from the scenario `text`, whose file is `path`.
+  /// ERRORS: the scenario, or a file that it names, is invalid.
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
                                      const Library& library);
-  /// Returns the same cluster with separate parameters for these outliers: their workers get
-  /// machines of their own.
+  /// Returns the same cluster with separate parameters for these outliers: each of their workers
+  /// gets its own machine.
   [[nodiscard]] ClusterFigures with_outliers(const std::vector<Outlier>& outlier) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
   ~ClusterFigures();
 
   [[nodiscard]] const std::vector<ClusterFigure>& list() const { return figures_; }
-  /// Parameters that cannot be calibrated, and the reasons, as sentences.
+  /// Returns one sentence for each parameter that cannot be calibrated, with the reason.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Returns a text that is equal for two clusters with the same structure: see structure_of().
+  /// Returns a text that is equal for two clusters with the same structure; see structure_of().
   [[nodiscard]] std::string structure() const;
 
-  /// States in the cluster that hosts add no overhead: measured times contain the host overhead
-  /// already, so parameters of links that are fitted to them contain it too.
+  /// Sets the host overhead of a TCP network to OFF. Measured times contain the host overhead, so
+  /// link parameters that are fitted to them contain it, too.
   void leave_out_hosts();
 
-  /// Replaces the cluster of `scenario` by the one with these values (in the order of list()), and
-  /// its launch overhead if that is a parameter.
+  /// Replaces the cluster of `scenario` by this cluster with the given values, which are in the
+  /// order of list(). Also sets the launch overhead of `scenario` if that is a parameter.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 
-  /// Returns the cluster with these values as a file for `cluster { file: … }`; the file states the
-  /// measurements that it was fitted to.
+  /// Returns the cluster with these values as the content of a file for `cluster { file: … }`. The
+  /// file states the range of sizes that it was fitted to.
   [[nodiscard]] std::string text(const std::vector<FigureSource>& values,
                                  const FittedTo& fitted_to = {}) const;
 
  private:
-  /// The field of the cluster that a parameter sets. `machine` is -1 for the network.
+  /// A field of the cluster that a parameter sets. `machine` is -1 for the network.
   struct Place {
     enum class Field { kLatency, kBandwidth, kReduce, kCopy, kLaunch } field = Field::kLatency;
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
     int index = 0;
-    /// The field is only raised to the value, so that it does not limit what was measured.
+    /// True: a field below the value is raised to it, and a larger field is not lowered, so that
+    /// this field does not limit the measured rate.
     bool at_least = false;
   };
 
@@ -99,7 +102,7 @@ class ClusterFigures {
   void add_links();
   void add_devices();
   void make_names_distinct();
-  /// Returns the outlier there; null if there is none.
+  /// Returns the outlier of this machine, part and figure; null if there is none.
   [[nodiscard]] const Outlier* outlier_at(int machine, Outlier::What what, Outlier::Figure figure,
                                           const std::string& part,
                                           const std::string& other = "") const;
@@ -109,10 +112,10 @@ class ClusterFigures {
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
   std::vector<Outlier> outliers_;
-  /// The worker of each machine that belongs to a single worker.
+  /// For each machine that belongs to a single worker: that worker.
   std::map<int, std::int64_t> worker_of_;
   std::vector<ClusterFigure> figures_;
-  std::vector<std::vector<Place>> places_;  ///< places of each figure
+  std::vector<std::vector<Place>> places_;  ///< by parameter: the fields that it sets
   std::vector<std::string> notes_;
 };
 

@@ -6,37 +6,42 @@
 
 namespace tutti::core {
 
-/// The Jacobian by columns: the derivatives of all residuals by one unknown each.
+/// The Jacobian, by columns: column u has the derivatives of all residuals with respect to unknown
+/// u.
 using Columns = std::vector<std::vector<double>>;
 
-/// The unknowns that the residuals determine at a point, their intervals, and the reasons why the
-/// others are not determined.
+/// The unknowns that the residuals determine at a point, with their intervals. For each other
+/// unknown, `unknowns` has the reason why it is not determined.
 struct DeterminedUnknowns {
   std::vector<int> chosen;
   std::vector<FittedUnknown> unknowns;  ///< all unknowns; `value` is not set
 };
 
-/// Chooses unknowns greedily: the next is always the unknown with the largest effect on the
-/// residuals that the chosen ones cannot reproduce, as long as its interval stays within
-/// `problem.widest`. `columns` are derivatives at the point; `deviation` is the standard deviation
-/// of a residual.
+/// Chooses unknowns greedily (QR with column pivoting). The next unknown is the one with the
+/// largest effect on the residuals that the unknowns chosen before cannot reproduce. The choice
+/// ends when the interval of the next unknown would be wider than `problem.widest`. `deviation` is
+/// the standard deviation of a residual.
 DeterminedUnknowns determined(const FitProblem& problem, const Columns& columns, double deviation);
 
-/// Computes the intervals of `candidates`, and drops those that are too wide, beginning with the
-/// last.
+/// Computes the intervals of `candidates`. Removes candidates with too wide intervals, the last of
+/// them first, until all intervals are narrow enough.
 DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, double deviation,
                              std::vector<int> candidates);
 
-/// Statistics of the residuals of a robust regression: how far the loss is from quadratic.
+/// The scale of the loss, and the standard deviation of the residuals, of a robust regression.
 struct RobustScale {
-  double scale = 0;      ///< residual at which the loss turns from quadratic to linear
+  double scale = 0;      ///< residual at which the loss changes from quadratic to linear
   double deviation = 0;  ///< standard deviation such that deviation^2 (J^T J)^-1 is the covariance
 };
-/// `unknowns` is the number of fitted unknowns. Never below `resolution`.
+/// Returns the scale of the loss for the next fit, and the deviation of the residuals under the
+/// current `scale`. `unknowns` is the number of fitted unknowns. The deviation is at least
+/// `resolution`.
 RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns,
                          double resolution);
 
-/// Returns half of a 95 % interval in standard deviations. REQUIRES: degrees > 0.
+/// Returns the half-width of a 95 % interval in standard deviations: the 97.5 % quantile of
+/// Student's distribution with `degrees` degrees of freedom.
+/// REQUIRES: degrees > 0.
 double student_factor(std::size_t degrees);
 
 }  // namespace tutti::core

@@ -15,21 +15,24 @@ namespace tutti::core {
 
 /// A measured time.
 struct Measurement {
-  std::string source;  ///< names of the files with the measurement
-  std::string what;    ///< the measured object: "pack 3, 17.3 MB", "65536 bytes"
+  std::string source;  ///< names of the files that the time was read from
+  std::string what;    ///< the measured object: the pack or the size of the buffer ("pack 3, 17.3
+                       ///< MB", "65536 bytes")
   TimeKey key;
   double us = 0;     ///< median of the repetitions
   Bytes bytes = {};  ///< size of the pack, or of the collective's buffer
 };
 
-/// A measured scenario: the input of the simulator, and the expected times.
+/// A scenario whose times were measured: the simulator's input, and the times that it should
+/// predict.
 struct Experiment {
-  std::string file;    ///< path of the scenario, to which its relative paths refer
+  std::string file;    ///< path of the scenario; relative paths in the scenario refer to its folder
   std::string source;  ///< for reports: "mine.textproto, run over tcp"
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
   RunTimes::Detail detail = RunTimes::Detail::kPacks;
-  /// Shown next to its prediction but not fitted, because most of it may be computation.
+  /// The measured time of a training step, which is reported but not fitted, because most of it may
+  /// be computation.
   std::optional<double> step_us;
 
   Experiment();
@@ -38,25 +41,26 @@ struct Experiment {
   ~Experiment();
 };
 
-/// All experiments, and notes for the user.
+/// The experiments of a calibration, and notes for the user.
 struct Experiments {
   std::vector<Experiment> list;
   std::vector<std::string> notes;
 };
 
-/// Adds timelines of runs on the scenario's cluster; runs of the same scenario count as
-/// repetitions. The workload and the strategy are those of each timeline, not those of `scenario`.
-/// ERRORS: a timeline is unreadable, truncated or of another cluster; no step ended; lane steps are
-/// requested but not recorded; the scenario in it can no longer be read.
+/// Adds the timelines of runs on the same cluster as `figures`. Runs with the same scenario text
+/// count as repetitions. Workload and strategy come from the scenario in each timeline.
+/// ERRORS: a timeline is unreadable, truncated or of another cluster; no step ended in it; lane
+/// steps are requested, but it has none; the scenario in it can no longer be read.
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
                              const ClusterFigures& figures, const Library& library,
                              Experiments& experiments);
 
-/// Adds logs of nccl-tests or tutti perf, which ran the scenario's algorithm on its whole cluster.
-/// The time of a size is the median over all tables, in place and, if it moves the same data, out
-/// of place; out-of-place times that include a copy are used only if there are no others. ERRORS: a
-/// log is unreadable or inconsistent, has another number of ranks, or types that Tutti does not
-/// reduce.
+/// Adds logs of nccl-tests or `tutti perf` that ran the scenario's algorithm on its whole cluster.
+/// The time of a size is the median over all tables. Out-of-place times count like in-place times
+/// if both move the same data. Out-of-place times that include a copy are used only if there are no
+/// in-place times.
+/// ERRORS: a log is unreadable or inconsistent, has another number of ranks, or has types that
+/// Tutti does not reduce.
 Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,
                         Experiments& experiments);
 
@@ -65,7 +69,8 @@ struct Prediction {
   std::vector<double> us;  ///< predicted time of each measurement
   std::optional<double> step_us;
 };
-/// ERRORS: the parameters make the scenario invalid (one is out of range), or the run fails.
+/// Simulates an experiment with the given values of the parameters.
+/// ERRORS: a value is out of range, so that the scenario is invalid; the simulation fails.
 Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures& figures,
                              const std::vector<double>& values, Executor& simulator,
                              const Library& library, const RunControl& control);

@@ -11,22 +11,23 @@
 
 namespace tutti::core {
 
-/// The key of comparable times: the kind of step and the number of bytes.
+/// Times are comparable if they have the same kind of step and the same number of bytes.
 using SameLength = std::pair<std::int32_t, std::int64_t>;
-using Samples = std::map<SameLength, std::vector<double>>;  ///< times in microseconds
+using Samples = std::map<SameLength, std::vector<double>>;  ///< times in µs
 
-/// The relation of a link or device to others with the same stated parameters.
+/// The speed of a route or device relative to others with the same stated parameters.
 struct RelativeSlowdown {
-  /// The factor on the time per byte, without the constant time per message. 1 if the difference of
-  /// the longest messages may be random.
+  /// The factor on the time per byte, without the constant time per message. 1 if the longest
+  /// messages differ by no more than their scatter.
   double slower = 1;
-  /// The constant time per message, of this one and of most others. Known if it is at least a tenth
-  /// of the time of the shortest messages.
+  /// The constant time per message, of this route or device and of the reference. Known if it is at
+  /// least a tenth of the time of the shortest messages.
   std::optional<double> latency_us, usual_latency_us;
-  /// The scatter of the times of one short message; smaller latencies cannot be determined.
+  /// The scatter of the times of short messages. Smaller differences of latencies may be random.
   double scatter_us = 0;
 
-  /// Returns the ratio of its latency to that of others; 1 if the difference may be random.
+  /// Returns the ratio of the latency to the reference latency; 1 if the difference may be random;
+  /// nullopt if the latency is unknown.
   [[nodiscard]] std::optional<double> later() const {
     if (!latency_us) return std::nullopt;
     return std::abs(*latency_us - *usual_latency_us) <= scatter_us
@@ -35,15 +36,18 @@ struct RelativeSlowdown {
   }
 };
 
-/// The quantile of the others that is the reference: 0 is the fastest, 1 the slowest.
+/// The quantile of all compared times that is the reference: 0 is the fastest, 1 the slowest.
 using Usual = double;
 
-/// Returns the relative slowdown of each, among those with the same `stated` value; entries without
-/// a second one of their class, or with too few message lengths, are missing. The time of a length
-/// is its lower decile, and the rate is the slope over the reference times (Theil-Sen), so that
-/// latencies and single extreme times do not affect it; at least two lengths that differ by half
-/// are needed. The latency is the remaining time of the shortest length, for the kind of step with
-/// the smallest remainder.
+/// Returns the relative slowdown of each entry among all entries with the same `stated` value.
+/// Entries that cannot be compared, because they are the only one of their class or have too few
+/// message lengths, are missing in the result.
+///
+/// The time of a message length is the lower decile of its samples. The slowdown is the slope of an
+/// entry's times over the reference times (Theil-Sen estimator), so neither latencies nor single
+/// extreme times affect it. The estimate needs two lengths whose reference times differ by a factor
+/// of at least 1.5. The latency is the part of the shortest length's time that is not transfer; of
+/// several kinds of step, the one with the smallest reference latency counts.
 template <class Key>
 std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>& all,
                                                    const std::map<Key, std::string>& stated,
@@ -51,7 +55,7 @@ std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>&
 
 namespace slowdown {
 
-/// One message length: its own time, and the reference time.
+/// The times of one message length: of the entry itself, and of the reference.
 struct Point {
   std::int32_t kind = 0;
   double bytes = 0;
@@ -60,7 +64,7 @@ struct Point {
   double scatter_us = 0;
 };
 double low_decile(std::vector<double> us);
-/// Returns the difference between median and lower decile.
+/// Returns the difference between the median and the lower decile.
 double scatter(const std::vector<double>& us);
 double usual_of(std::vector<double> us, Usual usual);
 std::optional<RelativeSlowdown> of(const std::vector<Point>& points);

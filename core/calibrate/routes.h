@@ -14,7 +14,7 @@ namespace tutti::core {
 using DeviceAt = std::pair<std::int32_t, std::string>;  ///< worker and name of the device
 using Ends = std::pair<DeviceAt, DeviceAt>;             ///< sender and receiver
 
-/// A link or card on a message's route that other messages may share, and its stated bandwidth.
+/// A link or card on the route of a message, and its stated bandwidth.
 struct Resource {
   Outlier outlier;
   Bandwidth stated;
@@ -23,40 +23,43 @@ struct Resource {
 
 struct Route {
   std::vector<Resource> resources;  ///< in the order of the route
-  std::string stated;               ///< kinds, rates and latencies of its links
+  std::string stated;  ///< kinds, bandwidths and latencies of its links; equal for comparable
+                       ///< routes
 };
 
-/// Measurements of messages between devices, and of additions on devices, from timelines.
+/// The measured times of messages between devices, and of additions on devices, from all timelines.
 struct Heard {
   std::map<Ends, Samples> messages;
-  /// Times of the same messages since they were sent, which include latencies.
+  /// Times of the same messages, counted from when the sender reached the message; these include
+  /// the latency even if the receiver was late.
   std::map<Ends, Samples> ways;
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
   std::map<DeviceAt, std::string> devices;  ///< stated parameters of each device
-  /// Pairs with little data only because their messages shared links with others, so that their
-  /// times include waiting.
+  /// The number of pairs of devices that cannot be compared because too many of their messages
+  /// shared links with other messages.
   int crowded = 0;
   bool lane_steps = false;  ///< true if any timeline recorded lane steps
-  bool in_memory = false;   ///< true if devices of some timelines were in the memory of their
-                            ///< workers (RunInfo::devices_in_memory)
+  bool in_memory = false;   ///< true if some timelines emulated devices in their worker's memory
+                            ///< (RunInfo::devices_in_memory)
   int steps = 0;
-  /// For each step in which workers waited for a core for more than kMuchWait of the time with
-  /// packs in flight: that share.
+  /// For each step in which workers waited too long for a CPU core (kMuchWait): the time that they
+  /// waited, as a share of the time with packs in flight.
   std::vector<double> waits;
-  /// Timelines in which only some packs go through host memory, so that the ends of a message do
-  /// not determine its route; they are ignored.
+  /// Timelines that were ignored because some of their packs are staged through host memory and
+  /// others are not, so that sender and receiver do not determine the route.
   std::vector<std::string> staged_differently;
 };
 
-/// The share of waiting for cores, of the time with packs in flight, above which a step is not used
-/// to find outliers.
+/// A step is not used to find outliers if workers waited for CPU cores for more than this share of
+/// the time with packs in flight.
 inline constexpr double kMuchWait = 0.1;
 
-/// Collects the measurements of timelines. Steps in which workers waited for a core are ignored,
-/// because the wait would look like a slow link, and so are links and devices that were not real.
-/// Only messages that shared no link with others count, except for others of their own pack between
-/// the same devices. ERRORS: a timeline, or the scenario in it, cannot be read.
+/// Collects the times of messages and additions from timelines. Steps in which workers waited too
+/// long for CPU cores are ignored, because the wait would look like a slow link. Emulated links and
+/// devices are ignored, too. A message counts only if it shared no link with other messages, except
+/// messages of the same pack between the same devices.
+/// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines,
                      const Library& library);
 

@@ -10,7 +10,7 @@
 
 namespace tutti::core {
 
-/// Selects times of a run: of a pack in flight, or of the lane steps of one kind that moved it.
+/// Identifies a time of a run: that of a whole pack, or that of the pack's lane steps of one kind.
 struct TimeKey {
   std::int32_t pack = 0;
   std::int32_t step_kind = kPack;  ///< a StepKind, or kPack for the pack as a whole
@@ -20,10 +20,11 @@ struct TimeKey {
   static constexpr std::int32_t kPack = -1;
 };
 
-/// Collects the times of a run that are compared with a prediction. For packs: from the start on
-/// the last replica to the end on the last rank. For lane steps, without their waiting time: the
-/// mean over the recorded ones. For each device: the lower decile of the times of messages to it,
-/// which late receivers can only increase (message_times.h), and of additions on it.
+/// Collects those times of a run that a prediction is compared with. The time of a pack is from the
+/// start on the last replica to the end on the last rank. The time of a kind of lane step is the
+/// mean over the recorded steps, without waiting. The time of a device is the lower decile of the
+/// times of messages to it, or of additions on it. (The lower decile is used because a late
+/// receiver can only increase the time of a message; see message_times.h.)
 class RunTimes : public DeafSink {
  public:
   enum class Detail {
@@ -38,9 +39,9 @@ class RunTimes : public DeafSink {
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
 
-  /// Medians over the completed steps (per device: deciles over all of them), without the first if
-  /// there are others, because its caches and connections are cold. In microseconds; only positive
-  /// times.
+  /// Returns the times in µs: medians over the completed training steps, and for devices lower
+  /// deciles over all of them. The first training step is left out if there are others, because
+  /// caches and connections are cold then. Times that are not positive are left out.
   [[nodiscard]] std::map<TimeKey, double> us() const;
   /// Returns the time of a training step; nullopt if none ended.
   [[nodiscard]] std::optional<double> step_us() const;
@@ -51,7 +52,7 @@ class RunTimes : public DeafSink {
   MessageTimes messages_;
   std::map<TrackId, std::string> devices_;
   std::map<std::int32_t, Time> steps_;
-  /// Samples of each time, by training step.
+  /// The samples of each time, by training step.
   std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;
 };
 

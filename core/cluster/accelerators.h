@@ -10,13 +10,13 @@
 
 namespace tutti::core {
 
-/// The devices that each task's server lists: "GPU:0", or in full
+/// For each task, the names of the devices that its server lists: "GPU:0", or the full name
 /// "/job:worker/replica:0/task:0/device:GPU:0".
 using ListedDevices = std::map<TfConfigTask, std::vector<std::string>>;
 
-/// Returns how many accelerators of each type `task` has, by default the task that the
-/// configuration names as its own. CPUs do not count. Empty if the task does not exist, or has
-/// none.
+/// Returns the number of accelerators of `task` by type; CPUs are not counted. The default is the
+/// configuration's own task (TF_CONFIG's "task"). Empty if the task is not listed or has no
+/// accelerators.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/cluster_resolver.py, num_accelerators,
 /// get_accelerator_devices; tfconfig_cluster_resolver.py, num_accelerators.
 std::map<std::string, std::int64_t> num_accelerators(

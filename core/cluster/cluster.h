@@ -14,42 +14,44 @@
 
 namespace tutti::core {
 
-/// A device or network card: part `part` of worker `worker`'s machine. Switch s of the network is
-/// {-1, -1 - s}.
+/// Identifies a device or network card: part number `part` of the machine of worker `worker`.
+/// Switch s of the network is {-1, -1 - s}.
 struct PartId {
   std::int32_t worker = 0;
   std::int32_t part = 0;
   auto operator<=>(const PartId&) const = default;
 };
 
-/// A directed link of the cluster. Links between switches of the network come first, then those of
-/// each worker in turn, so that nothing has to be stored per link.
+/// The number of a directed link of the cluster. Links between switches of the network are numbered
+/// first, then the links of each worker in order. A link is computed from its number, so nothing is
+/// stored per link.
 using LinkId = std::int64_t;
 
 /// The network between the workers' network cards.
 struct Network {
   enum class Kind { kOneSwitch, kRails, kFatTree, kDragonfly };
   Kind kind = Kind::kOneSwitch;
-  /// The upper limit of a port's bandwidth; within it, a port is as fast as its card.
+  /// The upper limit of a switch port's bandwidth. Below this limit, a port is as fast as its card.
   std::optional<Bandwidth> port_bandwidth;
-  /// One way, card to card over one switch; half of it applies on the way up to the switch, half on
-  /// the way down.
+  /// The one-way latency from card to card over one switch. Half of it applies to the link up to
+  /// the switch, the other half to the link down.
   Time latency;
   std::string source;
-  /// The upper limit of every message's bandwidth over the network, however fast the ports are.
+  /// The upper limit of the bandwidth of each message over the network, in addition to the limits
+  /// of links and ports.
   std::optional<Bandwidth> connection = {};
   FatTreeShape fat_tree = {};     ///< only if `kind` is kFatTree
   DragonflyShape dragonfly = {};  ///< only if `kind` is kDragonfly
   PathChoice choice = {};         ///< only for fat trees and dragonflies
-  /// The transport that the network or its kind of link states; kNone if neither does.
+  /// The transport that the network or its link type states; kNone if neither states one.
   Transport transport = Transport::kNone;
   HostTransportSettings host_settings = {};  ///< as written in the scenario
-  /// The resources of hosts that messages pass; only with transport TCP, and set once the strategy
-  /// is known.
+  /// The resources of hosts that messages pass. Set only for transport TCP, and only once the
+  /// strategy is known.
   std::optional<HostTransport> host = {};
 };
 
-/// One link of a route, with the parameters that apply to a message there.
+/// One link of a route, with the bandwidth and latency that apply to the message.
 struct Hop {
   LinkId link = 0;
   LinkKind kind = LinkKind::kPcie;
@@ -57,8 +59,8 @@ struct Hop {
   Time latency;
   PartId from;  ///< `part` is below 0 for the network's switches
   PartId to;
-  /// True if the message must have arrived completely before it enters this link, because it is
-  /// staged in memory.
+  /// True if the message enters this link only after it has arrived completely, because it is
+  /// staged in host memory.
   bool staged = false;
 };
 
@@ -68,23 +70,25 @@ struct WorkerGroup {
   std::int64_t count = 1;
 };
 
-/// The path of messages between GPUs and the network: directly (GPUDirect RDMA), through host
-/// memory on both sides, or through host memory on the receiver's request, which costs the latency
-/// of the network route once more.
+/// The path of messages between GPUs and the network: kDirect (GPUDirect RDMA), kViaHost (through
+/// host memory on both sides), or kViaHostOnRequest (the same, after a request by the receiver,
+/// which adds the latency of the network route once more).
 enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 
-/// The workers and the network. Memory grows with the number of machine types, not of workers.
+/// The workers and the network. Memory is proportional to the number of groups of identical
+/// workers, not to the number of workers.
 class Cluster {
  public:
-  /// `replicas` devices of each worker hold a replica: its first GPUs, or its first CPUs if it has
-  /// no GPU. The workers of the last `server_groups` groups hold no replica: their CPUs are
-  /// parameter servers. REQUIRES: at least one worker with replicas; every machine has enough
-  /// devices (a server's a CPU); a network if there are several workers, with a shape that they
-  /// fit.
+  /// On each worker, `replicas` devices hold a replica: the first GPUs, or the first CPUs if the
+  /// worker has no GPU. The workers of the last `server_groups` groups hold no replicas; their CPUs
+  /// are parameter servers.
+  /// REQUIRES: at least one group has replicas; every machine has enough devices (a server has a
+  /// CPU); several workers have a network whose shape has room for them.
   Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network,
           std::size_t server_groups = 0);
 
-  /// Returns this cluster with another network. REQUIRES: the network has the same kind and shape.
+  /// Returns this cluster with another network.
+  /// REQUIRES: the new network has the same kind and shape.
   [[nodiscard]] Cluster with_network(Network network) const {
     Cluster other = *this;
     other.network_ = std::move(network);
@@ -100,7 +104,8 @@ class Cluster {
   /// The number of groups with replicas; they come first.
   [[nodiscard]] std::size_t replica_groups() const { return replica_groups_; }
   [[nodiscard]] const std::optional<Network>& network() const { return network_; }
-  /// The switches between the workers' cards; null for a single switch, or one per rail.
+  /// The switches between the workers' cards; null if the network is one switch, or one switch per
+  /// rail.
   [[nodiscard]] const Fabric* fabric() const { return fabric_.get(); }
   [[nodiscard]] const Machine& machine(std::int64_t worker) const {
     return *groups_[group_of(worker)].machine;
@@ -109,35 +114,37 @@ class Cluster {
     return machine(id.worker).parts()[static_cast<std::size_t>(id.part)];
   }
 
-  /// The device of replica `index` (0 … replicas() - 1): worker by worker, in the machine's order.
+  /// The device of replica `index` (0 … replicas() - 1). Replicas are numbered worker by worker,
+  /// and within a worker in the order of the machine's devices.
   [[nodiscard]] PartId replica(std::int64_t index) const;
-  /// The device that represents the worker's CPU: its first CPU, or its first device if the machine
+  /// The device that represents the worker's host: its first CPU, or its first GPU if the machine
   /// has no CPU.
   [[nodiscard]] PartId host(std::int64_t worker) const;
 
-  /// Appends the hops from one device to another to `route`; none from a device to itself. Over the
-  /// network the sender's nearest card sends. With one switch the receiver's nearest card receives,
-  /// with rails the card of the same index. Staged messages go GPU → host → network → host → GPU
-  /// and are copied as a whole at each host.
-  /// ERRORS (false): the machines do not reach the network.
+  /// Appends the hops from one device to another to `route`; there are none from a device to
+  /// itself. Messages over the network leave through the card nearest to the sender. Such messages
+  /// arrive at the card nearest to the receiver or, with rails, at the card with the sending card's
+  /// index. Staged messages go GPU → host → network → host → GPU, and each host stores the whole
+  /// message before it is sent on.
+  /// ERRORS (returns false): there is no route.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
-  /// Like append_route(), as if `to` were in another, identical worker: over the network and back.
+  /// Like append_route(), but always over the network, even if both devices are on the same worker.
   bool append_route_across(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
 
-  /// The number of links: between switches, inside workers and, if there is a network, one up and
-  /// one down per network card.
+  /// The number of links: links between switches, links inside workers and, if there is a network,
+  /// one link up and one link down for each network card.
   [[nodiscard]] LinkId links() const { return links_; }
-  /// The number of links between switches; they come first.
+  /// The number of links between switches, which have the numbers 0 … switch_links() - 1.
   [[nodiscard]] LinkId switch_links() const { return fabric_ ? fabric_->links() : 0; }
   [[nodiscard]] Hop link(LinkId id) const;
-  /// The first link of a worker; its other links follow, up to the next worker's. `workers()` gives
-  /// links().
+  /// The first link of a worker. The worker's links are numbered up to first_link(worker + 1) - 1.
+  /// first_link(workers()) is links().
   [[nodiscard]] LinkId first_link(std::int64_t worker) const;
   /// The bandwidth of the fastest link.
   [[nodiscard]] Bandwidth widest_link() const;
-  /// "w0/gpu1→w0/nvswitch", "w1/nic0→network", "leaf0→spine1".
+  /// Returns the name of a link: "w0/gpu1→w0/nvswitch", "w1/nic0→network", "leaf0→spine1".
   [[nodiscard]] std::string link_name(LinkId id) const;
-  /// "w0/gpu1".
+  /// Returns the name of a part: "w0/gpu1".
   [[nodiscard]] std::string part_name(PartId id) const;
 
  private:
@@ -147,15 +154,17 @@ class Cluster {
   [[nodiscard]] Hop port_hop(std::int64_t worker, int nic, bool up) const;
   [[nodiscard]] Hop switch_hop(LinkId id) const;
   [[nodiscard]] LinkId links_per_worker(const Machine& machine) const;
-  /// The device in whose memory a message of `device` is staged; the device itself if it is a CPU
-  /// or its machine has none.
+  /// Returns the host in whose memory messages of `device` are staged; `device` itself if it is a
+  /// CPU or its machine has no CPU.
   [[nodiscard]] PartId staging_host(PartId device) const;
   bool append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
   bool append_network(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
 
   std::vector<WorkerGroup> groups_;
-  std::vector<std::int64_t> first_worker_;  ///< by group; the last entry is the number of workers
-  std::vector<LinkId> first_link_;          ///< by group; the last entry is the number of links
+  std::vector<std::int64_t> first_worker_;  ///< by group: number of its first worker; then the
+                                            ///< number of all workers
+  std::vector<LinkId> first_link_;  ///< by group: id of its first link; then the number of all
+                                    ///< links
   int replicas_ = 0;
   std::size_t replica_groups_ = 0;
   std::int64_t workers_ = 0;

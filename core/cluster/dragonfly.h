@@ -17,23 +17,27 @@ struct DragonflyShape {
   Time global_latency;  ///< latency added by a link between groups
 };
 
-/// Groups of routers. Within a group all routers are joined pairwise. Every two groups are joined
-/// by the same number of links, routers_per_group · global_links_per_router / (groups - 1), rounded
-/// down. Routing is minimal: to the router that has the global link, over it, to the receiver's
-/// router; at most two local links and one global link. If several links join two groups, all
-/// messages from one card to another use the same one.
+/// A dragonfly network: groups of routers. Within a group, each pair of routers has a link. Between
+/// each pair of groups, there are routers_per_group · global_links_per_router / (groups - 1) links,
+/// rounded down.
 ///
-/// Global links use the relative arrangement: link q of a group (on its router q /
-/// global_links_per_router) leads to the group 1 + q mod (groups - 1) further on.
+/// Routing is minimal: a message goes over a local link to the router that has the global link,
+/// over the global link, and over a local link to the receiver's router. If several global links
+/// join two groups, all messages from one card to another use the same link.
+///
+/// Global links use the relative arrangement: link q of group g belongs to router q /
+/// global_links_per_router of the group, and leads to group (g + 1 + q mod (groups - 1)) mod
+/// groups.
 /// SOURCE: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
 /// 2008; the arrangement: Camarero, Vallejo, Beivide, "Topological characterization of Hamming and
 /// dragonfly networks and its implications on routing", ACM TACO 2014.
 class Dragonfly : public Fabric {
  public:
-  /// Returns the number of groups that `workers` workers need.
+  /// Returns the number of groups that are needed for `workers` workers.
   static std::int64_t groups_for(std::int64_t workers, const DragonflyShape& shape);
 
-  /// REQUIRES: every group can be joined to every other; fewer than 2^31 routers.
+  /// REQUIRES: the global links of a group suffice to reach every other group; there are fewer than
+  /// 2^31 routers.
   Dragonfly(std::int64_t workers, const DragonflyShape& shape, PathChoice choice);
 
   [[nodiscard]] std::int32_t switches() const override {
@@ -56,7 +60,7 @@ class Dragonfly : public Fabric {
   [[nodiscard]] Domains domains() const override;
 
  private:
-  /// A link between groups: its group and its index among the global links of that group.
+  /// A link that leaves a group: the group, and the index among the group's global links.
   struct Global {
     std::int32_t group = 0;
     std::int64_t index = 0;
@@ -71,13 +75,13 @@ class Dragonfly : public Fabric {
   [[nodiscard]] std::int64_t id_of(Global global) const {
     return local_links_ + global.group * globals_per_group() + global.index;
   }
-  /// Returns the link between two routers. REQUIRES: both are in the same group.
+  /// Returns the link from one router to another of the same group.
   [[nodiscard]] std::int64_t local(std::int32_t from, std::int32_t to) const;
 
   DragonflyShape shape_;
   PathChoice choice_;
   std::int32_t groups_;
-  std::int64_t copies_;  ///< number of links that join two groups
+  std::int64_t copies_;  ///< number of links from one group to another
   std::int64_t local_links_;
 };
 

@@ -8,25 +8,26 @@ namespace tutti::core {
 struct FatTreeShape {
   std::int64_t workers_per_leaf = 1;
   std::int32_t spines = 1;
-  /// True: card i of each worker is attached to leaf i of the worker's block; false: all cards to
-  /// one leaf.
+  /// True: a block of workers has one leaf per card, and card i of each worker is attached to leaf
+  /// i. False: all cards of a block are attached to one leaf.
   bool rails = false;
   std::int32_t cards_per_worker = 1;  ///< the number of leaves per block, if `rails`
   Bandwidth uplink;                   ///< bandwidth between a leaf and a spine, per direction
   Time switch_latency;                ///< latency added by each switch beyond the first
 };
 
-/// Every leaf is joined to every spine. Messages between cards of one leaf pass only that leaf;
-/// others go up to a spine and down again, and all messages from one card to another use the same
-/// spine.
+/// A two-level fat tree, in which every leaf is joined to every spine. Messages between cards of
+/// one leaf pass only that leaf. Other messages go up to a spine and down again; all messages from
+/// one card to another use the same spine.
 ///
-/// Leaves are switches 0 … leaves - 1, spines follow. Link 2 (leaf · spines + spine) leads up, the
-/// next one down. SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient
-/// supercomputing", IEEE Trans. Computers 1985; Al-Fares, Loukissas, Vahdat, "A scalable, commodity
-/// data center network architecture", SIGCOMM 2008.
+/// Switches 0 … leaves - 1 are the leaves; the spines follow. Link 2 (leaf · spines + spine) leads
+/// from the leaf up to the spine, and the link with the next number leads down.
+/// SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE
+/// Trans. Computers 1985; Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network
+/// architecture", SIGCOMM 2008.
 class FatTree : public Fabric {
  public:
-  /// REQUIRES: at least one worker, worker per leaf, and spine; fewer than 2^31 switches.
+  /// REQUIRES: at least one worker, one worker per leaf and one spine; fewer than 2^31 switches.
   FatTree(std::int64_t workers, const FatTreeShape& shape, PathChoice choice);
 
   [[nodiscard]] std::int32_t switches() const override { return leaves_ + shape_.spines; }

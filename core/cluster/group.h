@@ -9,16 +9,17 @@
 
 namespace tutti::core {
 
-/// The devices that take part in a collective, by rank. The replicas come first, then hosts that
-/// only help (the CPUs of pscpu). A list of devices is stored only if one was given; the group of a
-/// whole cluster is computed.
+/// The devices that take part in a collective, by rank. The replicas come first, then helper ranks
+/// on hosts (the CPUs of pscpu). Only of_devices() stores a list of devices; other groups compute
+/// the device of a rank.
 class Group {
  public:
-  /// The group of every replica of the cluster, worker by worker; with `hosts`, every worker's host
-  /// follows as rank replicas() + worker.
+  /// Returns the group of all replicas of the cluster, worker by worker. With `hosts`, the host of
+  /// worker w follows as rank replicas() + w.
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
-  /// One group of a partition of the cluster's replicas. With `hosts`, the host of its first
-  /// replica follows, and then the hosts of all workers, including that one again.
+  /// Returns group `number` of a partition of the cluster's replicas. With `hosts`, the replicas
+  /// are followed by the host of the group's first replica, and then by the hosts of all workers of
+  /// the cluster (the first-mentioned host appears twice).
   static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number,
                             bool hosts = false) {
     Group group(&cluster, hosts, {});
@@ -26,19 +27,20 @@ class Group {
     group.number_ = number;
     return group;
   }
-  /// Returns the group with this number in the same partition. REQUIRES: made by of_partition().
+  /// Returns group `number` of the same partition.
+  /// REQUIRES: this group was made by of_partition().
   [[nodiscard]] Group in(std::int64_t number) const {
     Group other = *this;
     other.number_ = number;
     return other;
   }
-  /// A group of arbitrary devices, in rank order. REQUIRES: `cluster` outlives the group.
+  /// Returns a group of arbitrary devices, in rank order. REQUIRES: `cluster` outlives the group.
   static Group of_devices(const Cluster& cluster, std::vector<PartId> devices) {
     return Group(&cluster, false, std::move(devices));
   }
 
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
-  /// The number of the group in its partition; 0 if it is not one of a partition.
+  /// The number of the group in its partition; 0 if it was not made by of_partition().
   [[nodiscard]] std::int64_t number() const { return number_; }
   [[nodiscard]] std::int64_t size() const {
     if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());

@@ -1,15 +1,15 @@
 #pragma once
 
-// The time that hosts spend on messages over a TCP network, where software moves the bytes: a
-// library (gRPC, MPI, NCCL's socket threads) and the kernel copy them, and a thread handles every
+// The host overhead of messages over a TCP network. In such a network, software moves the bytes:
+// the kernel and a library (gRPC, MPI, NCCL's socket threads) copy them, and a thread handles every
 // message. So a message over a link of 12 GB/s may travel at 1 GB/s, and all connections of a host
 // share its threads.
 //
-// Besides the links, a message passes the sender's endpoint (a process, or one process per GPU),
-// the sender's host, the receiver's host, and the receiver's endpoint. Each is a resource like a
-// link. A library either streams (NCCL, MPI, Gloo: a thread moves bytes while more arrive) or
-// handles a message when its last byte has arrived (TensorFlow's gRPC: the tensor is parsed after
-// the call is complete).
+// In addition to the links, a message passes the sender's endpoint (a process, or one process per
+// GPU), the sender's host, the receiver's host, and the receiver's endpoint. Each of these four is
+// a resource, like a link. Some libraries stream: a thread moves bytes while more arrive (NCCL,
+// MPI, Gloo). Others handle a message after its last byte has arrived (TensorFlow's gRPC parses the
+// tensor after the call is complete).
 
 #include <cstdint>
 #include <optional>
@@ -21,8 +21,8 @@
 
 namespace tutti::core {
 
-/// The software that moves bytes between hosts. Numbers are those of `HostTransport.Library` in
-/// core/proto/scenario.proto.
+/// The software that moves bytes between hosts. The values equal those of `HostTransport.Library`
+/// in core/proto/scenario.proto.
 enum class HostLibrary : std::uint8_t {
   kUnstated,
   kOff,
@@ -35,29 +35,30 @@ enum class HostLibrary : std::uint8_t {
 };
 std::string_view to_string(HostLibrary library);
 
-/// The encapsulation of packets between containers on different hosts; numbers are those of
-/// `HostTransport.Overlay`.
+/// The encapsulation of packets between containers on different hosts. The values equal those of
+/// `HostTransport.Overlay` in core/proto/scenario.proto.
 enum class Overlay : std::uint8_t { kNone, kVpcCni, kVxlan, kIpip };
 std::string_view to_string(Overlay overlay);
 
 /// The threads at one end of a message.
 struct HostEndpoint {
-  Time per_message;       ///< overhead of one thread per message
+  Time per_message;       ///< time that a thread spends on each message, whatever its size
   Bandwidth thread{0};    ///< throughput of one thread; 0: no limit
-  int threads = 1;        ///< number of threads; one handles a message, unless `split`
-  bool split = false;     ///< every message is split over all threads, as NCCL does
-  double us_per_mb2 = 0;  ///< µs of one thread for 1 MB; grows with the square of the size
-  bool whole = false;     ///< handles a message only after it has arrived completely
-  /// The rate of all threads together.
+  int threads = 1;        ///< number of threads; one thread handles a message, unless `split`
+  bool split = false;     ///< true: every message is split over all threads, as in NCCL
+  double us_per_mb2 = 0;  ///< time that grows with the square of the size: µs for 1 MB
+  bool whole = false;     ///< true: a message is handled only after it has arrived completely
+  /// The throughput of all threads together.
   [[nodiscard]] Bandwidth rate() const { return Bandwidth(thread.count() * threads); }
   [[nodiscard]] bool costs() const {
     return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0;
   }
 
-  /// The time that a message of `bytes` takes of a thread, in addition to `per_message`.
+  /// The time that a thread (if `split`: all threads together) needs to move a message, in addition
+  /// to `per_message`.
   [[nodiscard]] Time moving(Bytes bytes) const;
-  /// The time for which a message occupies the endpoint: its time divided by the number of threads,
-  /// rounded up.
+  /// The time for which a message occupies the endpoint as a whole: the time of one thread divided
+  /// by the number of threads, rounded up. If `split`, the time is not divided.
   [[nodiscard]] Time occupied(Bytes bytes) const;
 
   bool operator==(const HostEndpoint&) const = default;
@@ -66,16 +67,18 @@ struct HostEndpoint {
 /// The resources of hosts that every message over a network passes.
 struct HostTransport {
   HostLibrary library = HostLibrary::kUnstated;
-  Time overlay;  ///< the cost of encapsulation one way; included in `per_message` of both ends
+  Time overlay;  ///< latency of encapsulation, one way; each end's `per_message` includes half of
+                 ///< it
   bool process_per_device =
-      false;  ///< every device has its own threads; otherwise all devices of a host share them
+      false;  ///< true: every device has its own threads; false: all devices of a host share them
   HostEndpoint send, receive;
-  HostEndpoint host;  ///< limit of a host over all its connections, both directions: its `thread`
+  HostEndpoint host;  ///< limit of a host over all its connections and both directions together;
+                      ///< only `thread` is used
 
   bool operator==(const HostTransport&) const = default;
 };
 
-/// The parameters that a scenario sets; the others follow from the library.
+/// The parameters that a scenario sets. Parameters without a value get the library's prior.
 struct HostTransportSettings {
   HostLibrary library = HostLibrary::kUnstated;
   std::optional<double> send_us_per_message, receive_us_per_message;
@@ -90,20 +93,20 @@ struct HostTransportSettings {
   bool operator==(const HostTransportSettings&) const = default;
 };
 
-/// A parameter of the model: its prior, range and source.
+/// A parameter of the model, with its prior, range and source.
 struct HostFigure {
-  std::string_view name;  ///< such as "grpc.thread_gb_per_s"
+  std::string_view name;  ///< for example "grpc.receive_thread_gb_per_s"
   double value = 0;
-  double low = 0, high = 0;  ///< the range of published figures
+  double low = 0, high = 0;  ///< range of the published values
   std::string_view source;
 };
-/// Returns all parameters.
+/// Returns all parameters of the model.
 std::span<const HostFigure> host_figures();
 /// Returns the prior of a parameter. REQUIRES: a parameter of this name exists.
 double host_figure(std::string_view name);
 
-/// Returns the parameters of the library, overridden by those that the scenario sets; nullopt if it
-/// is off or unstated.
+/// Returns the library's parameters, overridden by those that `settings` has. nullopt if the
+/// library is kOff or kUnstated.
 std::optional<HostTransport> host_transport(HostLibrary library,
                                             const HostTransportSettings& settings);
 

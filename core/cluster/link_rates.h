@@ -8,14 +8,14 @@ namespace tutti::core {
 
 /// The bandwidth of one NVLink link or one PCIe lane, per direction.
 struct LaneRate {
-  Bandwidth nominal;  ///< the rate that vendors state: after line coding, headers included
-  Bandwidth payload;  ///< without headers: the rate that NCCL plans with
+  Bandwidth nominal;  ///< rate that vendors state: after line coding, with headers
+  Bandwidth payload;  ///< rate without headers, which NCCL's cost model uses
 };
 
-inline constexpr int kNvlinkGenerations = 5;  ///< Pascal, Volta, Ampere, Hopper, Blackwell
+inline constexpr int kNvlinkGenerations = 5;  ///< Pascal, Volta, Ampere, Hopper and Blackwell
 inline constexpr int kPcieGenerations = 6;
 
-/// The maximum number of lanes of a connection, and the default.
+/// The maximum and the default number of lanes (PCIe) or links (NVLink) of a connection.
 struct LaneCount {
   int most = 1;
   int usual = 1;
@@ -24,8 +24,8 @@ constexpr LaneCount lane_count(LinkKind kind) {
   return kind == LinkKind::kNvlink ? LaneCount{256, 1} : LaneCount{32, 16};
 }
 
-/// Returns the rate of a generation of NVLink or PCIe, counted from 1; nullopt for other kinds and
-/// unknown generations.
+/// Returns the rate of one link or lane of a generation of NVLink or PCIe; generations are counted
+/// from 1. nullopt for other kinds of link and unknown generations.
 /// SOURCE: nominal: NVIDIA's data sheets (20, 25, 25, 25, 50 GB/s per NVLink), the PCI Express base
 /// specification (2.5 to 64 GT/s; 8b/10b, 128b/130b, 242 of 256 bytes of a flit). Payload:
 /// NVIDIA/nccl v2.28.9 src/graph/topo.h and topo.cc (18, 20, 20, 20.6, 40.1 GB/s per NVLink; 0.1875

@@ -19,13 +19,13 @@ inline constexpr int kLinkKinds = 4;
 
 std::string_view to_string(LinkKind kind);
 
-/// The processing rates of a device. They are of the whole device; 0: takes no time.
+/// The processing rates of a whole device. A rate of 0 means that the work takes no time.
 struct DeviceRates {
   Bandwidth memory;  ///< bytes read or written per second by a streaming kernel
-  Bandwidth reduce;  ///< bytes of one operand per second when two are added
+  Bandwidth reduce;  ///< bytes of one operand per second when two buffers are added
   Bandwidth copy;    ///< bytes copied per second inside the device
-  int threads = 1;   ///< concurrent operations, which share the rates equally
-  std::map<DataType, double> flops_per_second;  ///< peak of each type; missing: not known
+  int threads = 1;   ///< number of concurrent operations; they share the rates equally
+  std::map<DataType, double> flops_per_second;  ///< peak rate by data type; missing: not known
   int multiprocessors = 0;  ///< number of multiprocessors of a GPU; 0: not known
 
   bool operator==(const DeviceRates&) const = default;
@@ -35,18 +35,18 @@ struct DeviceRates {
 struct Part {
   std::string name;
   PartKind kind = PartKind::kGpu;
-  DeviceRates device;                ///< only for a GPU or CPU
-  Bandwidth nic;                     ///< only for a network card
-  bool in_switch_reduction = false;  ///< only for a switch
+  DeviceRates device;                ///< set for GPUs and CPUs only
+  Bandwidth nic;                     ///< bandwidth; set for network cards only
+  bool in_switch_reduction = false;  ///< set for switches only
   std::string source;
-  Transport transport = Transport::kNone;   ///< only for a network card, if its file states it
-  GpuModel gpu_model = GpuModel::kNone;     ///< only for a GPU, if its file states it
-  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< only for a CPU, if its file states it
+  Transport transport = Transport::kNone;   ///< set for network cards only; kNone: not stated
+  GpuModel gpu_model = GpuModel::kNone;     ///< set for GPUs only; kNone: not stated
+  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< set for CPUs only; kNone: not stated
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };
 
-/// One direction of a connection between two parts, given by their indices.
+/// One direction of a connection between two parts; `from` and `to` are indices of parts.
 struct MachineLink {
   int from = 0;
   int to = 0;
@@ -54,25 +54,27 @@ struct MachineLink {
   Bandwidth bandwidth;
   Time latency;
   std::string source;
-  Bandwidth nominal{};  ///< the rate that vendors state, headers included; 0: not known
+  Bandwidth nominal{};  ///< rate that vendors state, with headers; 0: not known
 };
 
-/// A ring order of GPU indices (0 is the machine's first GPU) that `channels` NCCL channels use.
+/// An order of the machine's GPUs in a ring (0 is the first GPU), which `channels` NCCL channels
+/// use.
 struct RingOrder {
   std::vector<int> gpus;
   int channels = 1;
 };
 
-/// The hardware of one worker and the routes between its parts. Immutable.
+/// The hardware of one worker, and the routes between its parts. Immutable.
 ///
-/// The route between two parts is the widest path (its narrowest link is the widest); among those,
-/// the one with the fewest links, then the least latency, then the links that come first. Switches
-/// and CPUs forward traffic, GPUs and network cards do not. NCCL ranks paths in the same way,
-/// except for its detour over another GPU's NVLink.
+/// The route between two parts is the widest path: the path whose slowest link is fastest. Among
+/// equally wide paths, the one with the fewest links is chosen, then the one with the lowest
+/// latency, then the one whose links come first in the machine file. Switches and CPUs forward
+/// traffic, GPUs and network cards do not. NCCL prefers paths in the same order, but may also route
+/// over another GPU's NVLink.
 /// SOURCE: NVIDIA/nccl src/graph/paths.cc (widest, then fewest hops).
 class Machine {
  public:
-  /// REQUIRES: link ends are indices of `parts`; ring orders are permutations of the GPUs.
+  /// REQUIRES: the ends of links are indices of `parts`; ring orders are permutations of the GPUs.
   Machine(std::string name, std::vector<Part> parts, std::vector<MachineLink> links,
           std::vector<RingOrder> rings_inside, std::vector<RingOrder> rings_across);
 
@@ -84,18 +86,19 @@ class Machine {
   [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
   [[nodiscard]] const std::vector<int>& nics() const { return nics_; }
 
-  /// Returns the links from one device or network card to another, in order; empty from a part to
+  /// Returns the links of the route from one part to another, in order. Empty from a part to
   /// itself; nullopt if there is no route.
   [[nodiscard]] std::optional<std::span<const int>> route(int from, int to) const;
 
-  /// Returns the network card (an index into `nics()`) that a device uses: the end of its widest,
-  /// then shortest route. Devices for which several cards are equally near are assigned to them
-  /// round-robin. -1 if the device reaches none.
+  /// Returns the network card that a device uses, as an index into nics(); -1 if it reaches none. A
+  /// device uses the card with the widest, then shortest route. If several cards are equally near
+  /// to several devices, they are assigned round-robin.
   [[nodiscard]] int nearest_nic(int device) const {
     return nearest_nic_[static_cast<std::size_t>(device)];
   }
 
-  /// The ring orders for NCCL channels inside one worker and across several workers. May be empty.
+  /// The ring orders of NCCL channels if all ranks are on one worker, and if ranks are on several
+  /// workers. May be empty.
   [[nodiscard]] const std::vector<RingOrder>& rings_inside() const { return rings_inside_; }
   [[nodiscard]] const std::vector<RingOrder>& rings_across() const { return rings_across_; }
 
@@ -116,7 +119,7 @@ class Machine {
   std::vector<RingOrder> rings_across_;
   std::vector<int> gpus_, cpus_, nics_;
   std::vector<std::vector<Route>> routes_;  ///< indexed [from][to]
-  std::vector<int> nearest_nic_;            ///< network card nearest to each part
+  std::vector<int> nearest_nic_;            ///< by part: the nearest network card, or -1
 };
 
 }  // namespace tutti::core

@@ -9,19 +9,19 @@
 
 namespace tutti::core {
 
-/// A kind of network link with the bandwidth of a port and its latency (core/proto/machine.proto,
-/// NetworkLink).
+/// A type of network link, with its bandwidth and latency (message NetworkLink in
+/// core/proto/machine.proto).
 struct NetworkLink {
   std::string name;
-  Bandwidth port;  ///< payload per direction: the line rate less the headers of packets
-  Time latency;    ///< one way from card to card over one switch
+  Bandwidth port;  ///< bandwidth of a port per direction, without packet headers
+  Time latency;    ///< one-way latency from card to card over one switch
   Time switch_latency;
   std::optional<Bandwidth> connection;
   std::string source;
   Transport transport = Transport::kNone;  ///< kNone: not stated
 };
 
-/// Parses the description of a kind of link (text format or JSON); errors call the text `path`.
+/// Parses the description of a link type (text format or JSON). Errors call the text `path`.
 Expected<NetworkLink> read_network_link(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

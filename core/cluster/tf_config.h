@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// The jobs of a TensorFlow cluster and the addresses of their tasks: tf.train.ClusterSpec. Task
+/// The jobs of a TensorFlow cluster and the addresses of their tasks (tf.train.ClusterSpec). Task
 /// indices need not be contiguous.
 /// SOURCE: tensorflow/python/training/server_lib.py.
 struct ClusterSpec {
@@ -25,24 +25,23 @@ struct ClusterSpec {
   /// Returns the address of a task; nullopt if it does not exist.
   [[nodiscard]] std::optional<std::string> address(const std::string& job,
                                                    std::int64_t index) const;
-  /// Returns the addresses of a job by index, with nullopt for each index that is left out.
+  /// Returns the addresses of a job by task index, with nullopt for indices without a task.
   [[nodiscard]] std::vector<std::optional<std::string>> addresses(const std::string& job) const;
 };
 
 /// A task of a cluster.
 struct TfConfigTask {
-  std::string type;  ///< "chief", "worker", "ps" or "evaluator" for the types that TensorFlow knows
+  std::string type;  ///< name of the job; TensorFlow knows "chief", "worker", "ps" and "evaluator"
   std::int64_t index = 0;
 
   auto operator<=>(const TfConfigTask&) const = default;
 };
 
-/// The content of the environment variable TF_CONFIG: the members of the cluster, and which of them
-/// this process is.
+/// The content of the environment variable TF_CONFIG: the cluster, and the task of this process.
 struct TfConfig {
   ClusterSpec cluster;
-  std::optional<std::string> type;    ///< type of the task
-  std::optional<std::int64_t> index;  ///< index of the task
+  std::optional<std::string> type;    ///< type of this process's task
+  std::optional<std::int64_t> index;  ///< index of this process's task
   std::string rpc_layer;
   std::string session_master;
 
@@ -50,40 +49,44 @@ struct TfConfig {
   [[nodiscard]] std::optional<TfConfigTask> task() const;
 };
 
-/// Reads TF_CONFIG's JSON as TFConfigClusterResolver does: `cluster` (a list of addresses per job,
-/// or addresses by index), `task` with `type` and `index` (a number, or a number in quotes),
-/// `rpc_layer`, `session_master`. All of them are optional, other keys are ignored. Errors call the
-/// text `source`.
-/// ERRORS (requests): no JSON object; a key with an invalid value; an address without a port.
+/// Reads TF_CONFIG's JSON as TFConfigClusterResolver does. The keys are `cluster` (for each job a
+/// list of addresses, or addresses by index), `task` with `type` and `index` (a number, or a number
+/// in quotes), `rpc_layer` and `session_master`. All keys are optional; other keys are ignored.
+/// Errors call the text `source`.
+/// ERRORS (requests): the text is not a JSON object; a key has an invalid value; an address has no
+/// port.
 Expected<TfConfig> read_tf_config(std::string_view text, const std::string& source);
 
-/// Checks that the cluster is one that TensorFlow's multi-worker strategies accept: at most one
-/// chief, at most one evaluator.
-/// ERRORS: texts of one line, without a location.
-/// SOURCE (this and the following): tensorflow/python/distribute/multi_worker_util.py.
+/// Checks that TensorFlow's multi-worker strategies accept the cluster: it has at most one chief
+/// and at most one evaluator.
+/// ERRORS: one-line texts without a location.
+/// SOURCE (this function and those up to collective_leader()):
+/// tensorflow/python/distribute/multi_worker_util.py.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster);
-/// Checks the cluster, and that `task` is one of its tasks and of a type that TensorFlow knows.
+/// Checks the cluster, and that `task` is one of its tasks and has a type that TensorFlow knows.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task);
 
-/// True for the chief and the evaluator, and for worker 0 if there is no chief. REQUIRES (this and
-/// the following): validate().
+/// True for the chief and the evaluator, and for worker 0 if there is no chief.
+/// REQUIRES (this function and those below): validate() succeeded.
 bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task);
-/// Returns the number of tasks that train together: chief and workers; for an evaluator, the
-/// evaluators. ERRORS: a ps.
+/// Returns the number of tasks that train together, which are the chief and the workers. For type
+/// "evaluator", returns the number of evaluators.
+/// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
                                                      const std::string& type);
-/// Returns the task's rank among them: 0 for the chief, workers follow by index; for an evaluator,
-/// among the evaluators. ERRORS: a ps.
+/// Returns the rank of a task among the tasks counted by worker_count(): the chief has rank 0, and
+/// the workers follow by index. Evaluators are numbered separately.
+/// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster,
                                                       const TfConfigTask& task);
-/// Returns the task that assigns group and instance keys to all others:
-/// "/job:chief/replica:0/task:0", worker 0 if there is no chief, "" for an evaluator or without a
-/// cluster.
+/// Returns the name of the task that assigns group and instance keys:
+/// "/job:chief/replica:0/task:0", or worker 0 if there is no chief. Empty for an evaluator, or if
+/// there is no cluster.
 std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& task);
 
-/// Returns the address that a session connects to: that of `task`; "" without a cluster, or if its
-/// only task is this one.
-/// ERRORS: the task of this process is not known, or does not exist.
+/// Returns the address that a session connects to: `session_master` if it is set, otherwise the
+/// address of `task`. Empty if there is no cluster, or the cluster has only one task.
+/// ERRORS: `task` is nullopt, or the cluster does not have it.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py.
 tl::expected<std::string, std::string> session_master(const TfConfig& config,
                                                       const std::optional<TfConfigTask>& task);

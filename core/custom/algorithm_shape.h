@@ -7,7 +7,7 @@
 
 namespace tutti::core {
 
-/// The ranks that take part in an algorithm of a file.
+/// The number and arrangement of the ranks that an algorithm from a file runs on.
 struct AlgorithmShape {
   std::int32_t ranks = 1;
   std::int32_t per_node = 1;  ///< ranks per node; divides `ranks`

@@ -5,10 +5,11 @@
 
 namespace tutti::core::custom {
 
-/// The division of a buffer into equal chunks; if the collective has blocks, each block is divided
-/// into equal chunks.
+/// The division of a buffer into chunks of nearly equal size. If the collective has blocks (one per
+/// rank), each block is divided into the same number of chunks.
 struct ChunkCut {
-  /// REQUIRES: `blocks` divides `of` and `into`.
+  /// `of` is the number of elements, `into` the number of chunks.
+  /// REQUIRES: both are multiples of `blocks`.
   ChunkCut(std::int64_t of, std::int64_t into, std::int64_t blocks)
       : elements(of),
         block(of / blocks),
@@ -26,7 +27,7 @@ struct ChunkCut {
 
   [[nodiscard]] bool even() const { return longer == 0; }
   [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }
-  /// For `chunks` it returns the end of the buffer.
+  /// Returns the offset of a chunk in elements. offset(chunks) is the end of the buffer.
   [[nodiscard]] std::int64_t offset(std::int64_t chunk) const {
     if (longer == 0) return chunk * each;
     const std::int64_t in_block = per_block == chunks ? chunk : chunk % per_block;

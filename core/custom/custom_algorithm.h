@@ -1,7 +1,7 @@
 #pragma once
 
-// Algorithms in files of users: texts of Tutti's language (docs/your-own-algorithm.md), MSCCL's
-// XML, execution plans of MSCCL++, or flows of TE-CCL.
+// Algorithms in users' files: texts in Tutti's language (docs/your-own-algorithm.md), MSCCL XML,
+// MSCCL++ execution plans, or TE-CCL schedules.
 
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace tutti::core {
 
-/// An algorithm for one shape, which creates schedules of any size.
+/// An algorithm for one shape, which creates schedules for any number of elements.
 class CustomAlgorithm {
  public:
   virtual ~CustomAlgorithm() = default;
@@ -26,10 +26,11 @@ class CustomAlgorithm {
 
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
   [[nodiscard]] virtual const AlgorithmShape& shape() const = 0;
-  /// Inputs are `input_shift` elements after their positions in the output (Contract::input_shift).
-  /// An algorithm that does not name inputs expects them at their positions in the output
-  /// (reads_inputs). REQUIRES: `elements` divides by the ranks if the collective has blocks.
-  /// `element_bytes` matters only for plans whose pipelines state bytes per round.
+  /// Returns a schedule for `elements` elements. The inputs are `input_shift` elements after their
+  /// positions in the output (Contract::input_shift); if reads_inputs() is false, the schedule
+  /// expects them at their positions in the output. `element_bytes` matters only for MSCCL++ plans
+  /// whose pipelines state bytes per round.
+  /// REQUIRES: if the collective has blocks, `elements` is a multiple of the ranks.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
                                                            std::int64_t input_shift, Engine engine,
                                                            std::int64_t element_bytes) const = 0;
@@ -37,45 +38,46 @@ class CustomAlgorithm {
                                                    Engine engine) const {
     return schedule(elements, input_shift, engine, 4);
   }
-  /// Returns true if it reads inputs where they are, so that they need not be copied out of place.
+  /// True if the algorithm reads out-of-place inputs where they are, so that no copy is needed
+  /// first.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
-  /// Returns the number of elements that are sent for this many elements: more if the algorithm
-  /// needs chunks of equal size.
+  /// Returns the number of elements that schedule() needs for a buffer of `elements`: more if the
+  /// algorithm needs chunks of equal size.
   [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
-  /// Returns the smallest number of elements for which every chunk, and every piece of one, has one
-  /// element; nullopt if there is none.
+  /// Returns the smallest number of elements for which all chunks have the same size, and so do all
+  /// pieces of chunks. nullopt if there is no such number, or it is too large.
   [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
-  /// Returns a note on settings of the file that have no effect here; "" if there are none.
+  /// Returns a note on features of the file that Tutti models differently; empty if there are none.
   [[nodiscard]] virtual std::string note() const { return ""; }
-  /// Returns the number of steps of all ranks.
+  /// Returns the total number of steps of all ranks; an estimate if ranks differ.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
-  /// Returns the location in the text that describes a step of a schedule; nullopt if the step does
-  /// not exist.
+  /// Returns the location in the text of the statement that a step comes from; nullopt if the step
+  /// does not exist, or its location is not known.
   [[nodiscard]] virtual std::optional<Location> place_of(Rank rank, Lane lane,
                                                          std::int64_t index) const = 0;
-  /// Returns the reason, with its location, why workers cannot be folded into one; "" if they can,
-  /// for chunks of equal size.
+  /// Returns the reason, with its location, why one worker cannot be simulated on behalf of all.
+  /// Empty if one worker can represent all workers, which also requires chunks of equal size.
   [[nodiscard]] virtual std::string why_not_folded() const = 0;
 
  protected:
   CustomAlgorithm() = default;
 };
 
-/// The parsed text of an algorithm, for any shape.
+/// The parsed text of an algorithm, from which algorithms for any shape can be made.
 class AlgorithmText {
  public:
   virtual ~AlgorithmText() = default;
   AlgorithmText(const AlgorithmText&) = delete;
   AlgorithmText& operator=(const AlgorithmText&) = delete;
 
-  /// The name given in the text, such as "ring"; otherwise the file's name.
+  /// The name that the text states, such as "ring"; the file's name if it states none.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
-  /// Returns the names of its parameters.
+  /// Returns the names of the algorithm's parameters.
   [[nodiscard]] virtual std::vector<std::string> parameters() const = 0;
-  /// `set` replaces defaults of its parameters. Returns null, and problems with their locations, if
-  /// it does not support the shape. Cost: proportional to the text, independent of the number of
-  /// ranks.
+  /// Returns the algorithm for a shape; `set` replaces the defaults of parameters. Returns null and
+  /// adds problems, with their locations, if the algorithm does not support the shape.
+  /// Cost: proportional to the length of the text, independent of the number of ranks.
   [[nodiscard]] virtual std::shared_ptr<const CustomAlgorithm> for_shape(
       const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
       Problems& problems) const = 0;
@@ -84,12 +86,13 @@ class AlgorithmText {
   AlgorithmText() = default;
 };
 
-/// Reads a file's text. Returns null, and problems with their locations, if the text is invalid.
+/// Reads the text of a file in any of the formats above. Returns null and adds problems, with their
+/// locations, if the text is invalid.
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems);
 
-/// Returns a schedule in which every rank copies its input to its position in the output; schedules
-/// that expect inputs there need it first, out of place.
+/// Returns a schedule in which every rank copies its input to its position in the output. Out of
+/// place, this schedule must run before a schedule that expects the inputs at these positions.
 std::unique_ptr<Schedule> copy_inputs_of(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

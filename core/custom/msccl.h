@@ -1,7 +1,8 @@
 #pragma once
 
-// Algorithms in MSCCL's XML, which lists the steps of every GPU.
-// SOURCE: microsoft/msccl-tools msccl/language/ir.py; the runtimes of MSCCL and RCCL read the same.
+// Algorithms in MSCCL XML, which lists the steps of every GPU.
+// SOURCE: microsoft/msccl-tools msccl/language/ir.py. The runtimes of MSCCL and RCCL read this
+// format.
 
 #include <memory>
 #include <string>
@@ -11,18 +12,18 @@
 
 namespace tutti::core::custom {
 
-/// True if the text begins as XML does.
+/// True if the text begins like XML.
 bool is_msccl(std::string_view text);
 
-/// Reads an MSCCL file: a GPU is a rank, a thread block is a lane, and a channel distinguishes
-/// connections between two GPUs. Returns null, and problems, if the file is invalid or uses
-/// unsupported features.
+/// Reads an MSCCL file. A GPU becomes a rank and a thread block becomes a lane; a channel
+/// distinguishes connections between the same two GPUs. Returns null and adds problems if the file
+/// is invalid or uses features that Tutti does not support.
 std::shared_ptr<const AlgorithmText> read_msccl(std::string_view text, const std::string& file,
                                                 Problems& problems);
 
-/// A schedule as MSCCL's XML. `unit` is the number of elements per chunk of the schedule. A lane
-/// with several peers becomes several thread blocks that wait for each other. ERRORS: features that
-/// the format does not have.
+/// Returns a schedule as MSCCL XML. Each element of the schedule becomes a chunk. A lane with
+/// several peers becomes several thread blocks that wait for each other.
+/// ERRORS: the schedule uses a feature that the format does not have.
 Expected<std::string> to_msccl(const Schedule& schedule, const Contract& contract,
                                const std::string& name);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Algorithms as execution plans of MSCCL++, in JSON.
-// SOURCE: microsoft/mscclpp src/core/executor/execution_plan.cc reads them, and
-// src/core/include/execution_kernel.hpp says what operations do.
+// Algorithms as MSCCL++ execution plans, in JSON.
+// SOURCE: microsoft/mscclpp src/core/executor/execution_plan.cc (reads plans) and
+// src/core/include/execution_kernel.hpp (defines the operations).
 
 #include <cstdint>
 #include <memory>
@@ -13,18 +13,19 @@
 
 namespace tutti::core::custom {
 
-/// The text begins as JSON does.
+/// True if the text begins like JSON.
 bool is_mscclpp(std::string_view text);
 
-/// A GPU is a rank and a thread block a lane; what other ranks write, and what proxies send, are
-/// lanes behind them (mscclpp_lanes.h). Null, and problems, if it is none, or has what Tutti has
-/// not.
+/// Reads an execution plan. A GPU becomes a rank and a thread block becomes a lane. Further lanes
+/// receive the writes of other ranks and send on behalf of proxies (mscclpp_lanes.h). Returns null
+/// and adds problems if the text is not a plan or uses features that Tutti does not support.
 std::shared_ptr<const AlgorithmText> read_mscclpp(std::string_view text, const std::string& file,
                                                   Problems& problems);
 
-/// A schedule as an execution plan. `unit`: it is one for so many elements, each of which becomes a
-/// chunk. A lane becomes a thread block. Ranks of one node (`per_node` consecutive ones) have
-/// memory channels, others port channels. ERRORS: what the format does not have.
+/// Returns a schedule as an execution plan. Each element of the schedule becomes a chunk, and each
+/// lane becomes a thread block. Ranks of one node (`per_node` consecutive ranks) are connected by
+/// memory channels, other ranks by port channels.
+/// ERRORS: the schedule uses a feature that the format does not have.
 Expected<std::string> to_mscclpp(const Schedule& schedule, const Contract& contract,
                                  const std::string& name, std::int32_t per_node);
 

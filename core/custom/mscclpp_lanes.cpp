@@ -286,10 +286,10 @@ class LaneMaker {
   InstructionId write_by_proxy(Block& block, Proxy& proxy, const Range& source, Rank rank,
                                const Range& target) {
     if (proxy.lane < 0) proxy.lane = new_lane(PlanLane::Kind::kProxy, block.rank, 0);
-    const InstructionId asked = here(block);
+    const InstructionId requested = here(block);
     const int to = inbox(proxy.lane, rank);
     Instruction step = send(to, source);
-    if (asked.index >= 0) step.after.push_back(asked);
+    if (requested.index >= 0) step.after.push_back(requested);
     step.at = at_;
     put(proxy.lane, std::move(step));
     proxy.knows.add(block.knows);

@@ -1,6 +1,6 @@
 #pragma once
 
-// An execution plan of MSCCL++ as its JSON describes it, with all numbers of channels and remote
+// An MSCCL++ execution plan as its JSON describes it, with all references to channels and remote
 // buffers resolved.
 
 #include <cstdint>
@@ -16,19 +16,19 @@
 
 namespace tutti::core::custom {
 
-/// The kind of an operation. Fused names of the format (pws, pwsf, res, rres, …) are one of these
-/// with flags of PlanOp.
+/// The kind of an operation. The format's names for fused operations (pws, pwsf, res, rres, …) are
+/// represented by one of these kinds and flags in PlanOp.
 enum class PlanVerb : std::uint8_t {
   kNop,
   kBarrier,
   kSignal,
   kWait,
   kFlush,
-  kPut,          ///< writes to memory of other ranks; packets (`packets_out`) are their own signal
-  kGet,          ///< reads memory of other ranks
-  kCopy,         ///< copies inside the rank
-  kReduce,       ///< adds sources, some of them at other ranks; may send the sum
-  kStore,        ///< multicasts through a switch
+  kPut,     ///< writes to memory of other ranks; packets (`packets_out`) need no separate signal
+  kGet,     ///< reads memory of other ranks
+  kCopy,    ///< copies inside the rank
+  kReduce,  ///< adds sources, which may be at other ranks; may also send the sum
+  kStore,   ///< multicasts through a switch
   kReduceStore,  ///< reduces in a switch and multicasts the result
   kAcquire,
   kRelease,
@@ -40,7 +40,7 @@ enum class PlanMemory : std::uint8_t { kInput, kOutput, kScratch };
 /// Chunks `index` … `index + size - 1` of a buffer.
 struct PlanPlace {
   PlanMemory memory = PlanMemory::kInput;
-  Rank rank = -1;    ///< another rank; -1: the own rank, or the group of `channel`
+  Rank rank = -1;    ///< rank that has the buffer; -1: the own rank, or the group of `channel`
   int channel = -1;  ///< the switch channel, as an index into PlanGpu::switches; -1: none
   std::int64_t index = 0;
   std::int64_t size = 0;
@@ -49,17 +49,18 @@ struct PlanPlace {
 struct PlanOp {
   PlanVerb verb = PlanVerb::kNop;
   Position at;
-  bool relaxed = false;       ///< kSignal, kWait: orders no data
-  bool port = false;          ///< uses a proxy; otherwise loads and stores
-  bool packets_in = false;    ///< waits for packets in its sources
-  bool packets_out = false;   ///< writes packets
-  bool signals = false;       ///< kPut: a signal on the same channels follows
-  bool flushes = false;       ///< kPut: a flush of the same channels follows
-  bool fused = false;         ///< written by Tutti's export: the send belongs to the previous step
+  bool relaxed = false;       ///< true: does not order accesses to memory (kSignal, kWait)
+  bool port = false;          ///< true: uses a port channel (a proxy); false: loads and stores
+  bool packets_in = false;    ///< true: waits for packets in its sources
+  bool packets_out = false;   ///< true: writes packets
+  bool signals = false;       ///< true: a signal on the same channels follows (kPut)
+  bool flushes = false;       ///< true: a flush of the same channels follows (kPut)
+  bool fused = false;         ///< set by Tutti's export: the send belongs to the previous step
   std::vector<int> channels;  ///< indices into PlanGpu::memory_channels or port_channels
   std::vector<PlanPlace> source;
   std::vector<PlanPlace> target;
-  std::int32_t part = 0;  ///< index of the part; each place is divided into `parts`
+  std::int32_t part = 0;  ///< index of the part that this operation handles; each place is divided
+                          ///< into `parts`
   std::int32_t parts = 1;
   int barrier = 0;
   int barrier_blocks = 0;
@@ -72,7 +73,7 @@ struct PlanOp {
 /// One end of a channel between two ranks.
 struct PlanChannel {
   Rank peer = -1;
-  int other_end = -1;  ///< number of the channel at the peer; -1: the peer has not declared it
+  int other_end = -1;  ///< index of the channel at the peer; -1: the peer does not declare it
 };
 
 struct PlanSwitch {
@@ -96,15 +97,18 @@ struct Plan {
   bool in_place = false;
   bool packets = false;
   bool reuses_scratch = false;
-  bool begins_with_handshake = false;  ///< added by Tutti's export, to separate launches
+  bool begins_with_handshake = false;  ///< set by Tutti's export: the plan begins with signals that
+                                       ///< separate launches
   std::int64_t chunks = 1;             ///< number of chunks of the whole buffer
   std::vector<PlanGpu> gpus;
   bool has_pipelines = false;
-  /// Rounds of a pipeline, at most; of larger messages, a round has more than `unit_size` bytes.
+  /// The maximum number of rounds of a pipeline. If a message would need more, its rounds have more
+  /// than PlanOp::unit_bytes bytes.
   std::int64_t max_rounds = 1024;
 };
 
-/// Reads a plan. Null, and problems with their places, if it is none or has what Tutti has not.
+/// Reads a plan. Returns null and adds problems, with their locations, if the text is not a plan or
+/// uses features that Tutti does not support.
 std::shared_ptr<const Plan> read_plan(std::string_view text, const std::string& file,
                                       Problems& problems);
 

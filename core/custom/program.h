@@ -1,8 +1,8 @@
 #pragma once
 
-// An algorithm for one shape of cluster, with everything computed that does not depend on the rank,
-// and checked so that no step of any rank can fail: no divisor is 0, no number overflows, no lane
-// is endless.
+// An algorithm compiled for one shape of cluster. Values that do not depend on the rank are already
+// computed. The compiler has proved for all ranks that no divisor is 0, no number overflows, and
+// every lane ends.
 
 #include <cstdint>
 #include <memory>
@@ -18,12 +18,13 @@
 
 namespace tutti::core::custom {
 
-/// A range of chunks of a buffer: `count` chunks starting at `first`, or a piece of that range.
+/// A range of chunks of a buffer: `count` chunks starting at `first`, or piece `part` of `parts` of
+/// that range. If `has_like`, scratch chunks have the size of chunk `like` of the buffer.
 struct PlaceCode {
   Area area = Area::kData;
   Value first;
   Value count;
-  bool one = true;  ///< `count` is 1
+  bool one = true;  ///< true: `count` is 1
   bool in_pieces = false;
   Value part;
   Value parts;
@@ -32,7 +33,7 @@ struct PlaceCode {
 };
 
 struct PeerCode {
-  bool relative = false;  ///< `rank` is added to the own rank
+  bool relative = false;  ///< true: `rank` is added to the own rank
   Value rank;
   bool own_lane = true;
   int family = 0;
@@ -44,7 +45,7 @@ struct ActionCode {
   Position at;
   PlaceCode source;
   PlaceCode target;
-  bool one_place = true;  ///< `target` is `source`
+  bool one_place = true;  ///< true: `target` equals `source`
   PeerCode from;
   PeerCode to;
   int wait = -1;
@@ -52,30 +53,33 @@ struct ActionCode {
 
 struct WaitCode {
   bool whole_lane = false;
-  int family = -1;  ///< the lane family to wait for, if `whole_lane`
+  int family = -1;  ///< lane family to wait for, if `whole_lane`
   int mark = -1;
-  std::vector<Value> arguments;  ///< the lane's number, if it has one; for a mark, then those of
-                                 ///< the loops around the mark
+  /// The number of the lane, if lanes of its family are numbered; for a mark, followed by the
+  /// values of the variables of the loops around the mark.
+  std::vector<Value> arguments;
 };
 
 struct NodeCode {
   enum class Kind : std::uint8_t { kBlock, kLoop, kIf, kAction, kMark };
   Kind kind = Kind::kBlock;
-  std::int64_t count = -1;  ///< number of steps; -1: depends on the rank or on outer loops
+  std::int64_t count = -1;  ///< number of steps; -1: the number depends on the rank or on outer
+                            ///< loops
   std::vector<int> children;
   int body = -1;
   int otherwise = -1;
-  Value low;  ///< kLoop: the first value; kIf: the condition
+  Value low;  ///< kLoop: lowest value of the variable; kIf: the condition
   Value high;
   bool downwards = false;
   int slot = 0;
-  bool varies = false;     ///< rounds differ in their number of steps
-  bool identical = false;  ///< rounds differ only in their ranges, if all chunks have the same size
-  bool ways_vary = false;  ///< rounds differ in their peers
+  bool varies = false;     ///< true: iterations have different numbers of steps
+  bool identical = false;  ///< true: iterations differ only in their ranges if all chunks have the
+                           ///< same size
+  bool ways_vary = false;  ///< true: iterations have different peers
   int action = -1;
 };
 
-/// The lanes that one `lane` block of the text describes.
+/// The lanes that one `lane` statement of the text describes.
 struct LaneFamily {
   std::string name;
   bool numbered = false;
@@ -89,10 +93,11 @@ struct MarkCode {
   std::string name;
   Position at;
   int family = 0;
-  std::vector<int> path;  ///< nodes from the root of the lane to the mark
+  std::vector<int> path;  ///< indices of the nodes from the root of the lane to the mark
 };
 
-/// The reason why an algorithm is not the same on all workers; empty if it is.
+/// The reason, with its location, why an algorithm does not do the same on all workers. `what` is
+/// empty if the algorithm does the same on all workers.
 struct Obstacle {
   Position at;
   std::string what;
@@ -105,9 +110,9 @@ struct Program {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t chunks = 1;
   std::int64_t scratch = 0;  ///< number of scratch chunks
-  int slots = 0;             ///< 0: unlimited
+  int slots = 0;             ///< credits of a connection; 0: unlimited
   bool names_input = false;
-  bool by_kernel = false;  ///< thread blocks of GPUs move the bytes, not copy engines
+  bool by_kernel = false;  ///< true: GPU kernels move the bytes, not copy engines
 
   ValueTrees values;
   std::vector<NodeCode> nodes;
@@ -119,32 +124,34 @@ struct Program {
 
   Obstacle to_shift;
   Obstacle to_exchange;
-  /// The numbers of pieces that chunks are divided into; pieces have equal sizes if chunks have,
-  /// and these numbers divide them.
+  /// The numbers of pieces that ranges are divided into. All pieces have the same size if all
+  /// chunks have the same size and every number in this list divides it.
   std::vector<std::int64_t> piece_counts;
-  bool pieces_vary = false;  ///< the number of pieces varies
+  bool pieces_vary = false;  ///< true: a number of pieces is not constant
 };
 
-/// Compiles the algorithm of `syntax` for a shape. Errors go to `problems`.
+/// Compiles the algorithm `syntax` for a shape; `set` replaces defaults of parameters. Returns null
+/// and adds to `problems` if there are errors.
 std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShape& shape,
                                        const std::vector<AlgorithmParameter>& set,
                                        Problems& problems);
 
-/// Finds the steps of a lane in sequence.
+/// Counts the steps of a lane, and finds the action of a step without visiting the steps before it.
 class StepFinder {
  public:
   explicit StepFinder(const Program& program) : program_(program) {}
 
   [[nodiscard]] std::int64_t count(int node, Variables& variables) const;
-  /// The action of a step with the variables that it uses, and the length of the following run of
-  /// identical steps. REQUIRES: 0 ≤ index < count(node).
+  /// The result of find(): the action of a step. Steps from this one to `identical_end` repeat with
+  /// a period of `identical_period` steps (0: they do not repeat).
   struct Found {
     const ActionCode* action = nullptr;
     std::int64_t identical_period = 0;
     std::int64_t identical_end = 0;
   };
   [[nodiscard]] Found find(int node, std::int64_t index, Variables& variables) const;
-  /// Returns the number of steps before a point of the lane.
+  /// Returns the number of steps of the lane before a mark, in the iterations `rounds` of the loops
+  /// around the mark.
   [[nodiscard]] std::int64_t position(const MarkCode& mark, const std::vector<std::int64_t>& rounds,
                                       Variables& variables) const;
 

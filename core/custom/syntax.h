@@ -1,7 +1,6 @@
 #pragma once
 
-// The text of an algorithm as its author wrote it, before anything is known about the cluster that
-// it will run on.
+// The syntax tree of an algorithm's text, which does not depend on the cluster.
 
 #include <cstdint>
 #include <string>
@@ -14,12 +13,12 @@
 
 namespace tutti::core::custom {
 
-/// An expression, as an index into Syntax::expressions; -1: none.
+/// An index into Syntax::expressions; -1: there is no expression.
 using ExpressionId = int;
 
 enum class Operator : std::uint8_t {
   kNumber,
-  kName,  ///< a value, or a function with `operands`
+  kName,  ///< a value or, if `is_call`, a function of `operands`
   kNegate,
   kNot,
   kAdd,
@@ -57,8 +56,8 @@ struct Definition {
 
 enum class Area : std::uint8_t { kData, kInput, kScratch };
 
-/// `data[first to last] piece part of parts`, `data[first count count]`, `scratch[first like
-/// like]`: chunks of a buffer.
+/// Chunks of a buffer: `data[first to last] piece part of parts`, `data[first count count]` or
+/// `scratch[first like like]`.
 struct Place {
   Position at;
   Area area = Area::kData;
@@ -70,25 +69,25 @@ struct Place {
   ExpressionId like = -1;
 };
 
-/// The peer in `right lane up[index]`: a rank, and one of its lanes.
+/// A peer, which is a rank and one of its lanes: `right lane up[index]`.
 struct PeerText {
   Position at;
   ExpressionId rank = -1;
-  std::string lane;  ///< empty: the lane of the same number
+  std::string lane;  ///< empty: the lane with the same number as the own lane
   Position lane_at;
   ExpressionId lane_index = -1;
 };
 
 enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd };
 
-/// The action after receiving a message.
+/// The action that a receive performs on the message in the same step.
 enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
 
 struct ActionText {
   Position at;
   Verb verb = Verb::kSend;
-  Place place;  ///< kReceive, kReduce: the place of the result
-  Place other;  ///< kCopy, kAdd: the target; kReduce: the added data, if `has_other`
+  Place place;  ///< kReceive, kReduce: place of the result
+  Place other;  ///< kCopy, kAdd: target; kReduce: data to add, if `has_other`
   bool has_other = false;
   PeerText from;
   PeerText to;
@@ -139,7 +138,8 @@ struct Requirement {
   std::string why;
 };
 
-/// The items before the lanes are in `order`, because each can use those before it.
+/// An item before the lanes. Syntax::order lists these items in the order of the text, because each
+/// item can use the items before it.
 struct HeaderItem {
   enum class Kind : std::uint8_t { kParameter, kLet, kRequire, kChunks, kScratch, kSlots };
   Kind kind = Kind::kLet;
@@ -162,7 +162,8 @@ struct Syntax {
   std::vector<HeaderItem> order;
   std::vector<LaneText> lanes;
   std::vector<Expression> expressions;
-  bool names_input = false;  ///< inputs are read from their own place, even out of place
+  bool names_input = false;  ///< true: the text reads `input[…]`, so inputs are read where they
+                             ///< are, even out of place
   bool by_kernel = false;    ///< `engine kernel`
 
   [[nodiscard]] const Expression& at(ExpressionId id) const {
@@ -170,9 +171,9 @@ struct Syntax {
   }
 };
 
-/// Parses the text of an algorithm (docs/your-own-algorithm.md). Reports all errors; after errors,
-/// the result is incomplete. Nesting deeper than 64 levels is reported as a problem, so that the
-/// stack cannot overflow.
+/// Parses the text of an algorithm (docs/your-own-algorithm.md) and reports all errors. If there
+/// are errors, the result is incomplete. Nesting deeper than 64 levels is an error, so that the
+/// parser's stack cannot overflow.
 Syntax parse_algorithm_text(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core::custom

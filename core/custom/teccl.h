@@ -1,6 +1,7 @@
 #pragma once
 
-// Schedules that TE-CCL has found, in its JSON: which chunk travels over which link in which epoch.
+// Schedules in TE-CCL's JSON output: each flow states which chunk travels over which link in which
+// epoch.
 // SOURCE: microsoft/TE-CCL teccl/solvers; examples in teccl/examples/experiments/output_provided.
 
 #include <memory>
@@ -11,13 +12,14 @@
 
 namespace tutti::core::custom {
 
-/// The text is JSON with TE-CCL's list of flows.
+/// True if the text is JSON with TE-CCL's list of flows.
 bool is_teccl(std::string_view text);
 
-/// An all-gather of whole chunks. GPUs are ranks in the order of their numbers; each link between
-/// two of them is a lane at either end, on which flows go in the order of their epochs. Chunks that
-/// pass switches take the cluster's own routes. Null, and problems, if it is none, if a GPU sends
-/// what it does not have, or if flows have parts of chunks (TE-CCL's all-to-all).
+/// Reads an all-gather of whole chunks. GPUs become ranks in the order of their numbers. Each link
+/// between two GPUs becomes a lane at both ends, with its flows in the order of their epochs.
+/// Routes through switches are those of the scenario's cluster, not TE-CCL's. Returns null and adds
+/// problems if the text is not such a schedule, if a GPU sends a chunk that it does not have, or if
+/// flows carry parts of chunks (TE-CCL's all-to-all).
 std::shared_ptr<const AlgorithmText> read_teccl(std::string_view text, const std::string& file,
                                                 Problems& problems);
 

@@ -14,13 +14,13 @@ namespace tutti::core::custom {
 struct Token {
   enum class Kind : std::uint8_t { kName, kNumber, kText, kSymbol, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;         ///< as written; kText: without the quotes
-  std::int64_t number = 0;  ///< kNumber: the value
+  std::string text;         ///< the token as written; for kText, without the quotes
+  std::int64_t number = 0;  ///< for kNumber: the value
   Position at;
 };
 
-/// Returns the tokens of a text; the last one is kEnd. Comments run from # to the end of the line.
-/// Text that is not a token is reported as a problem and skipped.
+/// Returns the tokens of a text; the last token is kEnd. Comments begin with # and end with the
+/// line. Text that is not a token is reported as a problem and skipped.
 std::vector<Token> tokens_of(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core::custom

@@ -1,7 +1,7 @@
 #pragma once
 
-// Values of an algorithm's expressions: their computation, and the facts about them that are known
-// in advance.
+// The values of an algorithm's expressions: how they are computed, and facts about them that are
+// known before the algorithm runs.
 
 #include <array>
 #include <cstdint>
@@ -13,14 +13,16 @@
 
 namespace tutti::core::custom {
 
-/// The variables of an expression: the rank, the lane's index, and those of the loops around it.
+/// The slots of the variables that an expression can use: the rank, the lane's number, and the
+/// variables of the loops around the expression.
 inline constexpr int kRankSlot = 0;
 inline constexpr int kLaneSlot = 1;
 inline constexpr int kFirstLoopSlot = 2;
 inline constexpr int kSlots = 16;
 using Variables = std::array<std::int64_t, kSlots>;
 
-/// The limit of all values, which is checked before a value is computed.
+/// The largest absolute value of an expression. The compiler rejects expressions that could exceed
+/// this limit.
 inline constexpr std::int64_t kLargestValue = std::int64_t{1} << 60;
 
 enum class ValueOp : std::uint8_t {
@@ -32,7 +34,7 @@ enum class ValueOp : std::uint8_t {
   kSubtract,
   kMultiply,
   kDivide,  ///< rounds down
-  kModulo,  ///< the result is 0 or more
+  kModulo,  ///< the result is at least 0
   kMin,
   kMax,
   kAbs,
@@ -54,10 +56,11 @@ struct ValueNode {
   int a = -1;
   int b = -1;
   int c = -1;
-  std::int64_t number = 0;  ///< the constant, or the variable's slot
+  std::int64_t number = 0;  ///< kConstant: the value; kVariable: the slot
 };
 
-/// Quotients are rounded down, and remainders are not negative. REQUIRES: divisor > 0.
+/// Returns the quotient, rounded down (floor_modulo() returns the remainder, which is at least 0).
+/// REQUIRES: divisor > 0.
 inline std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) {
   const std::int64_t quotient = value / divisor;
   return value % divisor < 0 ? quotient - 1 : quotient;
@@ -66,7 +69,8 @@ inline std::int64_t floor_modulo(std::int64_t value, std::int64_t divisor) {
   const std::int64_t rest = value % divisor;
   return rest < 0 ? rest + divisor : rest;
 }
-/// Returns `value` modulo `count`; for most values this needs no division. REQUIRES: count > 0.
+/// Returns floor_modulo(value, count), without a division for -count ≤ value < 2 · count.
+/// REQUIRES: count > 0.
 inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   if (value < 0)
     value += count;
@@ -75,8 +79,8 @@ inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   return value >= 0 && value < count ? value : floor_modulo(value, count);
 }
 
-/// A value: base + Σ coefficient · variable, with up to two variables; or, more slowly, a tree of
-/// nodes.
+/// A value in the form in which it is computed: base + Σ coefficient · variable, with up to two
+/// variables. Other values are trees of nodes (`tree` ≥ 0), which are slower to compute.
 struct Value {
   struct Term {
     int slot = 0;
@@ -88,7 +92,7 @@ struct Value {
   int tree = -1;
 };
 
-/// The nodes of all expressions of an algorithm. Equal expressions share their nodes.
+/// The nodes of all expressions of an algorithm.
 class ValueTrees {
  public:
   [[nodiscard]] std::int64_t at(const Value& value, const Variables& variables) const {
@@ -107,8 +111,8 @@ class ValueTrees {
   [[nodiscard]] std::int64_t node(int id, const Variables& variables) const;
 };
 
-/// The change of a value if all workers are renumbered by w → (w + d) mod workers: it becomes value
-/// + step · d, modulo `modulus` (0: exactly). Not `known`: something else.
+/// The change of a value if all workers are renumbered by w → (w + d) mod workers. If `known`, the
+/// value becomes value + step · d, modulo `modulus` (0: not modulo anything).
 struct UnderShift {
   bool known = true;
   std::int64_t step = 0;
@@ -117,8 +121,8 @@ struct UnderShift {
   bool operator==(const UnderShift&) const = default;
 };
 
-/// The change of a value under w → w xor d: it becomes value xor (scale · d). The value is a
-/// multiple of `zeros`, a power of two.
+/// The change of a value if all workers are renumbered by w → w xor d. If `known`, the value
+/// becomes value xor (scale · d). The value is a multiple of `zeros`, which is a power of two.
 struct UnderExchange {
   bool known = true;
   std::int64_t scale = 0;
@@ -126,7 +130,8 @@ struct UnderExchange {
   [[nodiscard]] bool same() const { return known && scale == 0; }
 };
 
-/// The linear form base + Σ coefficient · variable of a value, if it has one.
+/// A value as a linear form base + Σ coefficient · variable. `is` is false if the value is not
+/// linear.
 struct LinearForm {
   bool is = false;
   std::int64_t base = 0;
@@ -137,7 +142,7 @@ struct LinearForm {
 struct Facts {
   std::int64_t low = 0;
   std::int64_t high = 0;
-  std::uint32_t uses = 0;  ///< one bit per slot on which the value depends
+  std::uint32_t uses = 0;  ///< bit s is set if the value depends on slot s
   std::int64_t cost = 1;   ///< number of operations to compute the value
   LinearForm linear;
   UnderShift shift;
@@ -147,22 +152,23 @@ struct Facts {
   [[nodiscard]] bool uses_slot(int slot) const { return (uses >> slot & 1U) != 0; }
 };
 
-/// Builds trees, and derives the facts about each node from those about its operands: intervals
-/// prove, before anything runs, that no divisor is 0 and nothing overflows.
+/// Builds trees, and derives the facts about each node from the facts about its operands. The
+/// intervals prove before the algorithm runs that no divisor is 0 and no value overflows.
 class ValueBuilder {
  public:
-  /// Called with a code and a text for problems of the node that is being built.
+  /// Called with the code and the text of each problem of the node that is being built.
   using Complain = std::function<void(ProblemCode, const std::string&)>;
   ValueBuilder(std::int64_t ranks, std::int64_t per_node);
 
   int constant(std::int64_t value);
-  /// The current rank.
+  /// Returns a node for the rank that executes the step.
   int rank();
-  /// Returns the variable of a loop from `low` to `high`, inclusive. `same`: it takes the same
-  /// values on every rank.
+  /// Returns a node for the variable of a loop from `low` to `high`, inclusive. `same_shift` and
+  /// `same_exchange`: true if the renumbering of workers (UnderShift, UnderExchange) does not
+  /// change the values of the variable.
   int variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange);
-  /// Returns a node that applies `op` to nodes. Problems go to `complain`; the result is then a
-  /// constant.
+  /// Returns a node that applies `op` to other nodes. If there are problems, calls `complain` and
+  /// returns a constant.
   int apply(ValueOp op, std::vector<int> operands, const Complain& complain);
 
   [[nodiscard]] const Facts& facts(int id) const { return facts_[static_cast<std::size_t>(id)]; }

@@ -9,44 +9,44 @@
 
 namespace tutti::core {
 
-/// A replacement of some bytes of a text.
+/// The replacement of `removed` bytes at offset `at` of a text by `inserted`.
 struct TextEdit {
   std::size_t at = 0;
   std::size_t removed = 0;
   std::string inserted;
 };
-/// The edits of one change, from the front to the back of the text, without overlap.
+/// The edits of one change, in ascending order of offsets, without overlaps.
 using TextEdits = std::vector<TextEdit>;
 std::string with_edits(std::string text, const TextEdits& edits);
 
-// Computes the edits of a text that change a field. Only the place of the field changes: comments,
-// order and spacing of everything else stay as they are.
-// ERRORS, of all: the text is broken; there is no such field or element.
+// The following functions return the edits of a text that change one field. Comments, order and
+// spacing of the rest of the text do not change.
+// ERRORS of all functions: the text cannot be parsed; there is no such field or element.
 
-/// Sets a field: a single value becomes `typed`; a message is created if it does not exist (`typed`
-/// is "{}"). Missing enclosing messages are written too, and a field that excludes it (another
-/// field of its oneof) is removed. An empty `typed` is remove_field(). A text that cannot be a
-/// value of the field is put in quotes, so that the error stays local. The element after the last
-/// one is added.
+/// Sets a field to the value `typed`. "{}" creates a message if it does not exist; an empty `typed`
+/// removes the field (remove_field()). An index just after the last element appends an element.
+/// Missing enclosing messages are created, and other fields of the same oneof are removed. If
+/// `typed` is not a valid value of the field, it is put in quotes, so that only this field has an
+/// error.
 Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path,
                               const std::string& typed);
 
-/// Adds an element at the end of a repeated field: `typed`, or a message without fields; or adds a
-/// message that does not exist yet. The index of the last step is ignored.
+/// Appends an element to a repeated field: `typed`, or an empty message. A message that is not
+/// repeated is created if it does not exist. The index of the path's last step is ignored.
 Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path,
                               const std::string& typed = "");
 
-/// Removes the field or the element, and its line if nothing else is on it. Comments inside are
-/// removed too, those next to it stay. If it was the last element of a repeated field, nothing of
-/// the field remains.
+/// Removes a field or an element, and its line if nothing else is on the line. Comments inside the
+/// value are removed; comments next to it stay. If the last remaining element is removed, the whole
+/// repeated field is removed.
 Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path);
 
-/// Like remove_field(), for a field that is written in `message`, even if the schema does not have
-/// it.
+/// Like remove_field(), for a field that is written in `message`, even if the schema has no such
+/// field.
 TextEdits without_field(const ScenarioText& text, const Value& message, const Value::Field& field);
 
-/// Returns the written fields that share a oneof with fields of `path`, and that set_field()
-/// removes.
+/// Returns the fields in the text that share a oneof with a field on `path`; set_field() removes
+/// them.
 std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& path);
 
 }  // namespace tutti::core

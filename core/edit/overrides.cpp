@@ -56,8 +56,8 @@ class ChangedText {
 
 /// Converts problems of the changed text to locations in the original text and to the overrides
 /// that caused them.
-Error told_of_original(const Error& error, const std::string& text, const std::string& path,
-                       const ChangedText& changed, const std::vector<Override>& overrides) {
+Error reported_of_original(const Error& error, const std::string& text, const std::string& path,
+                           const ChangedText& changed, const std::vector<Override>& overrides) {
   const TextPlaces before(text);
   const TextPlaces after(changed.text());
   std::vector<Problem> problems = error.problems();
@@ -218,7 +218,8 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
   }
   auto scenario = read_scenario(changed.text(), path, library);
   if (!scenario)
-    return tl::make_unexpected(told_of_original(scenario.error(), text, path, changed, overrides));
+    return tl::make_unexpected(
+        reported_of_original(scenario.error(), text, path, changed, overrides));
   return scenario;
 }
 

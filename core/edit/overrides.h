@@ -10,38 +10,40 @@
 
 namespace tutti::core {
 
-/// A field of a scenario, and the value that replaces the one in its text.
+/// An override of a scenario's field: the field, and the value that replaces the value in the text.
 struct Override {
-  FieldPath path;     ///< as given, maybe in an older form: see present_path()
-  std::string value;  ///< as typed: strings without quotes; "": the field is not written
+  FieldPath path;     ///< path as given; may be in an older form, see present_path()
+  std::string value;  ///< value as typed, strings without quotes; empty: the field is removed
   std::string said;   ///< name in error messages, such as "--set strategy.shards=4"
 };
 
-/// Parses an override: "strategy.shards=4", "cluster.workers[1].machine=dgx-a100",
-/// "strategy.bytes_per_pack=" (not written). Elements of lists are counted from 0; [0] may be
-/// omitted. `option`: the option's name.
-/// ERRORS (requests): no '='; an index that is not a number; the scenario's schema has no such
-/// field, or it is a message.
+/// Parses an override: "strategy.shards=4", "cluster.workers[1].machine=dgx-a100", or
+/// "strategy.bytes_per_pack=" (removes the field). Elements of lists are counted from 0; [0] may be
+/// omitted. Errors call the override by `option`, the name of the command-line option.
+/// ERRORS (requests): there is no '='; an index is not a number; the schema has no such field; the
+/// field is a message and the value is not "{}".
 Expected<Override> parse_override(const std::string& option, const std::string& written);
 
-/// Returns the type of a field, whose path may be in an older form; null if the scenario's schema
-/// has none.
+/// Returns the type of a field, whose path may be in an older form. Null if the schema has no such
+/// field.
 const FieldType* field_type(const FieldPath& path);
 
-/// Reads a scenario after overriding fields, one after the other. Its text is the changed one, with
-/// comments and everything else preserved. A text of an older form is first converted to the
-/// current one.
-/// ERRORS: those of read_scenario(), at their locations in `text`; problems with a changed value
-/// name the override; an index beyond the next element; two fields that exclude each other.
+/// Applies the overrides to the text, in order, and reads the resulting scenario. Scenario::text is
+/// the changed text; comments and other fields are preserved. A text of an older form is first
+/// converted to the current form.
+/// ERRORS: as for read_scenario(), with locations in `text`, or with the name of the override that
+/// caused the problem; an index is beyond the end of a list; two overrides exclude each other.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library, const std::vector<Override>& overrides);
 
-/// Returns overrides that set the number of workers (chief and workers) of a cluster with one kind
-/// of worker to TF_CONFIG's, and the number of servers if TF_CONFIG has some. For a cluster of
-/// several kinds, or one in a separate file, returns none: see check_workers(). REQUIRES: `cluster`
-/// has a chief or workers.
+/// Returns overrides that set the number of workers of the scenario `text` to the number of
+/// TF_CONFIG's chief and workers, and the number of servers if TF_CONFIG has job ps. If the
+/// scenario has several groups of workers, or its cluster is in a separate file, there are no
+/// overrides, and check_workers() checks the numbers.
+/// REQUIRES: `cluster` has a chief or workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
-/// Checks the number of workers. ERRORS (a request): it differs from TF_CONFIG's.
+/// Checks that the scenario has as many workers as TF_CONFIG.
+/// ERRORS (a request): the numbers differ.
 Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -13,23 +13,23 @@
 
 namespace tutti::core {
 
-/// A step of a path: a field of a message; for a repeated field, its element `index`.
+/// A step of a path: a field of a message or, if the field is repeated, its element `index`.
 struct PathStep {
   std::string field;
   int index = 0;
   auto operator<=>(const PathStep&) const = default;
 };
-/// The path from the scenario to a field; empty: the scenario itself.
+/// The path from the root of the scenario to a field. An empty path is the scenario itself.
 using FieldPath = std::vector<PathStep>;
 
 /// Formats a path: "cluster.workers[1].count".
 std::string to_string(const FieldPath& path);
 
-/// A text in its original form, with access to every field of the schema: whether it is written,
-/// where, and with what value. Protocol Buffers text format or JSON.
+/// A scenario's text (Protocol Buffers text format or JSON) as it was written. For each field of
+/// the schema, it gives the position and the value in the text, if the field is written.
 class ScenarioText {
  public:
-  /// Cost: that of reading the text once.
+  /// Cost: reading the text once.
   ScenarioText(std::string text, const Schema& schema);
   ScenarioText(const ScenarioText&) = delete;
   ScenarioText& operator=(const ScenarioText&) = delete;
@@ -38,35 +38,36 @@ class ScenarioText {
   [[nodiscard]] const Schema& schema() const { return schema_; }
   [[nodiscard]] const TextPlaces& places() const { return places_; }
   [[nodiscard]] bool json() const { return places_.json(); }
-  /// The reason why the text cannot be read, such as unbalanced brackets; nullopt if it can. A
-  /// broken text gives access to the parts that could be read.
+  /// The reason why the text cannot be parsed, such as unbalanced brackets; nullopt if it can. If
+  /// the text is broken, the fields that were parsed are still accessible.
   [[nodiscard]] const std::optional<Error>& broken() const { return broken_; }
 
   /// Returns the type of a field; null if the schema has no such field.
   [[nodiscard]] const FieldType* type(const FieldPath& path) const;
   /// Returns the value of a field; null if it is not written.
   [[nodiscard]] const Value* find(const FieldPath& path) const;
-  /// Returns the number of elements of the repeated field at the end of the path; for another
-  /// field, 1 if it is written.
+  /// Returns the number of elements of the repeated field at the end of the path. For a field that
+  /// is not repeated, returns 1 if it is written, otherwise 0.
   [[nodiscard]] int count(const FieldPath& path) const;
-  /// Returns the value as typed: strings without quotes. Empty if it is not written, or a message.
+  /// Returns the value as typed, strings without quotes. Empty if the field is not written or is a
+  /// message.
   [[nodiscard]] std::string value(const FieldPath& path) const;
 
-  /// Returns the path of the field that is written at a position, as deep as the schema knows it.
+  /// Returns the path of the innermost field of the schema that is written at a byte offset.
   [[nodiscard]] FieldPath path_at(std::size_t offset) const;
 
   struct Range {
     std::size_t from = 0;
     std::size_t to = 0;
   };
-  /// Returns the bytes that a value covers.
+  /// Returns the range of bytes of a value.
   [[nodiscard]] Range range(const Value& value) const;
 
-  /// A value and its context.
+  /// A value, and the field and message that contain it.
   struct Place {
     const Value* message = nullptr;       ///< the message that contains the field
-    const Value::Field* field = nullptr;  ///< the field as written
-    const Value* value = nullptr;         ///< field->value, or an item of its list
+    const Value::Field* field = nullptr;  ///< the field in the text
+    const Value* value = nullptr;         ///< `field->value`, or an item of this list
     std::size_t item = 0;                 ///< index in the list, if `value` is an item of one
     [[nodiscard]] bool in_list() const { return value != &field->value; }
   };

@@ -16,7 +16,7 @@ struct MessageType;
 struct FieldType {
   enum class Kind {
     kText,
-    kWhole,   ///< a whole number
+    kWhole,   ///< an integer
     kNumber,  ///< any number
     kYesNo,
     kChoice,   ///< one of `choices`
@@ -28,16 +28,16 @@ struct FieldType {
   };
 
   std::string name;
-  std::string other_name;  ///< the name in camelCase, which JSON may use
-  std::string full_name;   ///< such as "tutti.proto.Run.steps"
-  std::string help;        ///< the comment in the schema
-  std::string otherwise;   ///< the default in the comment's words: "3", "required"; or ""
-  std::string unit;        ///< from the ending of the name: "µs", "GB/s", …; or ""
-  std::string one_of;  ///< only one of the message's fields with the same name here can be written;
-                       ///< "": no restriction
+  std::string other_name;  ///< name in camelCase, which JSON may use
+  std::string full_name;   ///< full name: "tutti.proto.Run.steps"
+  std::string help;        ///< comment in the schema
+  std::string otherwise;   ///< default as the comment states it: "3", "required"; may be empty
+  std::string unit;        ///< unit from the end of the name: "µs", "GB/s"; may be empty
+  std::string one_of;      ///< name of the field's oneof, of whose fields only one can be written;
+                           ///< empty: not in a oneof
   Kind kind = Kind::kText;
   bool repeated = false;
-  std::vector<Choice> choices;  ///< without the value for the default
+  std::vector<Choice> choices;  ///< without the enum's "unspecified" value
   const MessageType* message = nullptr;
 };
 
@@ -46,20 +46,20 @@ struct MessageType {
   std::string help;
   std::vector<FieldType> fields;  ///< in the order of the schema
 
-  /// Returns the field with either name; null if there is none.
+  /// Returns the field whose name or camelCase name is `field`; null if there is none.
   [[nodiscard]] const FieldType* find(std::string_view field) const;
 };
 
-/// A Protocol Buffers schema with its comments, from which forms are generated.
+/// A Protocol Buffers schema with its comments, from which the editor generates forms.
 class Schema {
  public:
-  /// Returns the schema of scenarios: core/proto as of the build of this program, and the additions
-  /// of registered frameworks.
+  /// Returns the schema of scenarios that was compiled into this program (core/proto), with the
+  /// messages of registered frameworks.
   static Schema scenario();
-  /// Reads a schema. `descriptors`: a serialized google.protobuf.FileDescriptorSet, each file after
-  /// those that it imports, with comments if they are to be shown (protoc --descriptor_set_out
-  /// --include_source_info); `root`: the full name of the text's message.
-  /// ERRORS: the bytes are invalid; there is no such message; a message contains itself.
+  /// Reads a schema. `descriptors` is a serialized google.protobuf.FileDescriptorSet, in which each
+  /// file comes after the files that it imports (protoc --descriptor_set_out; with
+  /// --include_source_info, comments are included). `root` is the full name of the root message.
+  /// ERRORS: the bytes are invalid; there is no message `root`; a message contains itself.
   static Expected<Schema> read(std::string_view descriptors, const std::string& root);
 
   [[nodiscard]] const MessageType& root() const { return *root_; }

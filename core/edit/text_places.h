@@ -9,17 +9,18 @@
 namespace tutti::core {
 
 /// Converts between byte offsets in a text and the lines and columns that parsers report. Columns
-/// count bytes; a tab advances to the next multiple of 8, except in JSON, where it counts as one
-/// byte (as in core/text).
+/// count bytes. A tab advances to the next multiple of 8, except in JSON, where it is one column
+/// (as in core/text).
 class TextPlaces {
  public:
   /// REQUIRES: `text` outlives the object.
   explicit TextPlaces(std::string_view text);
 
-  /// Returns the byte offset of a position; the end of the text or line for positions beyond it.
+  /// Returns the byte offset of a position. For a position beyond the end of a line or of the text,
+  /// returns that end.
   [[nodiscard]] std::size_t offset(Position at) const;
   [[nodiscard]] Position position(std::size_t offset) const;
-  /// True if the text is JSON, by the rule of parse_document().
+  /// True if parse_document() would read the text as JSON.
   [[nodiscard]] bool json() const { return json_; }
 
  private:

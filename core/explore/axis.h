@@ -12,27 +12,29 @@ namespace tutti::core {
 /// The maximum number of points of a sweep.
 inline constexpr std::int64_t kMaxPoints = 10'000'000;
 
-/// A dimension of a sweep: one field and its values, or several fields that vary together, one row
-/// of values at a time.
+/// A dimension of a sweep: one field and its values, or several fields that vary together. Each row
+/// has one value for each field.
 struct Axis {
-  std::vector<std::string> fields;  ///< such as "strategy.shards"
-  std::vector<FieldPath> paths;     ///< one per field
+  std::vector<std::string> fields;  ///< names of the fields: "strategy.shards"
+  std::vector<FieldPath> paths;     ///< paths of the fields
   std::vector<std::vector<std::string>>
-      rows;  ///< one value per field; "": the field is not written
+      rows;  ///< by row and field: the value; empty: the field is not set
 };
 
-/// Parses an axis: "strategy.shards=1,2,4", "strategy.bytes_per_pack=64KiB..256MiB*2" (each twice
-/// the previous one), "cluster.workers.count=2..16+2", and lists of these. Ranges include their end
-/// if a step reaches it. Sizes may have KiB, MiB, GiB, KB, MB or GB (powers of 1024 and of 1000) if
-/// the field counts bytes. An empty value (between two commas): the field is not written. Values
-/// with a comma need "quotes". Repeated values are dropped. `option`: the option's name.
-/// ERRORS (requests): as parse_override(); values that the field cannot have; a range that does not
-/// reach its end; more than `most` values, which is detected before they are made.
+/// Parses an axis: "strategy.shards=1,2,4" (a list), "strategy.bytes_per_pack=64KiB..256MiB*2"
+/// (each value is twice the previous one), "cluster.workers.count=2..16+2" (steps of 2), or a list
+/// of such ranges. Sizes in bytes may have the units KiB, MiB, GiB, KB, MB or GB. An empty value
+/// (between two commas) means that the field is not set. Values with a comma must be in double
+/// quotes. Repeated values are dropped. Errors call the axis by `option`, the name of the
+/// command-line option.
+/// ERRORS (requests): as for parse_override(); the field cannot have a value; a range does not
+/// reach its end; there are more than `most` values (detected before they are generated).
 Expected<Axis> parse_axis(const std::string& option, const std::string& written,
                           std::int64_t most = kMaxPoints);
 
-/// Reads a CSV file whose first line names fields and whose other lines are rows of their values.
-/// ERRORS (requests): as parse_axis(), at their locations; the text is not such a table.
+/// Reads an axis from a CSV file. The first line of the file has the names of the fields; every
+/// other line is a row of values.
+/// ERRORS (requests): as for parse_axis(), with locations; the text is not such a table.
 Expected<Axis> read_points(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

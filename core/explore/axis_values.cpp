@@ -83,7 +83,7 @@ std::optional<Range> split_range(const std::string& item) {
 }
 
 Values range_values(const FieldType& field, const std::string& item, const Range& range,
-                    std::int64_t most_values) {
+                    std::int64_t max_values) {
   const auto from = number(field, range.from);
   if (!from) return wrong(from.error());
   const auto to = number(field, range.to);
@@ -108,9 +108,9 @@ Values range_values(const FieldType& field, const std::string& item, const Range
                                              : "add more than 0"));
   const double most =
       range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
-  if (most >= static_cast<double>(most_values))
+  if (most >= static_cast<double>(max_values))
     return wrong(ProblemCode::kTooLarge,
-                 fmt::format("\"{}\" has more than {} values", item, most_values));
+                 fmt::format("\"{}\" has more than {} values", item, max_values));
   std::vector<std::string> values;
   // The tolerance keeps the end of the range despite rounding errors.
   for (std::int64_t i = 0; i <= static_cast<std::int64_t>(most + 1e-9); ++i) {

@@ -10,20 +10,22 @@
 
 namespace tutti::core {
 
-/// The reason why a field cannot have the given values, and the remedy.
+/// The reason why a field cannot have the given values; `text` includes the remedy.
 struct AxisProblem {
   ProblemCode code = ProblemCode::kInvalid;
   std::string text;
 };
 
-/// Returns the values of `field` that `written` ("1,2,8", "64KiB..1MiB*2", "2..16+2") stands for,
-/// as typed into a scenario, at most `most`. ERRORS: more values; invalid values of the field, and
-/// the remedy.
+/// Expands a list of values and ranges for `field` ("1,2,8", "64KiB..1MiB*2", "2..16+2") to the
+/// values as they are typed into a scenario.
+/// ERRORS: there are more than `most` values; a value is invalid for the field.
 tl::expected<std::vector<std::string>, AxisProblem> axis_values(const FieldType& field,
                                                                 const std::string& written,
                                                                 std::int64_t most);
 
-/// Returns a single value; a size becomes its number. ERRORS: as axis_values().
+/// Returns a single value as it is typed into a scenario: a size with a unit becomes a number of
+/// bytes.
+/// ERRORS: as for axis_values().
 tl::expected<std::string, AxisProblem> axis_value(const FieldType& field,
                                                   const std::string& written);
 

@@ -13,18 +13,18 @@ struct sqlite3_stmt;
 
 namespace tutti::core {
 
-/// An SQL statement with parameters ?1, ?2, …: bind them, step through the rows, then reset it and
-/// use it again.
+/// An SQL statement with parameters ?1, ?2, …. To use it, bind the parameters, step through the
+/// rows, and reset it before the next use.
 class Statement {
  public:
   Statement& bind(int parameter, std::int64_t value);
   Statement& bind(int parameter, std::string_view value);
   Statement& bind_null(int parameter);
 
-  /// Advances to the next row; false if there is none. ERRORS (kRun): the disk is full, the file is
-  /// damaged, ….
+  /// Advances to the next row. Returns false if there is none.
+  /// ERRORS (kRun): the disk is full, the file is damaged, ….
   Expected<bool> step();
-  /// Runs the statement to its end and resets it. ERRORS: as step().
+  /// Runs the statement to its end and resets it. ERRORS: as for step().
   Expected<void> run();
   void reset();
 
@@ -41,7 +41,7 @@ class Statement {
 
   std::unique_ptr<sqlite3_stmt, Close> statement_;
   std::string path_;
-  std::shared_ptr<int> calls_;  ///< calls of the progress handler since the last row
+  std::shared_ptr<int> calls_;  ///< number of calls of SQLite's progress handler since the last row
 };
 
 /// True if the file begins like an SQLite database.
@@ -49,28 +49,31 @@ bool is_database(const std::string& path);
 
 /// An SQLite database in a file. Committed data survives if the process is killed.
 ///
-/// The file may come from anyone. So its schema is not trusted (no views or triggers that call
-/// functions), a statement that runs for very long without returning a row is ended, and a file
-/// that may only be read is read without writing anything beside it.
+/// The file may come from an untrusted source. Therefore views and triggers in its schema cannot
+/// call functions, and a statement that runs for some seconds without returning a row is aborted. A
+/// read-only file is read without creating other files next to it.
 class Database {
  public:
   enum class Mode { kRead, kWrite };
-  /// kWrite: creates the file if it does not exist. ERRORS: not a database; cannot be opened.
+  /// Opens a database. kWrite creates the file if it does not exist.
+  /// ERRORS: the file is not a database; it cannot be opened.
   static Expected<Database> open(const std::string& path, Mode mode);
 
-  /// ERRORS (kRun): as Statement::step().
+  /// Compiles an SQL statement.
+  /// ERRORS (kRun): as for Statement::step().
   Expected<Statement> prepare(const std::string& sql);
   Expected<void> run(const std::string& sql);
-  /// Returns true if the file has a plain table of this name. ERRORS: as Statement::step().
+  /// True if the file has an ordinary table (not virtual, and not a view) of this name.
+  /// ERRORS: as for Statement::step().
   Expected<bool> has_table(std::string_view name);
-  /// Returns how many views, triggers and virtual tables the file has. ERRORS: as
-  /// Statement::step().
+  /// Returns the number of views, triggers and virtual tables in the file.
+  /// ERRORS: as for Statement::step().
   Expected<std::int64_t> programs();
-  /// Sets up a write-ahead log. Waits while another program is doing the same. ERRORS: as
-  /// Statement::step().
+  /// Switches the database to a write-ahead log. Waits while another program switches it.
+  /// ERRORS: as for Statement::step().
   Expected<void> log_ahead();
-  /// Returns the first column of the first row of a query; nullopt without a row. ERRORS: as
-  /// Statement::step().
+  /// Returns the first column of the first row of a query; nullopt if there is no row.
+  /// ERRORS: as for Statement::step().
   Expected<std::optional<std::int64_t>> number(const std::string& sql);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -83,12 +86,13 @@ class Database {
   static Expected<Database> open_with(const std::string& path, const std::string& name, int flags);
   Expected<void> distrust();
 
-  std::shared_ptr<int> calls_ = std::make_shared<int>(0);  ///< outlives the connection
+  /// A pointer, because it must outlive the connection.
+  std::shared_ptr<int> calls_ = std::make_shared<int>(0);
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;
 };
 
-/// Returns a name as an SQL identifier: "strategy.shards" in double quotes.
+/// Returns a name as an SQL identifier in double quotes.
 std::string quoted(std::string_view name);
 
 }  // namespace tutti::core

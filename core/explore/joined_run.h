@@ -8,22 +8,23 @@
 
 namespace tutti::core {
 
-/// A measured run, and the point of a sweep to which it belongs.
+/// A measured run, and the point of a sweep that it is a measurement of.
 struct JoinedRun {
   std::int64_t point = 0;
   Time step;           ///< step time in the steady state
   std::string source;  ///< file name of the timeline
-  std::string said;    ///< the program that executed the run, such as "real, tcp, Tutti 0.1.0"
+  std::string said;    ///< program that executed the run: "real, tcp, Tutti 0.1.0"
 };
 
-/// Returns the point whose scenario has this text: it equals the sweep's with that point's values,
-/// except for name, description and settings of the run (steps, seed, …). ERRORS (requests): it
-/// differs in another field (which is named); a value that the sweep does not have.
+/// Returns the point of a sweep with this scenario. The scenario's name, description and run
+/// settings (steps, seed, …) may differ from the sweep's; all other fields must equal the point's.
+/// ERRORS (requests): another field differs (the text names it); the sweep has no such value of a
+/// field.
 Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
                                 const std::string& scenario_text);
 
-/// Reads a measured run from a timeline file. ERRORS: it cannot be read; no step has ended; as
-/// point_of().
+/// Reads a measured run from a timeline file.
+/// ERRORS: the file cannot be read; no step has ended; as for point_of().
 Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space,
                                const std::string& timeline);
 

@@ -7,33 +7,32 @@
 
 namespace tutti::core {
 
-/// Interpolates a function between known points, with the uncertainty: a Gaussian process with a
-/// constant mean and the kernel v·exp(-½ Σ (d_a / l_a)²) + noise. Distances d_a are per axis, so
-/// that unordered axes can be included: 0 or 1.
+/// Interpolates a function between known points and estimates the uncertainty: a Gaussian process
+/// with a constant mean and the kernel v·exp(-½ Σ (d_a / l_a)²) + noise. d_a is the distance along
+/// axis a; for an unordered axis, it is 0 if the values are equal and otherwise 1.
 /// SOURCE: Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006, algorithm 2.1 and
 /// section 5.4.
 class Kriging {
  public:
-  /// The coordinates of a point on every axis: 0 … 1 along an ordered axis; otherwise only equality
-  /// counts.
+  /// The coordinates of a point, one for each axis: 0 … 1 for an ordered axis. For an unordered
+  /// axis, coordinates are only compared for equality.
   using Place = std::vector<double>;
 
   explicit Kriging(std::vector<bool> ordered) : ordered_(std::move(ordered)) {}
 
-  /// Fits the length scale of each axis (`l_a`) and the noise by maximum likelihood, one after the
-  /// other over a grid.
+  /// Fits the length scale of each axis (l_a) and the noise by maximum likelihood. One parameter
+  /// after the other is varied over a grid of values.
   /// REQUIRES: at least 2 points. Cost: some hundred Cholesky factorizations.
   void fit(const std::vector<Place>& places, const std::vector<double>& values);
-  /// Adds a point without a new fit. REQUIRES: fit().
+  /// Adds a point without fitting again. REQUIRES: fit() was called.
   void add(const Place& place, double value);
 
   struct Guess {
     double mean = 0;
-    double deviation = 0;  ///< standard deviation of the function itself, without noise
+    double deviation = 0;  ///< standard deviation of the function without noise
   };
   [[nodiscard]] Guess at(const Place& place) const;
-  /// Returns the expected amount by which the function falls below `least` there (0 if it does
-  /// not).
+  /// Returns the expected value of max(0, least - f(place)).
   /// SOURCE: Jones, Schonlau, Welch, "Efficient global optimization", 1998, equation 15.
   [[nodiscard]] double expected_improvement(const Place& place, double least) const;
 
@@ -41,15 +40,15 @@ class Kriging {
 
  private:
   [[nodiscard]] double correlation(const Place& a, const Place& b) const;
-  /// Returns the log-likelihood of these settings, up to a constant; sets factor_, weights_ and
-  /// mean_ accordingly.
+  /// Returns the log-likelihood of reach_ and noise_, up to a constant, and computes factor_,
+  /// weights_, mean_ and variance_ for them.
   double factor();
 
   std::vector<bool> ordered_;
   std::vector<Place> places_;
   std::vector<double> values_;
   std::vector<double> reach_;
-  double noise_ = 1e-4;  ///< variance of the noise relative to that of the function
+  double noise_ = 1e-4;  ///< variance of the noise, relative to the variance of the function
   double mean_ = 0;
   double variance_ = 1;
   Eigen::MatrixXd factor_;

@@ -12,17 +12,17 @@
 
 namespace tutti::core {
 
-/// The result of a point: the cost of its scenario, or why it is unknown.
+/// The result of a point of a sweep: the times of its scenario, or the reason why there are none.
 struct Outcome {
   enum class Status {
     kDone = 0,
-    kRefused = 1,  ///< the scenario is invalid
-    kFailed = 2    ///< the run started, but failed
+    kRefused = 1,  ///< the point's scenario is invalid
+    kFailed = 2    ///< the run began but failed
   };
   Status status = Status::kDone;
-  std::string message;  ///< all problems, one per line; empty if done, unless `stopped`
+  std::string message;  ///< all problems, one per line; empty for kDone unless `stopped`
 
-  Time step;  ///< in the steady state, as are all times below
+  Time step;  ///< step time; this and all times below are of the steady state
   Time forward;
   Time backward;
   Time other_compute;
@@ -33,8 +33,8 @@ struct Outcome {
   Time communication_bound;  ///< lower bound of the all-reduce of gradients
   std::int64_t packs = 0;
   std::uint64_t seed = 0;
-  /// Ended early because it was slow: `step` is the mean of the completed steps, at least the bound
-  /// that stopped it.
+  /// True if the run was ended early because it was slow. `step` is then the mean of the completed
+  /// steps, and at least the limit at which the run was ended.
   bool stopped = false;
   bool operator==(const Outcome&) const = default;
 };
@@ -42,18 +42,19 @@ struct Outcome {
 /// Returns "done", "refused" or "failed".
 std::string_view to_string(Outcome::Status status);
 
-/// Returns the outcome of a run from its summary. REQUIRES: a step has ended.
+/// Returns the outcome of a run, from its summary. REQUIRES: a training step has ended.
 Outcome outcome_of(const Summary& summary);
 Outcome outcome_of(const Error& error);
 
-/// Serialises an outcome for another process, and parses it; nullopt if the text is invalid.
+/// Serialises an outcome for another process. outcome_from_text() parses it, and returns nullopt if
+/// the text is invalid.
 std::string to_text(const Outcome& outcome);
 std::optional<Outcome> outcome_from_text(std::string_view text);
 
-/// The times of an outcome, with their names in databases, tables and plots.
+/// A time of an outcome, with its names in databases, tables and plots.
 struct Cost {
-  const char* name;   ///< such as "step_time"; columns add the unit
-  const char* title;  ///< title for display, such as "step time"
+  const char* name;   ///< name: "step_time"; names of columns have the unit appended
+  const char* title;  ///< title in tables and plots: "step time"
   Time Outcome::*time;
 };
 inline constexpr std::array<Cost, 9> kCosts{

@@ -9,13 +9,13 @@
 
 namespace tutti::core {
 
-/// True if the setting only affects which gradients share a pack, so that it affects a run only
-/// through the plan's packs (bytes_per_pack, num_packs, bucket_cap_mb, …).
+/// True if the setting only decides which gradients share a pack (bytes_per_pack, num_packs,
+/// bucket_cap_mb, …), so that it affects a run only through the packs of the plan.
 bool decides_packing_only(const FieldPath& field);
 
-/// A 128-bit hash that two plans share only if their packs are equal: gradients, order, copies and
-/// sizes of collectives. Runs of the plans are then equal too. REQUIRES for the latter: their
-/// scenarios differ only in fields that decide packing only.
+/// A 128-bit hash of the packs of a plan: their gradients, order, copies and collectives. If two
+/// scenarios differ only in fields that decide packing only, and their plans have the same key,
+/// their runs are equal.
 using PlanKey = std::array<std::uint64_t, 2>;
 PlanKey plan_key(const Plan& plan);
 

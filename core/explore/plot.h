@@ -8,21 +8,21 @@
 
 namespace tutti::core {
 
-/// A line through dots; bounds are dashed lines without dots.
+/// A curve of a plot: a line through dots.
 struct Curve {
   std::string name;
-  std::vector<std::optional<double>> y;  ///< one per value of the x axis; nullopt: not known
-  bool dashed = false;                   ///< the curve is a bound rather than a result
-  bool dots_alone = false;               ///< the curve is a measurement: dots without a line
+  std::vector<std::optional<double>> y;  ///< by value of the x axis; nullopt: not known
+  bool dashed = false;                   ///< true: a bound, drawn as a dashed line without dots
+  bool dots_alone = false;               ///< true: measurements, drawn as dots without a line
 };
 
-/// A diagram of a cost over the values of an axis.
+/// A diagram of a cost over the values of a field.
 struct Plot {
   std::string title;
   std::string x_title;
   std::string y_title;
-  std::vector<std::string> x;  ///< the values of the x axis, as typed; "": the field is not written
-  bool bytes = false;          ///< the values are sizes in bytes
+  std::vector<std::string> x;  ///< values of the x axis, as typed; empty: the field is not set
+  bool bytes = false;          ///< true: the values are sizes in bytes
   std::vector<Curve> curves;
   struct Mark {
     std::size_t curve = 0, x = 0;
@@ -31,18 +31,18 @@ struct Plot {
   std::optional<Mark> best;
 };
 
-/// The size of a picture, in pixels, and its margins.
+/// The size and margins of a picture in pixels, and the scales of its axes.
 struct PlotLook {
-  double width = 860, height = 480;                     ///< without the legend
-  double left = 74, right = 24, top = 44, bottom = 58;  ///< margins, with titles and labels
+  double width = 860, height = 480;  ///< size without the legend
+  /// Margins, which have the titles and labels.
+  double left = 74, right = 24, top = 44, bottom = 58;
   bool legend = true;
   Scale x = Scale::kAuto, y = Scale::kAuto;
-  double dot = 4;  ///< radius of measured dots
+  double dot = 4;  ///< radius of the dots of measurements
 };
 
-/// Draws a plot as SVG. Numbers on the axis are placed by value (logarithmically if they are far
-/// apart); values that are not numbers, or 0 on a logarithmic axis, are to the left of them; others
-/// are side by side. REQUIRES: every curve has a y for every x.
+/// Draws a plot as SVG. PlotAxis::of_values() places the values of the x axis.
+/// REQUIRES: every curve has one y for every x.
 std::string to_svg(const Plot& plot, const PlotLook& look = {});
 
 /// Formats a size with powers of 1024: "64 KiB", "1.5 MiB", "100 B".

@@ -7,33 +7,36 @@
 
 namespace tutti::core {
 
-/// The scale of a plot's axis. kAuto: logarithmic if its ends are far apart.
+/// The scale of a plot's axis. kAuto: logarithmic if the ratio of its ends is large, otherwise
+/// linear.
 enum class Scale { kAuto, kLinear, kLogarithmic };
 
-/// Maps values to positions along an axis: 0 at its beginning, 1 at its end. Independent of pixels.
+/// Maps values to positions along an axis, from 0 at its beginning to 1 at its end. Pixels are not
+/// involved.
 class PlotAxis {
  public:
   struct Tick {
-    double at = 0;  ///< position along the axis, 0 … 1
+    double at = 0;  ///< position along the axis, from 0 to 1
     std::string text;
   };
 
   PlotAxis() = default;
-  /// Returns an axis for the values of a field, as they are typed. If at most two of them are not
-  /// numbers, numbers are placed by value, and the others (such as "": not set; on a logarithmic
-  /// axis also 0) before them. Otherwise all values are placed side by side in their order.
+  /// Returns an axis for the values of a field, as they are typed. If at most two values are not
+  /// numbers, numbers are placed by value. Values that are not numbers, and 0 on a logarithmic
+  /// axis, are then placed at the beginning. If more values are not numbers, all values are placed
+  /// side by side in their order.
   static PlotAxis of_values(const std::vector<std::string>& values, bool bytes, Scale scale);
-  /// Returns an axis for costs from `low` to `high`. If the range is small relative to them, it
-  /// shows a larger one, so that a flat curve looks flat.
+  /// Returns an axis for costs from `low` to `high`. If the two costs differ by little relative to
+  /// their size, the axis shows a larger range, so that a flat curve looks flat.
   static PlotAxis of_costs(double low, double high, Scale scale);
 
-  /// Returns the position of value `i` of of_values().
+  /// Returns the position of `values[i]`, for an axis made by of_values().
   [[nodiscard]] double place(std::size_t i) const { return places_[i]; }
   /// Returns the position of a number.
   [[nodiscard]] double at(double number) const;
   [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
   [[nodiscard]] bool logarithmic() const { return logarithmic_; }
-  /// True if numbers are placed by value, so that another scale makes a difference.
+  /// True if numbers are placed by value, so that the scale matters.
   [[nodiscard]] bool by_number() const { return by_number_; }
 
  private:

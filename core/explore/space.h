@@ -9,22 +9,24 @@
 
 namespace tutti::core {
 
-/// Every combination of the axes' rows, in the order of nested loops: the last axis varies fastest.
-/// Points are not stored.
+/// The points of a sweep: every combination of the axes' rows, in the order of nested loops (the
+/// last axis varies fastest). Points are not stored.
 class Space {
  public:
-  /// ERRORS (requests): a field on two axes; more than kMaxPoints points.
+  /// Returns the space of these axes.
+  /// ERRORS (requests): a field is on two axes; there are more than kMaxPoints points.
   static Expected<Space> of(std::vector<Axis> axes);
 
   [[nodiscard]] std::int64_t size() const { return size_; }
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   /// The fields of all axes.
   [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
-  /// Returns the values of the fields at a point, 0 … size() - 1.
+  /// Returns the values of the fields at a point (0 … size() - 1).
   [[nodiscard]] std::vector<std::string> values(std::int64_t point) const;
-  /// Returns these values as overrides of the scenario. Errors call them `FIELD=VALUE`.
+  /// Returns the values at a point as overrides of the scenario. Errors call an override
+  /// `FIELD=VALUE`.
   [[nodiscard]] std::vector<Override> overrides(std::int64_t point) const;
-  /// Returns the row of each axis at a point; and the inverse.
+  /// Returns the row of each axis at a point. point() is the inverse.
   [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t point) const;
   [[nodiscard]] std::int64_t point(const std::vector<std::int64_t>& rows) const;
 
@@ -34,7 +36,7 @@ class Space {
   std::int64_t size_ = 1;
 };
 
-/// Returns overrides that set these fields of a scenario to these values. Errors call them
+/// Returns overrides that set fields of a scenario to values. Errors call an override
 /// `FIELD=VALUE`.
 std::vector<Override> overrides_of(const std::vector<std::string>& fields,
                                    const std::vector<FieldPath>& paths,

@@ -32,7 +32,7 @@ const SweepColumn* find(const std::vector<SweepColumn>& columns, const std::stri
   return found == columns.end() ? nullptr : &*found;
 }
 
-const SweepColumn* most_numbers(const std::vector<SweepColumn>& columns) {
+const SweepColumn* max_numbers(const std::vector<SweepColumn>& columns) {
   const SweepColumn* most = nullptr;
   for (const SweepColumn& column : columns) {
     if (!most || column.numbers > most->numbers) most = &column;

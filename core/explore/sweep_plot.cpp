@@ -49,7 +49,7 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
     if (!found) return tl::make_unexpected(found.error());
     x = *found;
   } else {
-    x = most_numbers(columns);
+    x = max_numbers(columns);
   }
   const SweepColumn* by = nullptr;
   if (!options.by.empty()) {

@@ -11,24 +11,25 @@
 
 namespace tutti::core {
 
-/// The selection of what to draw of a sweep.
+/// The fields and the cost of a sweep that a plot shows.
 struct PlotOptions {
-  std::string x;   ///< field of the horizontal axis; "": the field with the most numbers
-  std::string by;  ///< field with one curve per value; "": a field with up to kMaxCurves values, if
-                   ///< there is one
-  std::string cost = "step_time";  ///< a name of kCosts
+  std::string x;   ///< field of the x axis; empty: the field with the most numbers
+  std::string by;  ///< field with one curve per value; empty: chosen by few_values()
+  std::string cost = "step_time";  ///< name of a cost in kCosts
 };
 
-/// Adds measurements as dots, from a CSV table with the columns `x` (the plot's field) and `ms`.
-/// ERRORS: the columns are missing, or the plot does not have a value of the field.
+/// Adds measurements as dots, from a CSV table with two columns: the field of the plot's x axis,
+/// and `ms`.
+/// ERRORS: a column is missing; the plot does not have a value of the field.
 Expected<void> add_measured(Plot& plot, const std::string& text, const std::string& path);
 
-/// Checks the options. ERRORS (requests): no such field or cost.
+/// Checks the options. ERRORS (requests): the sweep has no such field; there is no such cost.
 Expected<void> check(const Space& space, const PlotOptions& options);
 
-/// Plots a cost over one of the fields, minimised over the fields that are not drawn; with lower
-/// bounds and the best point. `outcomes` by point; nullopt if not done yet. ERRORS (requests): as
-/// check(); nothing to draw.
+/// Plots a cost over one field. For each x and curve, the plot shows the minimum over all fields
+/// that are not drawn. The plot also shows the lower bounds and the best point. `outcomes` is
+/// indexed by point; nullopt means that the point has no result yet.
+/// ERRORS (requests): as for check(); no point is done.
 Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,
                        const std::string& title, const PlotOptions& options);
 

@@ -135,29 +135,30 @@ struct Difference {
   std::string field;
   std::string text;
 };
-std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& asked) {
-  if (there.version != asked.version)
+std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& requested) {
+  if (there.version != requested.version)
     return Difference{"--version", fmt::format("it was created by Tutti {}, this is Tutti {}",
-                                               there.version, asked.version)};
+                                               there.version, requested.version)};
   const auto in_present_form = [](const std::string& text) {
     const auto converted = convert_text(text);
     return converted ? converted->text : text;
   };
-  if (there.scenario_text != asked.scenario_text &&
-      in_present_form(there.scenario_text) != in_present_form(asked.scenario_text))
+  if (there.scenario_text != requested.scenario_text &&
+      in_present_form(there.scenario_text) != in_present_form(requested.scenario_text))
     return Difference{"Scenario",
                       fmt::format("its scenario {} has a different text", there.scenario_file)};
-  if (there.set != asked.set) return Difference{"--set", "it was created with other --set options"};
+  if (there.set != requested.set)
+    return Difference{"--set", "it was created with other --set options"};
   const auto fields = [](const SweepInfo& info) {
     std::vector<std::string> all;
     for (const Axis& axis : info.axes)
       all.insert(all.end(), axis.fields.begin(), axis.fields.end());
     return fmt::format("{}", fmt::join(all, ", "));
   };
-  if (fields(there) != fields(asked))
+  if (fields(there) != fields(requested))
     return Difference{"--over", fmt::format("it varies {}", fields(there))};
   for (std::size_t a = 0; a < there.axes.size(); ++a) {
-    if (there.axes.size() != asked.axes.size() || there.axes[a].rows != asked.axes[a].rows)
+    if (there.axes.size() != requested.axes.size() || there.axes[a].rows != requested.axes[a].rows)
       return Difference{"--over", fmt::format("it has other values of {}",
                                               fmt::join(there.axes[a].fields, ", "))};
   }

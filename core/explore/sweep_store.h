@@ -14,73 +14,80 @@
 
 namespace tutti::core {
 
-/// The identity of a sweep. Sweeps that differ in any of these fields are unrelated.
+/// Identifies a sweep. Two sweeps are the same only if all these fields are equal.
 struct SweepInfo {
   std::string version;           ///< version of Tutti
-  std::string scenario_file;     ///< file name in error messages
-  std::string scenario_text;     ///< as written
-  std::vector<std::string> set;  ///< overrides at all points, such as "strategy.shards=4"
+  std::string scenario_file;     ///< file name for error messages
+  std::string scenario_text;     ///< text of the scenario file
+  std::vector<std::string> set;  ///< overrides that apply to all points: "strategy.shards=4"
   std::vector<Axis> axes;
 };
 
-/// The results of a sweep in an SQLite file (docs/formats.md has its tables): a row for every
-/// completed point. Each row is committed separately, so that only points in progress are lost when
-/// the program is killed. A point keeps its first row, unless that was stopped early: a complete
-/// result replaces it.
+/// The results of a sweep in an SQLite file, with a row for every completed point (docs/formats.md
+/// describes the tables). Each row is committed separately, so only points in progress are lost if
+/// the program is killed. A point keeps its first row, except that a complete result replaces a
+/// result of a run that was stopped early.
 class SweepStore {
  public:
-  /// Creates the file, or continues it. ERRORS (requests): it holds something else, or another
-  /// sweep (the message says which); as Database.
+  /// Opens the file of a sweep, or creates it.
+  /// ERRORS (requests): the file has another sweep (the text says how it differs) or other content;
+  /// as for Database.
   static Expected<SweepStore> resume(const std::string& path, const SweepInfo& info);
-  /// Opens an existing file for reading or (Mode::kWrite) for adding rows. ERRORS: as resume().
+  /// Opens an existing file for reading or, with kWrite, for adding rows. ERRORS: as for resume().
   static Expected<SweepStore> open(const std::string& path,
                                    Database::Mode mode = Database::Mode::kRead);
 
   [[nodiscard]] const SweepInfo& info() const { return info_; }
   [[nodiscard]] const Space& space() const { return *space_; }
 
-  /// Returns, by point, whether it has a row with all steps. ERRORS (kRun): the file cannot be
-  /// read.
+  /// Returns, by point, true if the point has the result of a complete run.
+  /// ERRORS (kRun): the file cannot be read.
   Expected<std::vector<bool>> done();
-  /// Adds a row unless the point has one. ERRORS (kRun): the disk is full.
+  /// Adds the result of a point. Does nothing if the point has one, unless this result is complete
+  /// and the existing one was stopped early.
+  /// ERRORS (kRun): the disk is full.
   Expected<void> add(std::int64_t point, const Outcome& outcome);
-  /// Calls `row` for every row, in order of points. ERRORS (kRun): the file cannot be read.
+  /// Calls `row` for every row, in ascending order of points.
+  /// ERRORS (kRun): the file cannot be read.
   Expected<void> each(const std::function<void(std::int64_t point, const Outcome&)>& row);
 
-  /// A measured step time at a point, stored with the sweep; one for each source (a file name).
+  /// A measured step time of a point, which is stored with the sweep. A point has one measurement
+  /// for each source (a file name).
   struct Measured {
     std::int64_t point = 0;
     Time step;
     std::string source;
-    std::string said;  ///< the program that executed the run
+    std::string said;  ///< program that executed the run
     bool operator==(const Measured&) const = default;
   };
-  /// Adds a measurement, replacing that of the same source. ERRORS: no write access; the disk is
-  /// full.
+  /// Adds a measurement. Replaces an existing measurement from the same source.
+  /// ERRORS: the file is not writable; the disk is full.
   Expected<void> add_measured(const Measured& measured);
-  /// Returns all measurements by point and source. ERRORS (kRun): the file cannot be read.
+  /// Returns all measurements, sorted by point and source. ERRORS (kRun): the file cannot be read.
   Expected<std::vector<Measured>> measured();
 
-  /// Returns a number that changes whenever another connection has written to the file. ERRORS
-  /// (kRun): as each().
+  /// Returns a number that changes when another connection writes to the file.
+  /// ERRORS (kRun): as for each().
   Expected<std::int64_t> version();
 
-  /// Stores a file that a scenario refers to. ERRORS (kRequest): the sweep has another text of this
-  /// name.
+  /// Stores a file that a scenario refers to.
+  /// ERRORS (kRequest): the sweep already has a file of this name with another text.
   Expected<void> remember(const Library::File& file);
   /// Returns the stored files. ERRORS (kRun): the file cannot be read.
   Expected<std::vector<Library::File>> files();
 
  private:
   SweepStore(Database database, SweepInfo info, Space space);
-  /// Creates the tables. Returns false if another program has done so since the file was opened.
+  /// Creates the tables. Returns false if another program has created them since the file was
+  /// opened.
   Expected<bool> create();
 
   std::unique_ptr<Database> database_;
   SweepInfo info_;
   std::unique_ptr<const Space> space_;
   std::unique_ptr<Statement> insert_;
-  std::unique_ptr<Statement> give_way_;  ///< removes the row of a point that was stopped early
+  std::unique_ptr<Statement> give_way_;  ///< statement that removes the row of a point whose run
+                                         ///< was stopped early
 };
 
 }  // namespace tutti::core

@@ -11,50 +11,51 @@
 namespace tutti::core {
 
 struct TunerOptions {
-  std::int64_t evaluations = 100;  ///< the maximum number of points
-  std::uint64_t seed = 0;          ///< determines the path through the space
-  /// The search ends once no point is expected to improve on the best one by this share.
+  std::int64_t evaluations = 100;  ///< maximum number of points to evaluate
+  std::uint64_t seed = 0;          ///< seed of the random numbers that select points
+  /// The search ends once no point is expected to improve on the best cost by this share.
   double enough = 0.002;
-  double least = 0;  ///< lower bound of the cost; 0: not known
-  /// By axis: the rows that may be evaluated. An empty list, or a missing one: all rows of the
-  /// axis.
+  double least = 0;  ///< lower bound of the cost; 0: none is known
+  /// By axis: the rows that may be evaluated. An empty or missing list means all rows of the axis.
   std::vector<std::vector<std::int64_t>> rows = {};
 };
 
-/// Searches a space for the point of least cost without evaluating all of them: first a design that
-/// is spread over all axes, then, a few at a time, the most promising points by a Kriging model of
-/// the logarithm of the cost, and points that differ from the best along a single axis. It requests
-/// points and receives their costs; its path does not depend on which evaluator runs them, or on
-/// how many run at a time.
+/// Searches a space for the point with the lowest cost, without evaluating all points. The search
+/// begins with points that are spread over all axes. Then it selects a few points at a time: those
+/// that a Kriging model of the logarithm of the cost predicts to be most promising, and points that
+/// differ from the best point along one axis.
+///
+/// The caller evaluates the points from next() and reports their costs by tell(). The points do not
+/// depend on how many evaluations run in parallel.
 class Tuner {
  public:
   /// REQUIRES: `space` outlives the tuner.
   Tuner(const Space& space, const TunerOptions& options);
 
-  /// Returns the next points to evaluate, each requested only once; empty: the search is over.
-  /// REQUIRES: all earlier ones were reported with tell().
+  /// Returns the next points to evaluate; empty if the search is over. No point is returned twice.
+  /// REQUIRES: the costs of all earlier points were reported by tell().
   std::vector<std::int64_t> next();
-  /// True if the axis' values are numbers, which have an order.
+  /// True if the axis has one field whose values are numbers, at least three of them.
   [[nodiscard]] bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
-  /// Returns the allowed rows of an ordered axis, from the smallest value to the largest.
+  /// Returns the rows of an ordered axis that may be evaluated, in ascending order of their values.
   [[nodiscard]] const std::vector<std::int64_t>& in_order(std::size_t axis) const {
     return ranks_[axis];
   }
-  /// Reports the cost of a point, above 0; nullopt: the point is invalid.
+  /// Reports the cost of a point, which is above 0; nullopt means that the point is invalid.
   void tell(std::int64_t point, std::optional<double> cost);
 
   [[nodiscard]] std::optional<std::int64_t> best() const { return best_; }
   [[nodiscard]] std::int64_t told() const { return std::ssize(costs_); }
-  /// The number of points that may be requested.
+  /// The number of points that may be evaluated.
   [[nodiscard]] std::int64_t size() const { return size_; }
   /// Returns the points whose costs were reported.
-  [[nodiscard]] std::vector<std::int64_t> asked() const {
+  [[nodiscard]] std::vector<std::int64_t> requested() const {
     std::vector<std::int64_t> points;
     for (const auto& [point, cost] : costs_) points.push_back(point);
     return points;
   }
-  /// The maximum expected improvement of an untried point when the search ended, as a share of the
-  /// best cost.
+  /// The largest expected improvement by a point that was not evaluated, as a share of the best
+  /// cost.
   [[nodiscard]] double promised() const { return promised_; }
 
  private:
@@ -64,23 +65,24 @@ class Tuner {
   std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();
-  /// True if the point was not requested yet, and its rows are allowed.
+  /// True if the point was not evaluated yet, and all its rows may be evaluated.
   [[nodiscard]] bool is_new(std::int64_t point) const;
 
   const Space& space_;
   TunerOptions options_;
   Random random_;
-  std::vector<bool> ordered_;                     ///< for each axis: true if it is ordered
-  std::vector<std::vector<double>> places_;       ///< coordinate of each row, by axis
-  std::vector<std::vector<std::int64_t>> ranks_;  ///< rows of each axis, by value if ordered
-  std::vector<std::vector<bool>> asks_for_;       ///< true for rows that may be evaluated, by axis
-  std::int64_t size_ = 1;                         ///< number of points that may be requested
+  std::vector<bool> ordered_;                ///< by axis: see is_ordered()
+  std::vector<std::vector<double>> places_;  ///< by axis and row: coordinate in the Kriging model
+  /// By axis: rows that may be evaluated, sorted by value if the axis is ordered.
+  std::vector<std::vector<std::int64_t>> ranks_;
+  std::vector<std::vector<bool>> asks_for_;  ///< by axis and row: true if the row may be evaluated
+  std::int64_t size_ = 1;                    ///< number of points that may be evaluated
   std::map<std::int64_t, std::optional<double>> costs_;
   std::optional<std::int64_t> best_;
   double promised_ = 1;
   bool designed_ = false;
   bool over_ = false;
-  int checks_ = 0;  ///< number of random checks since the best was found
+  int checks_ = 0;  ///< number of batches of random points since the best point was found
 };
 
 }  // namespace tutti::core

@@ -80,7 +80,7 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   } else {
     if (scenario.plan.graph) {
       // A trace fixes the collectives; only their execution can be chosen.
-    } else if (s.merge_scope_asked) {
+    } else if (s.requested_merge_scope) {
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
     } else {
       add(one_field("strategy.bytes_per_pack", tried_bytes(scenario.workload)));

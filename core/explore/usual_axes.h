@@ -7,9 +7,10 @@
 
 namespace tutti::core {
 
-/// Returns the axes that are worth varying in a scenario's strategy, by its framework's settings:
-/// the pack size and, among those that suit the cluster, the algorithm and its number of parts.
-/// ERRORS (requests): a strategy without such settings.
+/// Returns the axes that `tutti tune` varies by default: the settings that the strategy's framework
+/// suggests or, without a framework, the pack size and the algorithms with the numbers of shards
+/// that the cluster supports.
+/// ERRORS (requests): the framework has no such settings.
 Expected<std::vector<Axis>> usual_axes(const Scenario& scenario);
 
 }  // namespace tutti::core

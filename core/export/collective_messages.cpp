@@ -7,7 +7,7 @@
 namespace tutti::core {
 namespace {
 
-std::int32_t most_lanes(const Schedule& schedule) {
+std::int32_t max_lanes(const Schedule& schedule) {
   std::int32_t most = 1;
   for (Rank r = 0; r < schedule.ranks(); ++r) most = std::max(most, schedule.lanes(r));
   return most;
@@ -69,7 +69,7 @@ std::string why_no_messages(const Collective& collective) {
 }
 
 std::int64_t CollectiveMessages::tags_of(const Collective& collective) {
-  const std::int64_t lanes = most_lanes(*collective.schedule);
+  const std::int64_t lanes = max_lanes(*collective.schedule);
   return lanes * lanes;
 }
 
@@ -91,7 +91,7 @@ std::int32_t CollectiveMessages::add(const Use& use, const std::vector<std::int3
   const Schedule& schedule = *c.schedule;
   const Bytes item = size_of(c.type);
   const DeviceRates& rates = c.group.cluster().part(c.group.device(use.rank)).device;
-  const std::int64_t lanes = most_lanes(schedule);
+  const std::int64_t lanes = max_lanes(schedule);
   const auto tag = [&](Rank receiver, Lane to_lane, Lane from_lane) {
     return use.first_tag + to_lane * lanes +
            (takes_any(schedule, receiver, to_lane) ? 0 : from_lane);

@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// CPUs of GOAL. One of them runs one operation at a time, so what runs side by side has different
-/// ones: computation has CPU 0 (and those of its streams), then come lanes of collectives, joins,
-/// which take no time, and launches.
+/// The CPUs of a GOAL rank. A CPU runs one operation at a time, so operations that run in parallel
+/// need different CPUs. CPU 0 is for computation; the constants below are the CPUs for lanes of
+/// collectives, for joins (which take no time), and for launches.
 inline constexpr int kFirstLaneCpu = 1, kLaneCpus = 31, kJoinCpu = 32, kFirstLaunchCpu = 33,
                      kLaunchCpus = 16;
 
@@ -23,9 +23,10 @@ class GoalRankBuilder {
   explicit GoalRankBuilder(std::int64_t rank) { rank_.rank = rank; }
 
   std::int32_t add(GoalOperation operation, const std::vector<std::int32_t>& after);
-  /// A computation; fractions of a nanosecond are carried over to the next one of its CPU.
+  /// Adds a computation. Fractions of a nanosecond are carried over to the next computation on its
+  /// CPU.
   std::int32_t compute(Time duration, std::uint8_t cpu, const std::vector<std::int32_t>& after);
-  /// Something that takes no time.
+  /// Adds an operation that takes no time and waits for `after`.
   std::int32_t join(const std::vector<std::int32_t>& after) {
     return compute(Time(), kJoinCpu, after);
   }
@@ -36,31 +37,33 @@ class GoalRankBuilder {
 
  private:
   GoalRank rank_;
-  std::map<std::uint8_t, std::int64_t> carried_;  ///< picoseconds carried over by each CPU
+  std::map<std::uint8_t, std::int64_t> carried_;  ///< by CPU: picoseconds carried over
 };
 
-/// Returns why a collective cannot be written as messages between two ranks; empty: it can.
+/// Returns the reason why a collective cannot be written as point-to-point messages; empty if it
+/// can.
 std::string why_no_messages(const Collective& collective);
 
-/// Writes what one rank of a collective does: its lanes as chains of sends, receives and
-/// reductions, each on a CPU of its own.
+/// Writes the part of one rank in a collective. Each lane becomes a chain of sends, receives and
+/// reductions on its own CPU.
 class CollectiveMessages {
  public:
   struct Use {
     const Collective& collective;
     Rank rank = 0;
-    std::function<std::int64_t(Rank)> peer;  ///< returns GOAL's rank of a rank
-    std::int64_t first_tag = 0;              ///< the first of the collective's own tags_of() tags
+    std::function<std::int64_t(Rank)> peer;  ///< returns the GOAL rank of a rank of the collective
+    std::int64_t first_tag = 0;  ///< first of the collective's tags_of() tags, which no other
+                                 ///< collective uses
     Time launch;
   };
-  /// Adds the operations. Returns the one that is complete when the rank has completed the
-  /// collective.
+  /// Adds the operations, which wait for `after`. Returns the operation whose end is the end of the
+  /// collective on this rank.
   std::int32_t add(const Use& use, const std::vector<std::int32_t>& after, GoalRankBuilder& to);
-  /// The number of tags that one execution needs.
+  /// The number of tags that one execution of the collective needs.
   static std::int64_t tags_of(const Collective& collective);
 
  private:
-  /// True if the lane takes messages in the order of arrival.
+  /// True if the lane receives messages in the order of their arrival.
   bool takes_any(const Schedule& schedule, Rank rank, Lane lane);
   std::map<std::pair<const Schedule*, std::pair<Rank, Lane>>, bool> takes_any_;
 };

@@ -11,29 +11,31 @@
 
 namespace tutti::core {
 
-/// A training step as a list of nodes, for formats that have no loops: blocks are unrolled, and a
-/// hold is a dependency. A node only depends on nodes before it.
+/// A training step as a list of nodes, for formats without loops: blocks are unrolled, and holds
+/// become dependencies. A node depends only on nodes before it in the list.
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;
     TaskId id = kNoTask;  ///< index of the task in its program
-    Time duration;        ///< duration of a compute task, at the nominal pace
+    Time duration;        ///< duration of a compute task without slowdown
     std::int64_t compute_bound_ppm = 0;
-    std::int64_t occurrence = 0;  ///< how many times the exchange occurred earlier in the step
+    std::int64_t occurrence = 0;  ///< number of earlier executions of the same exchange in the step
     std::vector<std::int32_t> after;
   };
   std::vector<Node> nodes;
 };
 
-/// Unrolls a program. Nodes are in the order in which the runner starts them if nothing takes time,
-/// which keeps the order in which a task releases others. REQUIRES: problems_of(program) is empty.
+/// Unrolls a program. Nodes are in the order in which the runner would start them if no task took
+/// time.
+/// REQUIRES: problems_of(program) is empty.
 StepNodes unroll(const Program& program, const Durations& durations, const ComputeRates& rates);
 
-/// Returns why the step of a scenario cannot be written as a graph of tasks: something decides
-/// while it runs what happens. Empty: it can.
+/// Returns the reason why the training step of a scenario cannot be written as a fixed graph of
+/// tasks, for example that a gate decides at run time when packs start. Empty if it can.
 std::string why_no_graph(const Scenario& scenario);
 
-/// The name of a node: "backward conv1", "pack 3", "exchange 0.5 of tensor".
+/// Returns the name of a node: "backward conv1", "pack 3", "tensor 0.5" (execution 5 of exchange 0,
+/// on communicator "tensor").
 std::string name_of(const Scenario& scenario, const StepNodes::Node& node);
 
 }  // namespace tutti::core

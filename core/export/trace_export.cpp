@@ -300,9 +300,9 @@ class ScenarioExport : public TraceExport {
     }
     for (std::size_t r = 0; plan_.graph && r < plan_.graph->ranks.size(); ++r) {
       for (const ExecutionGraph::Message& message : plan_.graph->ranks[r].messages)
-        most_tag_ = std::max(most_tag_, message.tag);
+        max_tag_ = std::max(max_tag_, message.tag);
     }
-    next_tag_ += most_tag_ + 1;
+    next_tag_ += max_tag_ + 1;
   }
 
   std::int32_t operation(std::int64_t rank, const StepNodes::Node& node,
@@ -335,7 +335,7 @@ class ScenarioExport : public TraceExport {
     const std::size_t index =
         task.pack >= 0 ? nth(task.pack) : plan_.packs.size() + nth(task.index);
     const std::int64_t first_tag =
-        most_tag_ + 1 + first_tag_[index] + node.occurrence * CollectiveMessages::tags_of(c);
+        max_tag_ + 1 + first_tag_[index] + node.occurrence * CollectiveMessages::tags_of(c);
     return messages.add({c, static_cast<Rank>(place.rank),
                          [&](Rank r) {
                            return planned.replica({place.group, r});
@@ -352,7 +352,7 @@ class ScenarioExport : public TraceExport {
   std::vector<std::size_t> group_of_;    ///< kind of device of each replica
   std::vector<std::string> names_;       ///< name of each collective's communicator
   std::vector<std::int64_t> first_tag_;  ///< first tag of each pack, then of each exchange
-  std::int64_t next_tag_ = 0, most_tag_ = -1;
+  std::int64_t next_tag_ = 0, max_tag_ = -1;
 };
 
 }  // namespace

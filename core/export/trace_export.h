@@ -13,12 +13,13 @@
 
 namespace tutti::core {
 
-/// Writes the training step of a scenario for other simulators: as Chakra execution traces, one for
-/// each rank, in which collectives are nodes; or as a GOAL schedule, in which they are the messages
-/// and reductions of their algorithm. A scenario whose workload is a trace is converted.
+/// Exports the training step of a scenario to other simulators. In Chakra execution traces (one for
+/// each rank), a collective is a node. In a GOAL schedule, a collective becomes the sends, receives
+/// and reductions of its algorithm. If the scenario's workload is a trace, the export converts the
+/// trace.
 class TraceExport {
  public:
-  /// ERRORS: what the formats cannot express, such as decisions at run time.
+  /// ERRORS: the formats cannot express the step, for example because of decisions at run time.
   /// REQUIRES: the scenario outlives it.
   static Expected<std::unique_ptr<TraceExport>> of(const Scenario& scenario);
   virtual ~TraceExport() = default;
@@ -26,14 +27,14 @@ class TraceExport {
   [[nodiscard]] virtual std::int64_t ranks() const = 0;
   /// Writes the Chakra trace of a rank.
   virtual void write_chakra(std::int64_t rank, std::ostream& out) const = 0;
-  /// The communicators that its nodes name, as JSON for ASTRA-sim and read_graph(); empty: they
-  /// name none.
+  /// Returns the ranks of the communicators that Chakra nodes name, as JSON for ASTRA-sim and
+  /// read_graph(). Empty if no node names a communicator.
   [[nodiscard]] virtual std::string chakra_groups() const = 0;
-  /// Returns why the trace cannot be written as GOAL; empty: it can.
+  /// Returns the reason why the step cannot be written as GOAL; empty if it can.
   [[nodiscard]] virtual std::string why_no_goal() const = 0;
   /// Returns the GOAL schedule of a rank. REQUIRES: why_no_goal() is empty.
   [[nodiscard]] virtual GoalRank goal(std::int64_t rank) const = 0;
-  /// Returns notes for readers of the files.
+  /// Returns notes for the users of the files.
   [[nodiscard]] virtual std::vector<std::string> notes(bool goal) const = 0;
 };
 

@@ -9,25 +9,29 @@
 
 namespace tutti::core {
 
-/// A sequential input of bytes, which can be read once.
+/// A stream of bytes that can be read once.
 class ByteInput {
  public:
   virtual ~ByteInput() = default;
-  /// Reads at most `most` bytes into `to`, and at least one unless the end is reached. ERRORS:
-  /// unreadable; damaged gzip data.
+  /// Reads 1 to `most` bytes into `to`. Returns the number of bytes; 0 at the end.
+  /// ERRORS: the input cannot be read; its gzip data is damaged.
   virtual Expected<std::size_t> read(char* to, std::size_t most) = 0;
-  /// The share of the stored bytes that was read, 0 to 1; 0 if their number is unknown.
+  /// The share of the stored bytes that was read, from 0 to 1; 0 if their number is unknown.
   [[nodiscard]] virtual double share() const { return 0; }
 };
 
-/// Opens a file or a pipe. Gzip content is inflated; it may have several members. It needs a
-/// bounded amount of memory. ERRORS: missing, a folder, unreadable.
+/// Opens a file or a pipe. Gzip content, which may have several members, is inflated in bounded
+/// memory.
+/// ERRORS: the file is missing, unreadable or a folder.
 Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path);
-/// Returns an input for bytes in memory, which must outlive it; errors use `name`.
+/// Returns an input for bytes in memory. Errors call it `name`.
+/// REQUIRES: the bytes outlive the input.
 std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name);
 
-/// Returns the first `most` bytes of a file, inflated: enough to recognise its format. ERRORS: as
-/// open_byte_input; a pipe or a device, since nobody could read these bytes again.
+/// Returns the first `most` bytes of a file after inflating it, from which its format can be
+/// recognised.
+/// ERRORS: as for open_byte_input(); the path is a pipe or a device, whose bytes could not be read
+/// again.
 Expected<std::string> first_bytes(const std::string& path, std::size_t most);
 
 }  // namespace tutti::core

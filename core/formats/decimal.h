@@ -6,9 +6,9 @@
 
 namespace tutti::core {
 
-/// Returns `text` times 10^`digits` as a whole number, rounded towards zero: "12.3456" with 3
-/// digits is 12345. Returns nullopt if `text` is not a plain decimal number (an exponent is
-/// accepted if the number is inexact anyway), or the result is beyond ±4·10^18.
+/// Returns the decimal number `text` times 10^`digits`, rounded towards zero: "12.3456" with 3
+/// digits gives 12345. Returns nullopt if `text` is not a decimal number, or the result is beyond
+/// ±4·10^18. A number with an exponent is converted through double, and may be inexact.
 std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits);
 
 }  // namespace tutti::core

@@ -1,10 +1,9 @@
 #pragma once
 
 // GOAL schedules: for each rank of a parallel program, its sends, receives and computations, and
-// which of them wait for which. LogGOPSim and ATLAHS read and write them, as text and in a binary
+// the dependencies between them. LogGOPSim and ATLAHS read and write GOAL, as text and in a binary
 // form.
-// SOURCE: spcl/LogGOPSim txt2bin.re and Goal.hpp; spcl/atlahs
-// sim/htsim-backend/sim/lgs/Goal.hpp.
+// SOURCE: spcl/LogGOPSim txt2bin.re and Goal.hpp; spcl/atlahs sim/htsim-backend/sim/lgs/Goal.hpp.
 
 #include <cstdint>
 #include <functional>
@@ -24,8 +23,8 @@ struct GoalOperation {
 
   Kind kind = Kind::kCompute;
   std::uint8_t cpu = 0;   ///< operations of one CPU run one at a time
-  std::uint8_t nic = 0;   ///< the network port of a message
-  std::int64_t peer = 0;  ///< peer of a message; kAny: a receive from any rank
+  std::uint8_t nic = 0;   ///< network port of a message
+  std::int64_t peer = 0;  ///< rank at the other end of a message; kAny: a receive from any rank
   std::int64_t tag = 0;   ///< tag of a message; kAny: a receive with any tag
   std::int64_t size = 0;  ///< bytes of a message; nanoseconds of a computation
   std::int32_t line = 0;  ///< line of the statement; 0 in the binary form
@@ -33,11 +32,11 @@ struct GoalOperation {
   bool operator==(const GoalOperation&) const = default;
 };
 
-/// A dependency between operations of a rank, which are named by index.
+/// A dependency between two operations of a rank; operations are identified by index.
 struct GoalDependency {
-  std::int32_t operation = 0;  ///< the operation that waits
-  std::int32_t on = 0;         ///< the operation that is waited for
-  bool at_start = false;       ///< waits for its start (irequires), else for its end (requires)
+  std::int32_t operation = 0;  ///< operation that waits
+  std::int32_t on = 0;         ///< operation that it waits for
+  bool at_start = false;  ///< true: waits for the start (irequires); false: for the end (requires)
 
   bool operator==(const GoalDependency&) const = default;
 };
@@ -50,14 +49,15 @@ struct GoalRank {
   bool operator==(const GoalRank&) const = default;
 };
 
-/// True if a file that begins so is a GOAL schedule.
+/// True if a file with these first bytes is a GOAL schedule in the binary form (in the text form,
+/// for is_goal_text()).
 bool is_goal_binary(std::string_view first_bytes);
 bool is_goal_text(std::string_view first_bytes);
 
-/// Reads a schedule in either form. `begin` is called once with the number of ranks, then `take`
-/// for each rank, in the order of the file. One rank is in memory at a time.
-/// ERRORS: unreadable input; syntax and unknown labels, with line and column (binary: with the
-/// offset); ranks that are listed twice, or not at all; peers that do not exist.
+/// Reads a schedule in either form. Calls `begin` once with the number of ranks, then `take` for
+/// each rank, in the order of the file. Only one rank is in memory at a time.
+/// ERRORS: the input cannot be read; a statement or a label is invalid (with line and column; in
+/// the binary form, with the offset); a rank is listed twice or is missing; a peer does not exist.
 Expected<void> read_goal(ByteInput& input, const std::string& name,
                          const std::function<void(std::int64_t ranks)>& begin,
                          const std::function<Expected<void>(GoalRank&&)>& take);
@@ -73,8 +73,8 @@ class GoalTextWriter {
   std::ostream& out_;
 };
 
-/// The binary form of a schedule is its header followed by its ranks, which are made one by one:
-/// the header needs their sizes.
+/// The header of a schedule's binary form, which precedes the ranks and contains their sizes. So
+/// each rank is serialized twice, and only one rank is in memory at a time:
 ///
 ///     GoalBinaryHeader header;
 ///     for each rank: header.add(rank, goal_binary(rank).size());

@@ -9,36 +9,38 @@
 
 namespace tutti::core {
 
-/// Reads timelines of Horovod (HOROVOD_TIMELINE): JSON for Chrome's trace viewer, in which each
-/// tensor is a process. The timeline of a killed job has no end of the list; this is accepted.
+/// Horovod timelines (HOROVOD_TIMELINE): JSON for Chrome's trace viewer, in which each tensor is a
+/// process. The timeline of a killed job, in which the end of the list is missing, is accepted.
 /// SOURCE: horovod/horovod horovod/common/timeline.cc, docs/timeline.rst.
 
-/// One activity of a tensor, valid until the next one. Inner activities come before outer ones,
-/// because they end first.
+/// One activity of a tensor. Nested activities come before the activity that contains them, because
+/// they end first. The reader reuses the object for the next activity.
 struct HorovodActivity {
   std::string tensor;
-  std::string
-      name;  ///< "NEGOTIATE_ALLREDUCE", "ALLREDUCE", "NCCL_ALLREDUCE", "MEMCPY_IN_FUSION_BUFFER", …
-  int depth = 0;              ///< 0: an activity of the tensor itself; 1: nested in one
-  std::int64_t start_us = 0;  ///< since the beginning of the timeline
+  std::string name;           ///< for example "NEGOTIATE_ALLREDUCE" or "MEMCPY_IN_FUSION_BUFFER"
+  int depth = 0;              ///< level of nesting; 0: not inside another activity
+  std::int64_t start_us = 0;  ///< µs since the beginning of the timeline
   std::int64_t end_us = 0;
-  std::string type, shape;  ///< "float32", "[2048, 1000]"; depth 0 only, may be missing
+  std::string type, shape;  ///< "float32", "[2048, 1000]"; only at depth 0; may be empty
 };
 
 struct HorovodHeader {
-  std::int64_t start_us = 0;  ///< since 1970; 0: not known
+  std::int64_t start_us = 0;  ///< µs since 1970; 0: not known
   bool cut_off = false;
 };
 
 struct TakeHorovod {
   std::function<void(const HorovodActivity&)> activity;
-  /// Called when a rank is ready to reduce a tensor.
+  /// Called when a rank reports that it is ready to reduce a tensor.
   std::function<void(const std::string& tensor, std::int64_t rank, std::int64_t us)> ready;
-  std::function<void(std::int64_t us)> cycle;  ///< called with HOROVOD_TIMELINE_MARK_CYCLES=1
+  /// Called for each cycle, if Horovod ran with HOROVOD_TIMELINE_MARK_CYCLES=1.
+  std::function<void(std::int64_t us)> cycle;
 };
 
-/// Reads a timeline to its end; memory is proportional to the number of open activities.
-/// ERRORS: unreadable; JSON that is damaged before its end; no activity of Horovod.
+/// Reads a timeline to its end. Memory is proportional to the number of tensors and open
+/// activities.
+/// ERRORS: the input cannot be read; its JSON is invalid before the end; it has no activity of a
+/// tensor.
 Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name,
                                               const TakeHorovod& take, RecordCounts& counts,
                                               const std::function<void(double)>& progress = {});

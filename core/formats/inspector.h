@@ -9,38 +9,42 @@
 
 namespace tutti::core {
 
-/// Reads dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2): one JSON object
-/// per line, for one finished collective or send of one rank. RCCL's profiler plugin writes the
-/// same fields.
+/// Dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2). Each line is a JSON
+/// object for one completed collective, send or receive of one rank. RCCL's profiler plugin writes
+/// the same fields.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).
 
-/// One record, valid until the next one. Missing numbers are -1.
+/// One record of a dump. Missing numbers are -1. The reader reuses the object for the next record.
 struct InspectorRecord {
   int line = 0;
   std::string communicator;  ///< header.id, a hash
   std::string communicator_name;
   std::int64_t rank = -1, ranks = -1, nodes = -1;
-  std::string version;  ///< such as "v4.0"
+  std::string version;  ///< version of the format: "v4.0"
   std::string host;
   std::int64_t pid = -1;
-  std::int64_t dumped_us = -1;  ///< since 1970
-  std::string kind;             ///< such as "AllReduce"; point-to-point: "Send" or "Recv"
+  std::int64_t dumped_us = -1;  ///< when the record was written, in µs since 1970
+  std::string kind;  ///< for example "AllReduce"; "Send" or "Recv" for point-to-point operations
   bool is_point_to_point = false;
-  std::int64_t sequence = -1;  ///< counted per kind and communicator
+  std::int64_t sequence = -1;  ///< sequence number in its kind and communicator
   std::int64_t peer = -1;
-  std::int64_t message_bytes = -1;  ///< bytes of one rank's argument: of the input of an
-                                    ///< all-gather, of the output of a reduce-scatter
-  std::int64_t duration_ns = -1;  ///< time of the longest channel, including waiting for late ranks
-  std::string timing_source;      ///< "kernel_gpu", "kernel_cpu" or "collective_cpu"
-  std::string algorithm, protocol;  ///< v4.2
+  /// Bytes that NCCL's call counts: for an all-gather, the input of a rank; for a reduce-scatter,
+  /// the output of a rank.
+  std::int64_t message_bytes = -1;
+  std::int64_t duration_ns = -1;    ///< duration on the slowest channel, including waiting for late
+                                    ///< ranks
+  std::string timing_source;        ///< "kernel_gpu", "kernel_cpu" or "collective_cpu"
+  std::string algorithm, protocol;  ///< only in v4.2; otherwise empty
   std::int64_t channels = -1;
-  std::int64_t issued_us = -1;  ///< verbose dumps only: when the host enqueued it, since 1970
+  std::int64_t issued_us = -1;  ///< when the host enqueued the operation, in µs since 1970; only in
+                                ///< verbose dumps
   std::int64_t kernel_start_us = -1, kernel_stop_us = -1;
 };
 
-/// Reads a dump to its end. Lines that are not JSON are counted as unknown, because launchers mix
-/// other output in; so are records of other kinds. ERRORS: unreadable; no record; a record with
-/// damaged JSON, except the last line (a killed job truncates it).
+/// Reads a dump to its end. Lines that are not JSON are counted as unknown, because job launchers
+/// mix other output into the file. Records of other kinds are counted as unknown, too.
+/// ERRORS: the input cannot be read; it has no record; the JSON of a record is damaged, except in
+/// the last line, which a killed job truncates.
 Expected<void> read_inspector(ByteInput& input, const std::string& name,
                               const std::function<void(const InspectorRecord&)>& take,
                               RecordCounts& counts,

@@ -11,25 +11,26 @@
 
 namespace tutti::core {
 
-/// Reads JSON of any length value by value; memory is proportional to one string. It is for traces
-/// of gigabytes; parse_json(), which keeps the locations of all values, reads scenarios.
+/// A pull parser for JSON of any length. Memory is proportional to the longest string. JsonStream
+/// is used for traces of gigabytes; parse_json(), which keeps all values with their locations, is
+/// used for scenarios.
 ///
-/// The caller requests the values that it expects and leaves out the rest with skip(), which costs
-/// about a nanosecond per byte:
+/// The caller reads the values that it expects, and skips all others with skip(), which takes about
+/// a nanosecond per byte:
 ///
 ///     if (in.enter_object())
 ///       while (const auto key = in.next_key()) {
 ///         if (*key == "ts") ts = in.scalar(); else in.skip();
 ///       }
 ///
-/// After the first error every call returns nothing, and error() describes it with its location.
-/// Extensions of JSON that profilers write are accepted: commas before a closing bracket, NaN and
-/// Infinity, and bytes in strings that are not UTF-8.
+/// After the first error, all calls return no value, and error() returns the error with its
+/// location. Extensions of JSON that profilers write are accepted: a comma before a closing
+/// bracket, NaN and Infinity, and strings with bytes that are not UTF-8.
 class JsonStream {
  public:
   enum class Kind : std::uint8_t { kObject, kArray, kString, kNumber, kWord, kEnd };
 
-  /// `buffer` is the number of bytes per read; use a small one for small texts.
+  /// `buffer` is the number of bytes per read; use a small number for small texts.
   JsonStream(ByteInput& input, std::string name, std::size_t buffer = std::size_t{1} << 18);
 
   /// Returns the kind of the next value; kEnd at the end of the text, or after an error.
@@ -40,10 +41,10 @@ class JsonStream {
   /// Returns the next key of the innermost object, valid until the next call; nullopt after the
   /// last key, which leaves the object.
   std::optional<std::string_view> next_key();
-  /// True if the innermost array has another item; otherwise leaves the array.
+  /// True if the innermost array has another item. Otherwise leaves the array and returns false.
   bool next_item();
-  /// Returns the text of a string (unescaped), number or word, valid until the next call; an object
-  /// or array is skipped, and "" returned. A string longer than 1 MiB is an error.
+  /// Returns the text of a string (unescaped), number or word, valid until the next call. Skips an
+  /// object or array, and returns "". A string longer than 1 MiB is an error.
   std::string_view scalar();
   /// Skips the next value.
   void skip();
@@ -51,17 +52,18 @@ class JsonStream {
   /// True if only white space remains.
   bool at_end();
   [[nodiscard]] bool failed() const { return error_.has_value(); }
-  /// True if the text ended in the middle of a value; values before it are complete.
+  /// True if the text ended in the middle of a value. All values before that value were complete.
   [[nodiscard]] bool cut_off() const { return cut_off_; }
   /// REQUIRES: failed().
   [[nodiscard]] const Error& error() const { return *error_; }
-  /// The position of the next byte, from 0.
+  /// The offset of the next byte, from 0.
   [[nodiscard]] std::uint64_t offset() const { return before_buffer_ + at_; }
-  /// The line of the next byte, from 1. Cost: it counts the lines of at most one buffer.
+  /// The line of the next byte, from 1. Cost: counts the line breaks in at most one buffer.
   [[nodiscard]] int line() const;
   /// The column of the next byte, in bytes, from 1.
   [[nodiscard]] int column() const;
-  /// Ends reading with an error at this position; for callers that interpret the values.
+  /// Ends reading with an error at the current position. Callers use it if they find a value
+  /// invalid.
   void fail(ProblemKind kind, const std::string& text);
   [[nodiscard]] double share() const { return input_.share(); }
 
@@ -71,7 +73,7 @@ class JsonStream {
   void skip_space();
   bool expect(char c);
   bool begin_value();
-  /// Enters a value that begins with `bracket`; skips any other and returns false.
+  /// Enters a value that begins with `bracket`. Skips any other value and returns false.
   bool enter(char bracket);
   bool next_of(char close);
   void end_value() { after_value_ = true; }
@@ -88,11 +90,12 @@ class JsonStream {
   std::size_t at_ = 0, end_ = 0;
   std::uint64_t before_buffer_ = 0;
   int lines_before_ = 0;
-  std::uint64_t line_before_ = 0;  ///< bytes of the buffer's first line that precede the buffer
+  std::uint64_t line_before_ = 0;  ///< number of bytes of the buffer's first line that are before
+                                   ///< the buffer
   bool ended_ = false;
   std::string scratch_;
-  /// The open brackets, innermost last, and whether a value of the innermost has been read since
-  /// its last comma.
+  /// `open_` has the open brackets, innermost last. `after_value_` is true if a value was read
+  /// since the last comma of the innermost object or array.
   std::vector<char> open_;
   bool after_value_ = false;
   std::optional<Error> error_;

@@ -11,48 +11,50 @@
 
 namespace tutti::core {
 
-/// Traces of the PyTorch profiler (Kineto): JSON in the form of Chrome's trace viewer, plain or
-/// gzip. SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h;
-/// names of fields changed between PyTorch 1.x and 2.9, so only a name, a phase and a time are
-/// required. docs/traces.md lists the fields that are read.
+/// Traces of the PyTorch profiler (Kineto): JSON for Chrome's trace viewer, plain or gzip. Names of
+/// fields changed between PyTorch 1.x and 2.9, so only a name, a phase and a time are required.
+/// docs/traces.md lists the fields that are read.
+/// SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h.
 
-/// The kind of an event, by its category.
+/// The kind of an event. The comments list the event categories of each kind.
 enum class KinetoKind : std::uint8_t {
   kCpuOperator,    ///< cpu_op, Operator
   kAnnotation,     ///< user_annotation: ProfilerStep#5, nccl:all_reduce, Optimizer.step#SGD.step
-  kGpuAnnotation,  ///< gpu_user_annotation: the same ranges as the GPU executes them
+  kGpuAnnotation,  ///< gpu_user_annotation: an annotation's range of time on the GPU
   kLaunch,         ///< cuda_runtime, cuda_driver, Runtime: a call that may launch a kernel
   kKernel,         ///< kernel, Kernel
   kCopy,           ///< gpu_memcpy, gpu_memset, Memcpy, Memset
 };
 
-/// One event, valid until the next one. Missing texts are empty and missing numbers negative.
+/// One event of a trace. Missing texts are empty, and missing numbers are negative. The reader
+/// reuses the object for the next event.
 struct KinetoEvent {
   KinetoKind kind = KinetoKind::kCpuOperator;
   std::string name;
   std::string pid, tid;
-  std::int64_t start_ns = 0;     ///< since the base of the trace
-  std::int64_t duration_ns = 0;  ///< 0 or more
+  std::int64_t start_ns = 0;     ///< ns since the base of the trace (KinetoHeader::base_ns)
+  std::int64_t duration_ns = 0;  ///< at least 0
   std::int64_t correlation = -1;
   std::int64_t external_id = -1;
   std::int64_t device = -1;
   std::int64_t stream = -1;
-  std::int64_t grid = -1;   ///< the first number; for a kernel of NCCL, the number of channels
-  std::string input_dims;   ///< such as "[[64,3,7,7]]", without blanks, at most 4 KiB
-  std::string input_types;  ///< such as "[\"float\"]"
-  // A collective's metadata, on its kernel and on record_param_comms.
+  std::int64_t grid = -1;   ///< first dimension of the grid; for an NCCL kernel, the number of
+                            ///< channels
+  std::string input_dims;   ///< for example "[[64,3,7,7]]"; without blanks, at most 4 KiB
+  std::string input_types;  ///< for example "[\"float\"]"
+  // Metadata of a collective, which its kernel and the event record_param_comms have.
   std::string collective;  ///< "allreduce", "_allgather_base", …
-  std::string data_type;   ///< ATen's: "Float", "BFloat16", …
+  std::string data_type;   ///< ATen's name of the type: "Float", "BFloat16", …
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t group_size = -1;
   std::string group_name, group_description;
-  std::string group_ranks;  ///< "[0,1,2]", shortened with "..." if there are many
+  std::string group_ranks;  ///< "[0,1,2]"; abbreviated with "..." if there are many
   std::int64_t rank_start = -1, rank_stride = -1;
   std::int64_t source_rank = -1, destination_rank = -1;
   std::int64_t sequence = -1;
 };
 
-/// The fields outside the events.
+/// The fields of a trace outside its events.
 struct KinetoHeader {
   struct Device {
     std::string name;
@@ -62,17 +64,17 @@ struct KinetoHeader {
   std::int64_t rank = -1, world_size = -1;
   std::string backend;
   std::string nccl_version;
-  std::int64_t base_ns = 0;  ///< base of the events' times, since 1970; 0: they are absolute
+  std::int64_t base_ns = 0;  ///< base of the events' times, in ns since 1970; 0: times are absolute
   bool is_rocm = false;
 };
 
-/// Called with the events in the order of the file, which is not chronological.
+/// Called for each event in the order of the file, which is not chronological.
 using TakeKinetoEvent = std::function<void(const KinetoEvent&)>;
 
-/// Reads a trace to its end; memory is proportional to one event. `counts` gets the ignored
-/// records; the callback counts the events that it uses. `progress` is called from time to time
-/// with the share of the file that was read; it may be empty. ERRORS: not JSON, truncated, no
-/// traceEvents, times out of range.
+/// Reads a trace to its end. Memory is proportional to one event. The reader counts ignored records
+/// in `counts`; `take` must count the events that it uses. `progress`, which may be empty, is
+/// called now and then with the share of the file that was read.
+/// ERRORS: the text is not JSON, is truncated, has no traceEvents, or has times out of range.
 Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name,
                                    const TakeKinetoEvent& take, RecordCounts& counts,
                                    const std::function<void(double)>& progress = {});

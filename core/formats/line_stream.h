@@ -10,16 +10,16 @@
 
 namespace tutti::core {
 
-/// Reads a text line by line; memory is proportional to one line. Lines longer than 1 MiB are
-/// truncated: no log has them, but another kind of file may.
+/// Reads a text line by line. Memory is proportional to one line. Lines longer than 1 MiB are
+/// truncated; logs have no such lines, but other kinds of files may.
 class LineStream {
  public:
   LineStream(ByteInput& input, std::string name);
 
-  /// Returns the next line without its end, valid until the next call; nullopt at the end, or after
-  /// an error of the input.
+  /// Returns the next line without its line break, valid until the next call. nullopt at the end of
+  /// the text, or after an error of the input.
   std::optional<std::string_view> next();
-  /// The number of the line that next() returned last, from 1.
+  /// The number of the line that next() last returned, counted from 1.
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] const std::string& name() const { return name_; }

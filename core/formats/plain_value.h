@@ -12,7 +12,7 @@
 
 namespace tutti::core {
 
-/// A value of a plain type, from JSON or from a Python pickle, for dumps of a few thousand entries.
+/// A value of a plain type from JSON or a Python pickle. Used for dumps of some thousand entries.
 struct PlainValue {
   enum class Kind : std::uint8_t { kNone, kBool, kInteger, kReal, kText, kList, kDict };
   Kind kind = Kind::kNone;
@@ -21,31 +21,33 @@ struct PlainValue {
   std::string text;
   std::vector<const PlainValue*> items;  ///< items of lists and tuples
   std::vector<std::pair<std::string, const PlainValue*>>
-      fields;  ///< entries of dicts, with keys as text
+      fields;  ///< for kDict: entries, with their keys as text
 
-  /// Returns the field of that name; null if this is not a dict, or has no such field.
+  /// Returns the field with this name; null if this value is not a dict, or has no such field.
   [[nodiscard]] const PlainValue* field(std::string_view name) const {
     for (const auto& [key, value] : fields) {
       if (key == name) return value;
     }
     return nullptr;
   }
-  /// Returns the whole number in a field, which may be a string; `otherwise` if there is none.
+  /// Returns the integer in a field, which may be written as a string; `otherwise` if there is
+  /// none.
   [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise = -1) const;
-  /// Returns the text of a field; empty if there is none.
+  /// Returns the text in a field; empty if there is none.
   [[nodiscard]] std::string_view words(std::string_view name) const;
 };
 
-/// The owner of all values of a document, which refer to each other.
+/// A document, which owns all its values. Values refer to each other by pointers.
 struct PlainDocument {
   std::deque<PlainValue> values;
   const PlainValue* root = nullptr;
 };
 
-/// Reads a dump of at most 256 MiB and 8 million values: JSON, or a pickle of protocol 0 to 5 with
-/// plain types. Nothing in a pickle is executed: objects that it would import or call become their
-/// arguments, or nothing. ERRORS, with their byte: unreadable, neither JSON nor a pickle,
-/// truncated, too large.
+/// Reads JSON, or a pickle of protocol 0 to 5 with plain types, of at most 256 MiB and 8 million
+/// values. Nothing in a pickle is executed: an object that unpickling would create by a call is
+/// replaced by the call's arguments, or by kNone.
+/// ERRORS, with the offset: the input cannot be read; it is neither JSON nor a pickle; it is
+/// truncated or too large.
 Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string& name);
 
 }  // namespace tutti::core

@@ -9,7 +9,7 @@
 
 namespace tutti::core {
 
-/// The formats of traces and logs that are read.
+/// The formats of traces and logs that Tutti imports.
 enum class TraceFormat : std::uint8_t {
   kKineto,
   kInspector,
@@ -23,13 +23,13 @@ enum class TraceFormat : std::uint8_t {
 std::string_view to_string(TraceFormat format);
 std::optional<TraceFormat> parse_trace_format(std::string_view name);
 std::vector<std::string> trace_format_names();
-/// Returns the format's description in sentences: "a trace of the PyTorch profiler".
+/// Returns a description of the format for use in sentences: "a trace of the PyTorch profiler".
 std::string_view described(TraceFormat format);
 
 /// The number of bytes of a file that recognise() needs.
 inline constexpr std::size_t kBytesToRecognise = std::size_t{64} << 10;
 
-/// Returns the format of a file by its first bytes; nullopt if it is unknown.
+/// Recognises the format of a file by its first bytes. Returns nullopt if it is unknown.
 std::optional<TraceFormat> recognise(std::string_view first_bytes);
 
 }  // namespace tutti::core

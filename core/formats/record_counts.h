@@ -7,18 +7,18 @@
 
 namespace tutti::core {
 
-/// The numbers of used and unused records of a file, by name, so that a user can see what is
-/// missing.
+/// The numbers of used and unused records of a file, by kind, which show the user what the import
+/// left out.
 class RecordCounts {
  public:
   using ByName = std::map<std::string, std::int64_t, std::less<>>;
 
   void use(std::string_view name, std::int64_t records = 1) { add(used_, name, records); }
-  /// Counts records of a known kind that contain nothing to import.
+  /// Counts records of a known kind that have nothing to import.
   void ignore(std::string_view name, std::int64_t records = 1) { add(ignored_, name, records); }
   /// Counts records of a kind that the reader does not know.
   void unknown(std::string_view name, std::int64_t records = 1) { add(unknown_, name, records); }
-  /// Counts records that lack something; `why` states what.
+  /// Counts records that lack data; `why` states what is missing.
   void incomplete(std::string_view why, std::int64_t records = 1) {
     add(incomplete_, why, records);
   }
@@ -34,7 +34,7 @@ class RecordCounts {
   }
 
  private:
-  /// The maximum number of names; further ones are counted together.
+  /// The maximum number of names. Further names are counted together as "others".
   static constexpr std::size_t kMaxNames = 200;
   static constexpr std::size_t kLongestName = 80;
 

@@ -7,7 +7,7 @@
 
 namespace tutti::core {
 
-/// Reads the fields of a Protocol Buffers message in its binary form, without its schema.
+/// Reads the fields of a binary Protocol Buffers message without its schema.
 ///
 ///     for (WireFields fields(message); auto field = fields.next();)
 ///       if (field->number == 2) name = field->bytes;
@@ -16,21 +16,22 @@ class WireFields {
   struct Field {
     std::uint32_t number = 0;
     std::uint8_t type = 0;    ///< 0: varint; 1: eight bytes; 2: bytes with a length; 5: four bytes
-    std::uint64_t value = 0;  ///< value of types 0, 1 and 5
-    std::string_view bytes;   ///< content of type 2
+    std::uint64_t value = 0;  ///< value, for types 0, 1 and 5
+    std::string_view bytes;   ///< content, for type 2
 
-    /// The value of a field of type double or float.
+    /// Returns the value of a field that the schema declares as double or float.
     [[nodiscard]] double real() const;
   };
 
-  /// REQUIRES: the message outlives the fields.
+  /// REQUIRES: `message` outlives this object.
   explicit WireFields(std::string_view message) : rest_(message) {}
 
-  /// Returns the next field; nothing at the end and when the message is damaged.
+  /// Returns the next field; nullopt at the end, or if the message is damaged.
   std::optional<Field> next();
   [[nodiscard]] bool damaged() const { return damaged_; }
 
-  /// Removes a varint from the beginning of `bytes`. Returns nothing if there is none.
+  /// Removes a varint from the beginning of `bytes` and returns its value. Returns nullopt if there
+  /// is none.
   static std::optional<std::uint64_t> take_varint(std::string_view& bytes);
 
  private:
@@ -38,7 +39,7 @@ class WireFields {
   bool damaged_ = false;
 };
 
-/// Builds a message in the binary form.
+/// Builds a binary Protocol Buffers message.
 class WireMessage {
  public:
   WireMessage& number(std::uint32_t field, std::uint64_t value);

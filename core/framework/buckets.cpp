@@ -50,9 +50,9 @@ std::vector<Bucket> side_by_side(const std::vector<int>& order,
 }
 
 void lower_to_one_stream(Strategy& strategy) {
-  strategy.launch = strategy.launch_asked.value_or(Launch::kSerial);
+  strategy.launch = strategy.requested_launch.value_or(Launch::kSerial);
   strategy.launch_order = LaunchOrder::kAsHandedOver;
-  strategy.update = strategy.update_asked.value_or(Update::kAfterAll);
+  strategy.update = strategy.requested_update.value_or(Update::kAfterAll);
 }
 
 std::string show_mebibytes(Bytes bytes) {

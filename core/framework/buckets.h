@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-// Helpers shared by frameworks with buckets. The bucketing functions take gradients in a
-// framework-specific order, and return indices into that order, bucket by bucket.
+// Helpers for frameworks with buckets. The bucketing functions of frameworks take gradients in the
+// framework's own order, and return for each bucket the indices of its gradients in that order.
 
 struct BucketGradient {
   std::int64_t elements = 0;
@@ -18,20 +18,21 @@ struct BucketGradient {
   [[nodiscard]] std::int64_t bytes() const { return elements * size_of(type).count(); }
 };
 
-/// Returns the order in which gradients become ready; within a segment of the backward pass,
-/// last-created first.
+/// Returns the gradients in the order in which they become ready. Within a segment of the backward
+/// pass, the gradient that was created last comes first.
 std::vector<int> as_they_become_ready(const Workload& workload);
 std::vector<int> last_created_first(const Workload& workload);
 
-/// Returns the gradients in that order.
+/// Returns the sizes and types of the gradients in this order.
 std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Workload& workload);
-/// Makes a bucket of each list of indices into `order`, with its gradients side by side.
+/// Makes a bucket from each list of indices into `order`. The gradients of a bucket follow each
+/// other without gaps.
 std::vector<Bucket> side_by_side(const std::vector<int>& order,
                                  const std::vector<std::vector<int>>& buckets,
                                  const Workload& workload);
 
-/// Sets one stream for all buckets, in order, and one update after the last, unless the scenario
-/// requests otherwise.
+/// Makes buckets start one after the other, in order, and the update start after the last bucket,
+/// unless the scenario sets these fields.
 void lower_to_one_stream(Strategy& strategy);
 
 /// Formats a size: "25 MiB", "0.5 MiB".

@@ -9,50 +9,50 @@
 
 namespace tutti::core {
 
-/// The settings of a framework's program that implement a strategy: lines of a script, shell or
-/// configuration, in the framework's own units.
+/// Settings that make a framework's program use a strategy: lines of a training script, a shell or
+/// a configuration file, in the framework's own units.
 struct ProgramSetting {
   enum class Language { kPython, kJson, kShell };
-  std::string framework;  ///< such as "PyTorch DDP"
+  std::string framework;  ///< name: "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
-  /// True if the simulated rule is this framework's own; false if the setting is the nearest that
-  /// the framework offers.
+  /// True if the simulation used this framework's own packing rule; false if the setting is the
+  /// nearest that the framework offers.
   bool as_simulated = false;
-  std::string remark;  ///< a note about the setting, in one sentence; or ""
-  /// Changes of the scenario, "strategy.num_packs=2" each (an empty value removes the field), that
-  /// make the strategy behave like the program. Several lists if releases interpret the setting
-  /// differently. An empty list: this strategy, unchanged.
+  std::string remark;  ///< a note about the setting, in one sentence; may be empty
+  /// The overrides of the scenario, such as "strategy.num_packs=2", that make its strategy behave
+  /// like the program; an empty value removes a field. `readings` has several lists if releases of
+  /// the framework interpret the setting differently. An empty list means the unchanged strategy.
   std::vector<std::vector<std::string>> readings = {{}};
 };
 
-/// A strategy with its plan.
+/// A strategy, its workload and its plan.
 struct Planned {
   const Workload& workload;
   const Strategy& strategy;
   const Plan& plan;
 };
 
-/// Returns the size of a pack by the strategy's own field bytes_per_pack; for one pack of
-/// everything, that of all gradients.
+/// Returns the pack size that the strategy's field bytes_per_pack sets, in bytes; for 0 (one pack),
+/// the size of all gradients. nullopt if the field is not set.
 std::optional<std::int64_t> pack_bytes(const Planned& planned);
-/// Like pack_bytes(), if a framework with its own packing rule could approximate it: no framework
-/// was chosen.
+/// Returns the pack size that a framework with its own packing rule should approximate:
+/// pack_bytes() if the strategy names no framework, otherwise nullopt.
 std::optional<std::int64_t> bytes_to_come_near(const Planned& planned);
-/// Returns the size of an element of the type in which most bytes are sent, for frameworks that
-/// count elements.
+/// Returns the size in bytes of an element of the type that most of the plan's bytes have. For
+/// frameworks that count elements.
 std::int64_t element_bytes(const Planned& planned);
 
-/// Marks a setting as an approximation, since the framework closes packs by a rule of its own.
-/// Overriding `fields` of the strategy, such as "horovod.fusion_threshold=1048576", makes the
-/// scenario pack by that rule.
+/// Returns the setting marked as an approximation, because the framework closes packs by its own
+/// rule. `fields` are the overrides of the strategy that select this rule:
+/// "horovod.fusion_threshold=1048576".
 ProgramSetting near_setting(ProgramSetting setting, const std::vector<std::string>& fields);
-/// Returns the overrides that replace a strategy's own packing fields with `fields`.
+/// Returns the overrides that remove all packing fields of a strategy and then set `fields`.
 std::vector<std::string> packed_by(const std::vector<std::string>& fields);
-/// The remark of `near_setting` on the rule.
+/// The remark that near_setting() adds.
 extern const char* const kOtherPackingRule;
 
-/// Formats `bytes` in MiB, exactly or nearly so: "25", "0.5", "12.3456".
+/// Formats `bytes` as a number of MiB, with as many digits as are needed to be exact: "25", "0.5".
 std::string in_mebibytes(std::int64_t bytes);
 
 }  // namespace tutti::core

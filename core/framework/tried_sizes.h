@@ -7,16 +7,16 @@
 
 namespace tutti::core {
 
-// Pack sizes that are worth trying: in steps of the square root of two, since finer steps differ by
-// less than a gradient.
+// Series of pack sizes for sweeps and tuning. Each size is √2 times the previous one, because finer
+// steps differ by less than a gradient.
 
-/// Returns sizes from `least` up to one that holds `most`, in whole numbers.
+/// Returns sizes from `least` up to the first one that is at least `most`, rounded to integers.
 std::vector<std::string> tried_sizes(double least, double most);
-/// Returns sizes in bytes, from 64 KiB up to one that holds all gradients.
+/// Returns sizes in bytes, from 64 KiB up to the first size that holds all gradients.
 std::vector<std::string> tried_bytes(const Workload& workload);
-/// Returns sizes in elements, from 10000 up to one that holds all gradients.
+/// Returns sizes in elements, from 10000 up to the first size that holds all gradients.
 std::vector<std::string> tried_elements(const Workload& workload);
-/// Returns sizes in MiB, from a quarter up to one that holds all gradients; not whole numbers.
+/// Returns sizes in MiB (not integers), from 0.25 up to the first size that holds all gradients.
 std::vector<std::string> tried_mebibytes(const Workload& workload);
 
 }  // namespace tutti::core

@@ -10,66 +10,70 @@
 
 namespace tutti::core {
 
-/// A training step as it is drawn: tasks as boxes in lanes (the compute stream, each communicator),
-/// in rows from the step's begin to its end, and arrows to what waits for them. Runs of equal tasks
-/// are one box, so that a step of hundreds of packs fits on a page.
+/// A drawing of a training step. Tasks are boxes in lanes (the compute stream, and one lane for
+/// each communicator), with rows from the start of the step to its end. Arrows lead from a box to
+/// the boxes that wait for it. Similar tasks in sequence share a box, so that a step of hundreds of
+/// packs fits on a page.
 struct StepGraph {
   enum class Look : std::uint8_t { kForward, kBackward, kCopy, kUpdate, kPack, kExchange, kEnd };
   struct Box {
     std::int32_t lane = 0;
     std::int32_t row = 0;
     Look look = Look::kForward;
-    std::string title;    ///< such as "backward ×14"
-    std::string detail;   ///< such as "segments 12–25 · 4.31 ms"
-    std::string tooltip;  ///< all known facts, in lines
+    std::string title;    ///< for example "backward ×14"
+    std::string detail;   ///< for example "segments 12–25 · 4.31 ms"
+    std::string tooltip;  ///< all details, one per line
     bool on_path = false;
-    std::int32_t tasks = 1;  ///< number of tasks that the box represents
+    std::int32_t tasks = 1;  ///< number of tasks in the box
     TaskTimes::Interval time;
   };
   struct Arrow {
     enum class Kind : std::uint8_t {
-      kDependency,  ///< an edge of the program
-      kInTurn,      ///< edges in both directions: tasks of the two boxes alternate
-      kStream,      ///< no edge: the compute stream executes the boxes one after the other
+      kDependency,  ///< some task of `to` waits for some task of `from`
+      kInTurn,      ///< there are edges in both directions: the tasks of the two boxes alternate
+      kStream,      ///< there is no edge, but the compute stream executes `to` after `from`
     };
     std::int32_t from = 0, to = 0;  ///< indices of boxes
     Kind kind = Kind::kDependency;
     bool on_path = false;
   };
-  /// Rows that run several times.
+  /// A range of rows that is executed `repeat` times.
   struct Frame {
     std::int32_t first_row = 0, last_row = 0;
     std::int32_t repeat = 1;
   };
   std::string title;
   std::string subtitle;
-  std::vector<std::string> captions;  ///< source of the times, and what is collapsed
+  std::vector<std::string> captions;  ///< captions: where the times come from, and what is
+                                      ///< collapsed
   std::vector<std::string> lanes;
-  std::vector<Box> boxes;  ///< in the order of time
+  std::vector<Box> boxes;  ///< in chronological order
   std::vector<Arrow> arrows;
   std::vector<Frame> frames;
 };
 
-/// The words for a program's labels.
+/// The names that a drawing uses for the labels of a program.
 struct StepGraphWords {
-  std::vector<std::string> communicators;  ///< names of communicators; the first one carries packs
+  std::vector<std::string> communicators;  ///< names of communicators; the first one executes packs
   std::function<std::int32_t(const Task&)>
-      communicator;  ///< index of a communicate task's communicator
-  std::function<std::string(const Task&)> collective;  ///< such as "all_reduce"
-  std::function<Bytes(const Task&)> bytes;             ///< bytes of a communicate task
-  std::function<std::string(std::int32_t)> segment;    ///< the name of a backward segment's layer
+      communicator;  ///< returns the index of a task's communicator
+  /// Returns the name of a task's collective: "all_reduce".
+  std::function<std::string(const Task&)> collective;
+  std::function<Bytes(const Task&)> bytes;           ///< returns the bytes of a task's collective
+  std::function<std::string(std::int32_t)> segment;  ///< returns the layer of a backward segment
 };
 
-/// Draws a step. REQUIRES: problems_of(program) is empty; `times` are of its tasks.
-/// However many packs there are, a lane has at most some thirty boxes for a pass of each kind.
+/// Draws a step.
+/// REQUIRES: problems_of(program) is empty; `times` are the times of its tasks. The number of boxes
+/// does not grow with the number of packs: a lane has at most about thirty boxes for each pass.
 StepGraph make_step_graph(const Program& program, const TaskTimes& times,
                           const StepGraphWords& words);
 
-/// The picture as an SVG, on a white background.
+/// Returns the drawing as SVG on a white background.
 std::string to_svg(const StepGraph& graph);
-/// The colour that boxes are filled with.
+/// Returns the colour that boxes of this kind are filled with.
 const char* fill_of(StepGraph::Look look);
-/// Writes the same graph in Graphviz' language.
+/// Returns the graph in Graphviz's DOT language.
 std::string to_dot(const StepGraph& graph);
 
 }  // namespace tutti::core

@@ -13,28 +13,30 @@
 
 namespace tutti::core {
 
-/// When each task of a replica ran in one step, and which tasks the end of the step waited for.
+/// The times of a replica's tasks in one training step, and the tasks that the end of the step
+/// waited for.
 struct TaskTimes {
   struct Interval {
-    Time start;  ///< start of the first iteration, since the step began
-    Time end;    ///< end of the last iteration
-    Time busy;   ///< time of all iterations together
+    Time start;  ///< start of the first iteration, from the start of the step
+    Time end;    ///< end of the last iteration, from the start of the step
+    Time busy;   ///< total time of all iterations
   };
-  std::vector<Interval> of;   ///< per task; for marks and tasks that took no part: when reached
-  std::vector<bool> on_path;  ///< for each task: true if the end of the step waited for it
+  std::vector<Interval> of;   ///< by task; for marks and tasks that did not run: when all their
+                              ///< predecessors were complete
+  std::vector<bool> on_path;  ///< by task: true if the end of the step waited for it
   Time step;                  ///< duration of the step
-  std::string source;         ///< source of the times, such as "simulated, step 2 on w0/gpu0"
+  std::string source;         ///< where the times come from: "simulated, step 2 on w0/gpu0"
 };
 
-/// The task times if nothing is simulated: collectives start as early as possible, and any number
-/// of them runs at the same time. The critical path is the longest path over the durations that are
-/// known. `duration`: of a communicate task; zero if it is not known.
+/// Computes task times without a simulation: collectives start as early as possible and do not slow
+/// each other. `duration` returns the duration of a communicate task, or 0 if it is not known. The
+/// critical path is the longest path with these durations.
 TaskTimes times_by_durations(const Program& program, const Durations& durations,
                              const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);
 
-/// Keeps of a run what task_times() needs: the spans of every step until the next one begins, and
-/// the critical path.
+/// Collects the records of a run that task_times() needs: the spans of the latest complete step,
+/// and the critical path.
 class StepSpans : public DeafSink {
  public:
   void track(const Track& track) override;
@@ -44,12 +46,14 @@ class StepSpans : public DeafSink {
 
   /// True if a step ended and computation was recorded.
   [[nodiscard]] bool complete() const { return last_.step >= 0 && !devices_.empty(); }
-  /// The device whose tasks are drawn: the recorded one that computed most of the critical path.
+  /// Returns the device whose tasks are drawn (worker and name): the recorded device with the most
+  /// computation on the critical path.
   /// REQUIRES: complete().
   [[nodiscard]] std::pair<std::int32_t, std::string> device() const;
-  /// The times of that device's tasks. Spans belong to tasks by their labels, in order.
-  /// `communicator`: the name of that of an exchange task, as the path has it. REQUIRES:
-  /// complete(); `program` is that of the device.
+  /// Returns the times of the tasks on device(). Spans are matched with tasks by their labels, in
+  /// order. `communicator` returns the name of an exchange task's communicator, as the critical
+  /// path names it.
+  /// REQUIRES: complete(); `program` is the program of this device.
   [[nodiscard]] TaskTimes task_times(
       const Program& program, const std::function<std::string(const Task&)>& communicator) const;
 
@@ -64,7 +68,7 @@ class StepSpans : public DeafSink {
 
   std::map<TrackId, Device> device_of_;
   std::map<Device, std::vector<Span>>
-      devices_;  ///< spans of the newest step, and of steps that may not be over
+      devices_;  ///< spans of the latest complete step and of later steps
   StepRecord last_ = no_step();
   std::vector<PathPiece> path_;
 };

@@ -10,11 +10,11 @@
 
 namespace tutti::core {
 
-/// A reason why a measured step takes another time than a predicted one.
+/// A reason why a measured step takes a different time than predicted.
 struct Difference {
   enum class Kind {
-    kCollective,  ///< a pack takes longer or shorter than the band of its prediction
-    kLateRank,    ///< other ranks wait for a rank that begins its collectives later
+    kCollective,  ///< the time of a pack is outside the error band of its prediction
+    kLateRank,    ///< other ranks wait for a rank that starts its collectives late
     kHostGap,     ///< the device is idle although nothing is in flight
     kOverlap,     ///< computation is slower while collectives are in flight
     kChoice,      ///< NCCL chose an algorithm, protocol or channel count that was not predicted
@@ -22,17 +22,20 @@ struct Difference {
   };
   Kind kind = Kind::kCollective;
   std::string what;      ///< one sentence without a full stop
-  std::string evidence;  ///< the figures behind it
-  /// The maximum time of a step that it explains; differences may overlap.
+  std::string evidence;  ///< the numbers that the difference is based on
+  /// Upper bound of the part of the step time that this difference explains. The parts of several
+  /// differences may overlap.
   Time effect;
 };
-/// "collective", "late-rank", …: for programs.
+/// Returns the name of the kind for programs: "collective", "late-rank", ….
 std::string_view to_string(Difference::Kind kind);
 
-/// Returns the differences between a run and the prediction of its step, largest first. `model`: of
-/// the run. `predicted`: of the scenario that scenario_of_run() makes of it.
-/// A pack's measured time is the least over the ranks of the files, whose start is the last: the
-/// others' times include waiting. With one rank, that cannot be told apart, and is said.
+/// Returns the differences between a run and the prediction of its step, largest first. `model` is
+/// the model of the run; `predicted` is the summary of a simulation of scenario_of_run().
+///
+/// The measured time of a pack is the minimum over the ranks in the files, because the times of all
+/// but the last rank to start include waiting. With one rank, waiting and transfer cannot be
+/// distinguished; the text then says so.
 std::vector<Difference> differences(const MeasuredRun& run, const StepModel& model,
                                     const Summary& predicted);
 

@@ -8,17 +8,19 @@
 
 namespace tutti::core {
 
-/// Adds a dump of PyTorch's Flight Recorder. The rank is the number at the end of the file's name,
-/// otherwise the next free one. ERRORS: those of read_flight_recorder.
+/// Adds a dump of PyTorch's Flight Recorder to `run`. The rank is the number at the end of the
+/// file's name or, if there is none, the next unused number.
+/// ERRORS: as for read_flight_recorder().
 Expected<void> import_flight_recorder(ByteInput& input, const std::string& name, MeasuredRun& run);
-/// Call it after all dumps are read: it adds a note on each group in which ranks issued different
-/// numbers of collectives, as after a hang.
+/// Adds a note for each group whose ranks issued different numbers of collectives, as after a hang.
+/// Call it after all dumps are read.
 void note_late_ranks(MeasuredRun& run);
 
-/// Adds a timeline of Horovod, which one rank writes for all ranks. The k-th negotiation of a
-/// tensor belongs to training step k. Tensors whose transport takes the same time belong to one
-/// pack. A step begins when the previous one ends, so its forward pass lasts until the first tensor
-/// is ready. ERRORS: those of read_horovod_timeline.
+/// Adds a Horovod timeline, which one rank writes for all ranks. The k-th negotiation of a tensor
+/// belongs to training step k. Tensors whose collectives have the same start and end form a pack. A
+/// step begins when the previous step ends, so its forward pass lasts until the first tensor is
+/// ready.
+/// ERRORS: as for read_horovod_timeline().
 Expected<void> import_horovod(ByteInput& input, const std::string& name, MeasuredRun& run,
                               const std::function<void(double)>& progress = {});
 

@@ -43,7 +43,7 @@ class HorovodImport {
     TakeHorovod take;
     take.activity = [this](const HorovodActivity& a) { this->take(a); };
     take.ready = [this](const std::string& tensor, std::int64_t rank, std::int64_t us) {
-      if (rank > most_rank_ && rank < 1 << 24) most_rank_ = rank;
+      if (rank > max_rank_ && rank < 1 << 24) max_rank_ = rank;
       if (rank != 0) return;
       HorovodTensor& of = tensors_[tensor];
       if (!of.reductions.empty() && of.reductions.back().ready_us < 0 &&
@@ -60,7 +60,7 @@ class HorovodImport {
     run_.format = "Horovod timeline";
     run_.framework = "Horovod";
     run_.files.push_back(name_);
-    run_.world_size = std::max(run_.world_size, most_rank_ + 1);
+    run_.world_size = std::max(run_.world_size, max_rank_ + 1);
     start_ns_ = header->start_us * 1000;
     if (header->cut_off)
       run_.notes.push_back(
@@ -249,7 +249,7 @@ class HorovodImport {
   std::map<std::string, std::int64_t> pending_ready_;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> inner_;
   std::vector<std::int64_t> cycles_;
-  std::int64_t most_rank_ = 0;
+  std::int64_t max_rank_ = 0;
   std::int64_t start_ns_ = 0;
 };
 

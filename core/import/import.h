@@ -9,15 +9,15 @@
 
 namespace tutti::core {
 
-/// Reads one more file of a run. `progress` is called with the share of the file that was read.
-/// ERRORS: those of the format's reader, with their location.
+/// Adds a file to `run`. `progress` is called with the share of the file that was read.
+/// ERRORS: as for the format's reader, with their location.
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress = {});
-/// Reads one more file of a run from memory. Errors use `name`.
+/// Adds a file in memory to `run`. Errors call the file `name`.
 Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name,
                             MeasuredRun& run);
 
-/// Call it after all files are read: it sorts ranks and aligns their clocks.
+/// Sorts the ranks and aligns their clocks. Call it after all files are added.
 void finish_import(MeasuredRun& run);
 
 }  // namespace tutti::core

@@ -10,33 +10,33 @@
 
 namespace tutti::core {
 
-/// Adds one trace of the PyTorch profiler, of one rank, to `run`.
+/// Adds a PyTorch profiler trace, which has one rank, to `run`.
 ///
-/// - Steps are the annotations ProfilerStep#N; without them the trace is one step. A step ends when
-///   the last kernel that it launched ends, because hosts run ahead of GPUs; the next step begins
-///   there.
+/// - Steps are the annotations ProfilerStep#N; without annotations, the trace is one step. Because
+///   hosts run ahead of GPUs, a step ends with the last kernel that it launched, and the next step
+///   begins there.
 /// - The backward pass consists of the kernels that the autograd engine's thread launches. A
-///   gradient is ready when the last kernel that was launched on its GPU before its AccumulateGrad
-///   has ended.
-/// - All-reduces that are issued inside an AccumulateGrad are those of gradients; each is a pack
-///   (bucket).
+///   gradient is ready when all kernels have ended that were launched on its GPU before its
+///   AccumulateGrad.
+/// - An all-reduce that is issued inside an AccumulateGrad is a pack (bucket) of gradients.
 ///
 /// Memory: about 50 bytes for each kernel, launch and autograd operator.
-/// ERRORS: those of read_kineto; more than 40 million kernels or launches; a rank that is already
-/// in the run.
+/// ERRORS: as for read_kineto(); there are more than 40 million kernels or launches; the run
+/// already has this rank.
 Expected<void> import_kineto(ByteInput& input, const std::string& name, MeasuredRun& run,
                              const std::function<void(double)>& progress = {});
 
-/// Collects the events of one rank's trace, whichever profiler wrote them.
+/// Collects the events of one rank's trace and adds the rank to a run. The events may come from any
+/// profiler.
 class RankTrace {
  public:
-  /// Errors and notes use `name` for the trace.
+  /// Errors and notes call the trace `name`.
   RankTrace(MeasuredRun& run, std::string name);
   RankTrace(RankTrace&&) noexcept;
   ~RankTrace();
 
   void take(const KinetoEvent& event);
-  /// Adds the rank to the run. ERRORS: those of import_kineto, except for reading.
+  /// Adds the rank to the run. ERRORS: as for import_kineto(), without those of reading the file.
   Expected<void> finish(KinetoHeader header);
 
  private:

@@ -8,14 +8,15 @@
 
 namespace tutti::core {
 
-/// Adds a dump of the NCCL Inspector to `run`: all collectives of a process. The rank is that in
-/// the process's largest communicator. Only verbose dumps have start times. ERRORS: those of
-/// read_inspector.
+/// Adds a dump of the NCCL Inspector, which has the collectives of a process, to `run`. The rank is
+/// the process's rank in its largest communicator. Only verbose dumps have start times.
+/// ERRORS: as for read_inspector().
 Expected<void> import_inspector(ByteInput& input, const std::string& name, MeasuredRun& run,
                                 const std::function<void(double)>& progress = {});
 
-/// Adds a log of NCCL: communicators, collectives without times, choices, transports, networks and
-/// variables. ERRORS: those of read_nccl_log.
+/// Adds a log of NCCL to `run`: communicators, collectives without times, choices, transports,
+/// networks and environment variables.
+/// ERRORS: as for read_nccl_log().
 Expected<void> import_nccl_log(ByteInput& input, const std::string& name, MeasuredRun& run,
                                const std::function<void(double)>& progress = {});
 

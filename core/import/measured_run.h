@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// The content of profiles and logs in a common form: every importer produces it, and timelines,
-/// scenarios and measurements are produced from it. Times are nanoseconds on the run's clock;
-/// unknown times, numbers and sizes are -1.
+/// The content of profiles and logs in a common form (MeasuredRun). Every importer produces a
+/// MeasuredRun, from which timelines, scenarios and measurements are made. Times are in nanoseconds
+/// on the run's clock. Unknown times, numbers and sizes are -1.
 
 enum class MeasuredKind : std::uint8_t {
   kAllReduce,
@@ -29,14 +29,14 @@ enum class MeasuredKind : std::uint8_t {
   kBarrier,
   kOther
 };
-/// Returns the name as in the programs of nccl-tests ("all_reduce"), or "other".
+/// Returns the name that nccl-tests uses: "all_reduce"; "other" for kOther.
 std::string_view to_string(MeasuredKind kind);
-/// Returns the kind for any name that PyTorch, NCCL or Horovod use: "allreduce", "_allgather_base",
+/// Returns the kind for a name that PyTorch, NCCL or Horovod uses: "allreduce", "_allgather_base",
 /// "ReduceScatter", "ncclDevKernel_AllGather_RING_LL".
 MeasuredKind measured_kind_of(std::string_view name);
 
-/// A type of elements, by its name in ATen ("BFloat16"), C++ ("c10::BFloat16"), NCCL
-/// ("ncclFloat16"), NumPy or Python ("torch.float16").
+/// The type of a tensor's elements. element_type_of() accepts its names in ATen ("BFloat16"), C++
+/// ("c10::BFloat16"), NCCL ("ncclFloat16"), NumPy and Python ("torch.float16").
 struct ElementType {
   std::string name;        ///< "bfloat16"; empty: not known
   std::int64_t bytes = 0;  ///< 0: not known
@@ -56,12 +56,12 @@ struct MeasuredCollective {
   std::int32_t group = -1;     ///< index into MeasuredRun::groups
   std::int64_t sequence = -1;  ///< sequence number in its kind and group; -1: not in the trace
   std::int32_t step = -1;      ///< index into MeasuredRank::steps
-  /// The position among the step's all-reduces of gradients; -1 for other collectives.
+  /// The index among the step's all-reduces of gradients; -1 for other collectives.
   std::int32_t pack = -1;
   std::int64_t issued_ns = -1;
   std::int64_t start_ns = -1;
   std::int64_t end_ns = -1;
-  std::int64_t duration_ns = -1;  ///< in some logs known although start and end are not
+  std::int64_t duration_ns = -1;  ///< some logs have the duration, but neither start nor end
   std::int64_t bytes = -1;        ///< the larger of a rank's input and output, as in nccl-tests
   ElementType type;
   std::string algorithm;  ///< "ring", "tree", …: NCCL's choice, in lower case; empty: not known
@@ -82,7 +82,7 @@ struct MeasuredCompute {
 
 /// A gradient of a step; gradients are listed in the order in which they became ready.
 struct MeasuredGradient {
-  std::string name;  ///< empty: the trace has none
+  std::string name;  ///< empty: not in the trace
   std::int64_t ready_ns = -1;
   std::int64_t elements = -1;
   ElementType type;
@@ -148,17 +148,17 @@ struct MeasuredRun {
   std::vector<std::string> notes;
 };
 
-/// Returns the rank with this host, process and number, which is added if it is new.
+/// Returns the rank with this host, process and number. Adds the rank if it is new.
 MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
                       std::int64_t rank);
-/// Returns the size as Tutti and nccl-tests count it, the larger of a rank's input and output, from
-/// NCCL's argument, which counts one rank. -1 if `ranks` is needed and unknown.
+/// Converts the size that an NCCL call counts to the size that Tutti and nccl-tests count, which is
+/// the larger of a rank's input and output. Returns -1 if `ranks` is needed but unknown.
 std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
-/// Returns the index of the group, which is added if it is new; -1 beyond 4096 groups. Groups are
-/// different if their name, size or ranks are.
+/// Returns the index of the group in MeasuredRun::groups. Adds the group if its name, size or ranks
+/// are new; returns -1 if there are already 4096 groups.
 std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group);
-/// Parses "[0,1,2]"; empty if the list is abbreviated or invalid.
+/// Parses "[0,1,2]". Returns an empty list if the text is abbreviated or invalid.
 std::vector<std::int64_t> rank_list(std::string_view text);
 
 }  // namespace tutti::core

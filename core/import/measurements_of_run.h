@@ -7,12 +7,14 @@
 
 namespace tutti::core {
 
-/// Returns the times of collectives as a log in the format of nccl-tests, which `tutti calibrate`,
-/// `perf` and `validate` read: a table for each kind and number of ranks, a row for each size and
-/// type. The time of a collective is its minimum over the ranks of the trace, because all other
-/// ranks include waiting for late ones. A row has the median over all occurrences; a comment above
-/// the row states the number of occurrences. ERRORS: no collective has both a size and a duration
-/// (kMissing).
+/// Returns the times of the run's collectives as a log in the format of nccl-tests, which `tutti
+/// calibrate`, `tutti perf` and `tutti validate` read. The log has a table for each kind of
+/// collective and number of ranks, and a row for each size and type.
+///
+/// The time of a collective is the minimum over the ranks of the trace, because the times of other
+/// ranks include waiting for late ranks. A row has the median over all executions; a comment above
+/// it states their number.
+/// ERRORS: no collective has both a size and a duration (kMissing).
 Expected<std::string> measurements_of_run(const MeasuredRun& run);
 
 }  // namespace tutti::core

@@ -440,7 +440,7 @@ class ScenarioWriter {
 }  // namespace
 
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts) {
-  if (model.gradients.empty() || (has_sizes(model) && !facts.model_asked))
+  if (model.gradients.empty() || (has_sizes(model) && !facts.requested_model))
     return std::vector<std::string>();
   // If packs have no known sizes, the number of gradients alone does not identify a model.
   const bool known_packs = std::any_of(model.packs.begin(), model.packs.end(),
@@ -448,9 +448,9 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
   Problems problems;
   for (const CandidateModel& candidate : facts.models) {
     const std::string why = misfit(candidate, model);
-    if (!why.empty() && facts.model_asked)
+    if (!why.empty() && facts.requested_model)
       problems.add({ProblemCode::kConflict, "--model"}, {}, "--model {}: {}", candidate.name, why);
-    if (!why.empty() || (!facts.model_asked && !known_packs)) continue;
+    if (!why.empty() || (!facts.requested_model && !known_packs)) continue;
     take_gradients(candidate, model);
     return std::vector{fmt::format(
         "gradients have the names and sizes of {}, which matches all packs", candidate.name)};

@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// The gradients of a model, by name, in creation order, from which names and sizes may be taken.
+/// A model whose gradients may be those of a trace. Gradients are in creation order.
 struct CandidateModel {
   struct Gradient {
     std::string name;
@@ -23,52 +23,54 @@ struct CandidateModel {
   std::vector<Gradient> gradients;
 };
 
-/// Facts that a trace may lack and that the user can supply.
+/// Facts that a trace may lack, and that the user can supply.
 struct ScenarioFacts {
   std::string machine;  ///< name of a library machine, or a file; empty: chosen by the GPU's name
                         ///< if possible
   std::optional<std::int64_t> nodes;  ///< default: derived from the number of GPUs in the trace
-  std::string link;                   ///< link between nodes
-  /// If the trace has no sizes of gradients, a model is searched here whose gradients have the
-  /// sizes of the packs. If there is only one, `model_asked`, it must match.
+  std::string link;                   ///< type of the link between nodes; empty: not supplied
+  /// Models that are searched if the trace has no sizes of gradients: the gradients of the model
+  /// must produce the sizes of the packs. If `requested_model`, the user chose the only model, and
+  /// it must match.
   std::vector<CandidateModel> models;
-  bool model_asked = false;
+  bool requested_model = false;
 };
 
 struct ScenarioOfRun {
   std::string text;
   std::vector<std::string>
-      notes;  ///< assumptions, and contents of the trace that the scenario lacks
+      notes;  ///< assumptions, and parts of the trace that the scenario does not represent
 };
 
-/// Sets the names and sizes of gradients that the trace lacks, from one of the models of `facts`;
-/// if only packs have sizes and no model matches, each pack becomes one gradient. Returns notes on
-/// the assumptions. ERRORS: there is no source of sizes (kMissing "--model"); a requested model
-/// does not match (kConflict "--model"). After an error `model` is unchanged.
+/// Sets the names and sizes of gradients that the trace lacks, from a matching model in `facts`. If
+/// no model matches, but packs have sizes, each pack becomes one gradient. Returns notes on the
+/// assumptions.
+/// ERRORS: the sizes are unknown (kMissing "--model"); the model that the user chose does not match
+/// (kConflict "--model"). `model` is then unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
-/// Returns the scenario (docs/scenarios.md) of a measured run: its cluster as far as it is known,
-/// the measured times of layers, gradients in the order in which they became ready, packs as
-/// recognised, and other collectives as exchanges of communicators. `model` is the model of the
-/// run, with the sizes of all gradients.
-/// ERRORS: missing facts, each with the option that supplies it (kMissing "--machine", "--nodes",
+/// Returns the scenario (docs/scenarios.md) of a measured run. The scenario has the cluster as far
+/// as it is known, the measured times of layers, the gradients in the order in which they became
+/// ready, the packs, and other collectives as exchanges of communicators. `model` is the model of
+/// the run, with the sizes of all gradients.
+/// ERRORS: a fact is missing (kMissing, with the option that supplies it: "--machine", "--nodes" or
 /// "--link").
 Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel& model,
                                         const std::string& name, const ScenarioFacts& facts);
 
-/// The limits with which PyTorch DDP makes given buckets of gradients: a bucket is closed when its
-/// size reaches the limit.
+/// The size limits of PyTorch DDP's first bucket and of its other buckets. A bucket is closed when
+/// its size reaches the limit.
 struct BucketLimits {
   std::int64_t first_bytes = 0;
   std::int64_t bytes = 0;
 };
-/// The gradients are in the order in which they become ready; `counts` has the number in each
-/// bucket. Returns PyTorch's defaults (1 MiB and 25 MiB) if they produce these buckets; nullopt if
-/// no limits do.
+/// Returns limits with which PyTorch DDP makes the given buckets: its defaults (1 MiB and 25 MiB)
+/// if they produce these buckets. Returns nullopt if no limits do. `gradient_bytes` is in the order
+/// in which gradients become ready; `buckets` has the number of gradients in each bucket.
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets);
 
-/// Returns the shipped machine with such GPUs; empty if there is none.
+/// Returns the name of the library's machine with these GPUs; empty if there is none.
 std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host);
 
 }  // namespace tutti::core

@@ -12,8 +12,8 @@ namespace tutti::core {
 struct StepModel {
   struct Layer {
     std::string name;
-    std::int64_t backward_ns = 0;  ///< from the gradients of the previous layer to the gradients of
-                                   ///< this layer
+    std::int64_t backward_ns = 0;  ///< time from the gradients of the previous layer to the
+                                   ///< gradients of this layer
   };
   struct Gradient {
     std::string name;            ///< for example "Convolution_3.0": layer and index in the layer
@@ -27,43 +27,45 @@ struct StepModel {
     std::int64_t bytes = -1;
     ElementType type;
     std::vector<std::int32_t> gradients;  ///< in the order in which they become ready
-    std::int64_t duration_ns = -1;        ///< median over steps, each measured on the rank that
-                                          ///< started last
+    std::int64_t duration_ns = -1;  ///< median over the steps; in each step, the time on the rank
+                                    ///< that started last
     std::int32_t group = -1;
     std::string algorithm, protocol;
     std::int32_t channels = -1;
   };
-  /// Collectives other than those of gradients: of one kind, size and group.
+  /// All collectives of one kind, size and group, except all-reduces of gradients.
   struct Exchange {
     MeasuredKind kind = MeasuredKind::kOther;
     std::int32_t group = -1;
     std::int64_t bytes = -1;
     ElementType type;
     std::int64_t per_forward = 0,
-                 per_backward = 0;  ///< number per step; updates count with the backward pass
-    bool overlaps = false;          ///< computation continues during most of the exchanges' time
+                 per_backward = 0;  ///< number per step; those in the update count as in the
+                                    ///< backward pass
+    bool overlaps = false;          ///< true: computation continues during most of their time
   };
   std::vector<Layer> layers;        ///< in the order of the backward pass
   std::vector<Gradient> gradients;  ///< in the order in which they become ready
   std::vector<Pack> packs;          ///< in the order in which they are issued
   std::vector<Exchange> exchanges;
   std::int64_t step_ns = 0;
-  /// The time from the start of the step to the start of the backward pass. This time and those of
-  /// layers exclude intervals in which exchanges were in flight and nothing was computed.
+  /// The time from the start of the step to the start of the backward pass. The times of the
+  /// forward pass and of layers exclude intervals in which exchanges were in flight and nothing was
+  /// computed.
   std::int64_t forward_ns = 0;
   std::int64_t backward_ns = 0;
-  std::int64_t update_ns = 0;  ///< from the last gradient or the end of the last pack, whichever is
-                               ///< later, to the end of the step
-  std::int64_t steps = 0;      ///< number of steps in the medians
-  std::int64_t other_steps = 0;  ///< number of steps with other gradients or packs, which are left
-                                 ///< out
+  std::int64_t update_ns = 0;    ///< time from the last gradient or the end of the last pack,
+                                 ///< whichever is later, to the end of the step
+  std::int64_t steps = 0;        ///< number of steps that the medians include
+  std::int64_t other_steps = 0;  ///< number of steps with other gradients or packs, which the
+                                 ///< medians do not include
 };
 
-/// REQUIRES: ranks. Without steps the model is empty.
+/// Returns the model of a run; empty if the run has no steps. REQUIRES: the run has ranks.
 StepModel step_model(const MeasuredRun& run);
 
-/// Shifts the clocks of ranks so that collectives end at the same time on all of them: clocks of
-/// hosts differ by milliseconds. Adds a note if it shifts any.
+/// Shifts the times of each rank so that collectives end at the same time on all ranks, because the
+/// clocks of hosts differ by milliseconds. Adds a note if it shifts any times.
 void align_clocks(MeasuredRun& run);
 
 }  // namespace tutti::core

@@ -8,19 +8,19 @@ namespace tutti::core {
 /// A range of a gradient's elements in a pack.
 struct Member {
   int variable = 0;        ///< index into Workload::gradients
-  std::int64_t first = 0;  ///< first element within the gradient
+  std::int64_t first = 0;  ///< offset in the gradient, in elements
   std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< first element within the pack
+  std::int64_t offset = 0;  ///< offset in the pack, in elements
 };
 
-/// The content of a pack, before its collective is chosen.
+/// The content of a pack before its collective is chosen.
 struct Bucket {
-  std::vector<Member> members;  ///< members, which all have the same type
-  bool copied_in = false;       ///< gradients are copied into the bucket
-  bool copied_out = false;      ///< gradients are copied back from the bucket
+  std::vector<Member> members;  ///< all members have the same type
+  bool copied_in = false;       ///< true: gradients are copied into the bucket
+  bool copied_out = false;      ///< true: gradients are copied back from the bucket
   bool needs_all_gradients = false;
-  int also_needs = -1;  ///< index of one more gradient that must be ready, because it did not fit
-                        ///< into the bucket; -1: none
+  int also_needs = -1;  ///< index of a further gradient that must be ready before the bucket is
+                        ///< closed, because it did not fit; -1: none
 };
 
 }  // namespace tutti::core

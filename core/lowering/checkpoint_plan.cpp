@@ -64,7 +64,7 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   if (rules.by) {
     const Strategy usual = Strategy::for_algorithm(*rules.by);
     one.algorithm = usual.algorithm;
-    if (!strategy.staging_asked) one.staging = usual.staging;
+    if (!strategy.requested_staging) one.staging = usual.staging;
   }
   std::int64_t bytes = 0;
   int sent = 0;

@@ -6,11 +6,11 @@
 
 namespace tutti::core {
 
-/// Adds packs to `plan` that aggregate the variables which replicas keep separately
-/// (Workload::on_read) when they are saved, every Workload::checkpoint_every steps: one pack each,
-/// reduced by the strategy like a single tensor.
-/// ERRORS: there are such variables, and the strategy keeps variables or sums on servers, or its
-/// replicas are in groups.
+/// Adds a pack to `plan` for each variable that replicas keep separately (Workload::on_read). When
+/// a checkpoint is saved, every Workload::checkpoint_every steps, these packs aggregate the
+/// variables, each like a single tensor of the strategy.
+/// ERRORS: there are such variables, and the strategy uses servers or divides the replicas into
+/// groups.
 std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, Plan& plan);
 

@@ -9,12 +9,13 @@
 
 namespace tutti::core {
 
-/// Determines which exchanges are due at which times of a pass: the k-th of n when k/n of its
-/// computation is done, rounded down to the picosecond; those due at the same time in the order of
-/// the scenario. Cost: a count per exchange of the plan.
+/// Determines when exchanges are due in a forward or backward pass. The k-th of n executions of an
+/// exchange is due when k/n of the pass's computation is done, rounded down to a picosecond.
+/// Exchanges that are due at the same time are in the order of the scenario. Memory: a counter for
+/// each exchange of the plan.
 class DueExchanges {
  public:
-  /// REQUIRES: the plan outlives it.
+  /// REQUIRES: the plan outlives this object.
   explicit DueExchanges(const Plan& plan) : plan_(plan) {}
 
   [[nodiscard]] bool any() const { return !plan_.exchanges.empty(); }
@@ -25,8 +26,8 @@ class DueExchanges {
     total_ = total;
     taken_.assign(plan_.exchanges.size(), 0);
   }
-  /// Returns the next time at which an exchange is due that has not been taken; nullopt if all have
-  /// been.
+  /// Returns the earliest time at which an exchange that was not taken yet is due; nullopt if all
+  /// were taken.
   [[nodiscard]] std::optional<Time> next() const {
     std::optional<Time> first;
     for (std::size_t e = 0; e < taken_.size(); ++e) {
@@ -35,7 +36,7 @@ class DueExchanges {
     }
     return first;
   }
-  /// Takes an exchange that is due at `now`; nullopt if there is none left.
+  /// Takes the next exchange that is due by `now` and returns its index; nullopt if there is none.
   std::optional<int> take(Time now) {
     for (std::size_t e = 0; e < taken_.size(); ++e) {
       const auto at = due(e);

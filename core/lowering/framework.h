@@ -12,28 +12,29 @@
 
 namespace tutti::core {
 
-/// The interface through which a framework makes its packs: it adds buckets in the order in which
-/// it launches them, and sets the other parts of its plan.
+/// The interface through which a framework makes its packs. The framework adds its buckets in the
+/// order in which it launches them, and sets fields of the plan.
 class PackMaker {
  public:
   virtual ~PackMaker() = default;
-  /// The gradients in the types in which they are packed.
+  /// The workload, whose gradients have the types in which they are packed.
   [[nodiscard]] virtual const Workload& workload() const = 0;
   [[nodiscard]] virtual const Cluster& cluster() const = 0;
   /// The number of replicas that reduce each gradient.
   [[nodiscard]] virtual std::int64_t replicas() const = 0;
   virtual void add(Bucket bucket) = 0;
-  /// The plan, to set what concerns all packs: Plan::computation_waits, Plan::gate, Plan::notes.
+  /// The plan, in which the framework sets the fields that concern all packs:
+  /// Plan::computation_waits, Plan::gate, Plan::notes.
   [[nodiscard]] virtual Plan& plan() = 0;
 };
 
-/// The workload and cluster for which a strategy is lowered.
+/// The workload and the cluster that a strategy is lowered for.
 struct LoweringTarget {
   const Workload& workload;
   const Cluster& cluster;
 };
 
-/// The input of a plan.
+/// The input from which a plan is made.
 struct PlanInput {
   const Workload& workload;
   const Strategy& strategy;
@@ -47,45 +48,47 @@ struct TriedValues {
   std::vector<std::string> values;
 };
 
-/// A framework with the options from a scenario. Its virtual functions capture all differences
-/// between frameworks, so that no other code distinguishes them. Each framework has a folder in
-/// core/framework and an entry in its registry.
+/// A framework with the options from a scenario. All differences between frameworks are in these
+/// virtual functions; no other code distinguishes frameworks. Each framework has a folder in
+/// core/framework and an entry in the registry there.
 class Framework {
  public:
   virtual ~Framework() = default;
 
-  /// Returns the name in scenarios: "pytorch_ddp".
+  /// Returns the framework's name in scenarios: "pytorch_ddp".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Describes its packing: "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB"; empty: the
-  /// strategy's own fields apply.
+  /// Describes how the framework packs: "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB". Empty
+  /// if the strategy's own fields determine the packs.
   [[nodiscard]] virtual std::string describe_packs() const { return {}; }
 
-  /// True if lower() sets Strategy::algorithm from the cluster and the gradients; false if the
-  /// scenario sets it.
+  /// True if lower() sets Strategy::algorithm; false if the scenario sets it.
   [[nodiscard]] virtual bool chooses_algorithm() const { return false; }
 
-  /// Replaces variables by what the framework keeps in their place. Called before lower(). ERRORS:
-  /// as of lower().
+  /// Replaces variables by the variables that the framework stores instead, such as their parts.
+  /// Called before lower().
+  /// ERRORS: as for lower().
   virtual void partition(Workload&, Complaints&) const {}
 
-  /// Makes of `strategy`, which has what the scenario says beside the framework, what the framework
-  /// does with these gradients on this cluster: algorithm, servers, launches, updates, rules.
-  /// ERRORS (complaints at the fields): clusters and options that do not fit.
+  /// Sets the fields of `strategy` that the framework determines for these gradients on this
+  /// cluster: algorithm, servers, launches, updates and rules. On entry, `strategy` has the
+  /// settings of the scenario's other fields.
+  /// ERRORS (complaints at the fields): the framework does not support the cluster, or its options
+  /// do not fit the cluster.
   virtual void lower(const LoweringTarget& target, Strategy& strategy,
                      Complaints& complaints) const = 0;
 
-  /// Makes the packs. Returns false if the strategy's own fields apply.
+  /// Makes the packs. Returns false if the strategy's own fields determine the packs.
   [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
 
-  /// Makes a plan that does not consist of packs of reduced gradients, or returns why it cannot;
-  /// nullopt: the usual form.
+  /// Makes the whole plan, for frameworks whose plans are not packs of gradients that are reduced;
+  /// returns an error if that is not possible. nullopt: pack() makes the packs of a usual plan.
   [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(
       const PlanInput&) const {
     return std::nullopt;
   }
 
-  /// Returns settings that are worth trying for these gradients; nullopt: those of the strategy's
-  /// own fields; an empty list: none.
+  /// Returns the settings that tuning tries for these gradients. nullopt: the strategy's own fields
+  /// are tried; an empty list: there is nothing to try.
   [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(
       const Workload&) const {
     return std::nullopt;
@@ -103,8 +106,8 @@ class FrameworkOf : public Framework {
   Options options_;
 };
 
-/// Returns the options of a strategy's framework if they have this type; else null. For the
-/// framework's own folder and tests.
+/// Returns the options of a strategy's framework if they have type `Options`; otherwise null. Only
+/// for the framework's own folder and for tests.
 template <class Options>
 const Options* options_of(const Strategy& strategy) {
   const auto* one = dynamic_cast<const FrameworkOf<Options>*>(strategy.framework.get());

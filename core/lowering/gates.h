@@ -7,18 +7,19 @@
 
 namespace tutti::core {
 
-/// The gate of a plan, if it has one (Plan::gate). Its items are the plan's packs.
+/// Makes the gates of a plan, if the plan has a gate rule (Plan::gate). The items of a gate are the
+/// plan's packs.
 class PlanGate {
  public:
-  /// REQUIRES: the plan outlives it.
+  /// REQUIRES: the plan outlives this object.
   explicit PlanGate(const Plan& plan);
 
   [[nodiscard]] bool any() const { return items_ != nullptr; }
-  /// True if the pack passes the gate.
+  /// True if the pack has to pass the gate.
   [[nodiscard]] bool holds(int pack) const {
     return any() && (*items_)[static_cast<std::size_t>(pack)].passes;
   }
-  /// REQUIRES for this and the following functions: any().
+  /// REQUIRES, for this function and those below: any().
   [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }
   [[nodiscard]] std::unique_ptr<Gate> make(GateMembers members, const GateRounds& rounds) const {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Groups the gradients of a workload by TensorFlow's rules (core/packing). Groups are indices of
-// gradients in packing order.
+// Groups the gradients of a workload by TensorFlow's rules (core/packing). A group is a list of
+// indices of gradients, in packing order.
 
 #include <vector>
 
@@ -10,11 +10,14 @@
 
 namespace tutti::core {
 
-/// agg_small_grads_*: groups adjacent small gradients; all others stay alone.
+/// Implements agg_small_grads_*: groups adjacent small gradients. Every other gradient is a group
+/// of its own.
 std::vector<std::vector<int>> small_groups(const Workload& workload, const Strategy& strategy);
-/// bytes_per_pack: last-created gradients first, since TensorFlow reverses them.
+/// Implements bytes_per_pack. Gradients that were created last come first, because TensorFlow
+/// reverses their order.
 std::vector<std::vector<int>> groups_by_bytes(const Workload& workload, Bytes bytes_per_pack);
-/// Makes `chunks` chunks: the last one first, and in each the last gradient first.
+/// Makes `chunks` groups of nearly equal numbers of gradients. The last group comes first, and in
+/// each group the last gradient comes first.
 std::vector<std::vector<int>> groups_by_count(const Workload& workload, int chunks);
 
 }  // namespace tutti::core

@@ -8,16 +8,18 @@
 
 namespace tutti::core {
 
-/// Makes the plan of an execution trace: a pack for each of its collectives, which `strategy`'s
-/// algorithm executes among the ranks of its communicator. Rank r of the trace is replica r.
-/// ERRORS: collectives that the algorithm does not have, or not among some replicas only.
+/// Makes the plan of an execution trace, with a pack for each of its collectives. The algorithm of
+/// `strategy` executes the collective among the ranks of its communicator. Rank r of the trace is
+/// replica r.
+/// ERRORS: the algorithm does not support a collective, or does not support it among some of the
+/// replicas.
 /// REQUIRES: problems_of(strategy, cluster) is empty; the trace has as many ranks as the cluster
 /// has replicas; `cluster` outlives the plan.
 tl::expected<Plan, StrategyProblem> plan_of_graph(std::shared_ptr<const ExecutionGraph> graph,
                                                   const Strategy& strategy, const Cluster& cluster);
 
-/// Returns the consecutive ranks that share a worker, if the members have equally many on each of
-/// their workers; else 1.
+/// Returns the number of consecutive ranks that share a worker, if it is the same for all workers
+/// of the members; otherwise 1.
 std::int64_t per_worker(const std::vector<std::int64_t>& members, int replicas_per_worker);
 
 }  // namespace tutti::core

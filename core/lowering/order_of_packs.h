@@ -4,10 +4,10 @@
 
 namespace tutti::core {
 
-/// Puts the packs into launch order, assigns TensorFlow's instance keys if it uses them, and makes
-/// serialised packs wait for each other. Serialised collectives are ordered by descending key, so
-/// the last one handed over starts first; with bytes_per_pack, packs are handed over last-created
-/// first already. REQUIRES: packs in the order of handing over.
+/// Sorts the packs into launch order, assigns TensorFlow's instance keys if the strategy uses them,
+/// and makes each serially launched pack wait for the previous pack. If LaunchOrder is by
+/// descending keys, the pack that was handed over last starts first.
+/// REQUIRES: the packs are in the order in which TensorFlow hands them over.
 /// SOURCE: tensorflow/core/graph/collective_order.cc.
 void set_launch_order(const Strategy& strategy, Plan& plan);
 

@@ -8,9 +8,10 @@
 
 namespace tutti::core {
 
-/// Returns the programs and communicators of a plan. NCCL's packs are on the communicator
-/// "gradients", which executes one at a time; exchanges are on those of the scenario; other packs
-/// are matched by their keys, like TensorFlow's sends and receives.
+/// Returns the programs and communicators of a plan. Packs that NCCL executes are on the
+/// communicator "gradients", which executes one collective at a time. Exchanges are on the
+/// communicators of the scenario. Other packs are matched by their keys, like TensorFlow's sends
+/// and receives.
 /// REQUIRES: `programs` and `plan` outlive the view.
 PlanView view_of(const StepPrograms& programs, const Plan& plan);
 

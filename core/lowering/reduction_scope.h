@@ -6,13 +6,13 @@
 
 namespace tutti::core {
 
-/// The scope in which a plan's gradients are reduced.
+/// The set of replicas or servers that reduce a plan's gradients.
 enum class ReductionScope : std::uint8_t {
-  kAllReplicas,   ///< collectives over all replicas
-  kGroups,        ///< collectives among the replicas that hold the same part of the model
-  kServers,       ///< on the servers of variables; replicas wait for each other
-  kAsyncServers,  ///< on the servers of variables; workers do not wait for each other
-  kNobody,        ///< no reduction; every replica keeps its own gradients
+  kAllReplicas,   ///< gradients are reduced over all replicas
+  kGroups,        ///< gradients are reduced among the replicas that hold the same part of the model
+  kServers,       ///< gradients are reduced on servers; replicas wait for each other
+  kAsyncServers,  ///< gradients are applied on servers; workers do not wait for each other
+  kNobody,        ///< gradients are not reduced; every replica keeps its own
 };
 ReductionScope reduction_scope(const Strategy& strategy, const Plan& plan);
 
@@ -21,11 +21,11 @@ inline bool on_servers(ReductionScope who) {
   return who == ReductionScope::kServers || who == ReductionScope::kAsyncServers;
 }
 
-/// True if some collective of the plan uses a network that reduces (SHARP).
+/// True if the network's switches reduce in some collective of the plan (SHARP).
 bool network_adds(const Plan& plan);
 
-/// True if the lower bounds of core/strategy/bounds.h apply: every replica gets the complete sum of
-/// all gradients and updates on its own.
+/// True if the lower bounds of core/strategy/bounds.h apply, because every replica gets the
+/// complete sum of all gradients.
 bool has_bounds(const Workload& workload, const Strategy& strategy, const Plan& plan);
 
 }  // namespace tutti::core

@@ -148,7 +148,7 @@ class ServerPlanner {
       c.schedule =
           tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
       // A value stays at its server until a worker requests it.
-      if (!strategy_.staging_asked) c.staging = Staging::kViaHostOnRequest;
+      if (!strategy_.requested_staging) c.staging = Staging::kViaHostOnRequest;
     } else {
       c.kind = servers_.reads ? CollectiveKind::kReduce : CollectiveKind::kAllReduce;
       c.schedule = brought_together(v, at, c.elements);

@@ -121,7 +121,7 @@ class SparsePlanner {
     const auto take = [this](AlgorithmChoice algorithm) {
       const Strategy usual = Strategy::for_algorithm(algorithm);
       gathering_.algorithm = algorithm;
-      if (!strategy_.staging_asked) gathering_.staging = usual.staging;
+      if (!strategy_.requested_staging) gathering_.staging = usual.staging;
       gathering_.shards = 1;
     };
     if (strategy_.sparse.gathered_by) return take(*strategy_.sparse.gathered_by);

@@ -8,8 +8,9 @@
 
 namespace tutti::core {
 
-/// Statistics of staleness in asynchronous training: how many updates by other workers a variable
-/// received between the read that a gradient was computed from and the update with that gradient.
+/// Statistics of the staleness of gradients in asynchronous training. The staleness of a gradient
+/// is the number of updates of its variable by other workers between the read of the variable from
+/// which the gradient was computed and the update with this gradient.
 struct UpdatesBehind {
   std::int64_t updates = 0;
   std::int64_t sum = 0;
@@ -22,9 +23,8 @@ struct UpdatesBehind {
   }
 };
 
-/// The version of each variable, which every update increments, and the version that each worker
-/// has read. A gradient's staleness is the number of updates between the read that its worker
-/// computed it from and its own update: 0 if there were none by other workers.
+/// Counts the staleness of gradients: keeps the version of each variable, which every update
+/// increments, and the version that each worker last read.
 class Versions {
  public:
   Versions() = default;
@@ -37,7 +37,7 @@ class Versions {
   void read(std::int64_t worker, int variable) {
     of(worker, variable) = versions_[static_cast<std::size_t>(variable)];
   }
-  /// Records that the worker's gradient is applied.
+  /// Records that the worker's gradient of the variable is applied.
   void applied(std::int64_t worker, int variable) {
     behind_.count(versions_[static_cast<std::size_t>(variable)]++ - of(worker, variable));
   }
@@ -48,30 +48,32 @@ class Versions {
     return read_[static_cast<std::size_t>(worker)][static_cast<std::size_t>(variable)];
   }
 
-  std::vector<std::int64_t> versions_;           ///< by variable: number of its current version
-  std::vector<std::vector<std::int64_t>> read_;  ///< by worker and variable: the version that it
-                                                 ///< read
+  std::vector<std::int64_t> versions_;  ///< by variable: number of its current version
+  /// By worker and variable: version at the latest read.
+  std::vector<std::vector<std::int64_t>> read_;
   UpdatesBehind behind_;
 };
 
-/// The combined throughput of asynchronous workers. Time after the first worker has finished is
-/// excluded, since its share of servers and links is then free.
+/// The combined throughput of asynchronous workers, measured until the first worker has finished.
+/// The time after that is excluded, because the other workers can then use the finished worker's
+/// share of servers and links.
 class AsyncServersList {
  public:
   AsyncServersList() = default;
   explicit AsyncServersList(std::int64_t workers) : steps_(static_cast<std::size_t>(workers)) {}
 
-  /// Records that the worker has ended step `step` of `of`. Calls come in order of time.
+  /// Records that the worker has completed step `step` (counted from 0) of `of` steps at `now`.
+  /// Calls must be in order of time.
   void step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now);
-  /// The run is measured up to here, whether or not one of them is through.
+  /// Ends the measurement, even if no worker has finished.
   void close() { through_ = true; }
   [[nodiscard]] double steps_per_second() const;
-  /// "workers do not wait for each other: …". `until_steady`: they were closed when they were in a
-  /// steady state, not when one was through.
+  /// Returns a sentence: "asynchronous workers: …". `until_steady`: true if the measurement was
+  /// ended in the steady state, before a worker finished.
   [[nodiscard]] std::string describe(const UpdatesBehind& behind, bool until_steady = false) const;
 
  private:
-  std::vector<std::int32_t> steps_;  ///< by worker: its current step
+  std::vector<std::int32_t> steps_;  ///< by worker: number of completed steps
   Time until_;
   bool through_ = false;
 };

@@ -8,20 +8,21 @@
 
 namespace tutti::core {
 
-/// The program of a plan's training step, and the tasks of its packs in it.
+/// The program of a plan's training step, and the tasks that execute the plan's packs.
 struct StepProgram {
   Program program;
-  std::vector<TaskId> task_of_pack;  ///< by pack: the task that communicates it
+  std::vector<TaskId> task_of_pack;  ///< by pack: its communicate task
   int exchanges = 0;                 ///< number of exchanges of the plan
 
   bool operator==(const StepProgram&) const = default;
 };
 
-/// A replica's communication in flight: the tasks that its runner waits for, by pack and exchange.
+/// Finds the tasks of a replica's communication in flight, by pack or exchange, to report them to
+/// the runner as complete.
 /// Memory: 12 bytes for each exchange of the plan.
 class CommunicationTasks {
  public:
-  /// REQUIRES: the program outlives it.
+  /// REQUIRES: `program` outlives this object.
   explicit CommunicationTasks(const StepProgram& program)
       : program_(&program),
         exchanges_(static_cast<std::size_t>(program.exchanges), kNoTask),
@@ -35,15 +36,16 @@ class CommunicationTasks {
     exchanges_[static_cast<std::size_t>(task.index)] = id;
     ++begun_[static_cast<std::size_t>(task.index)];
   }
-  /// Returns the index of the latest execution passed to begun() among those of its exchange in
-  /// this step.
+  /// Returns the index, counted from 0, of the latest execution of the task's exchange in this
+  /// step; 0 for packs.
   [[nodiscard]] std::int64_t occurrence(const Task& task) const {
     return task.pack >= 0 ? 0 : begun_[static_cast<std::size_t>(task.index)] - 1;
   }
   [[nodiscard]] TaskId of_pack(std::int32_t pack) const {
     return program_->task_of_pack[static_cast<std::size_t>(pack)];
   }
-  /// Returns the latest task of the exchange; a communicator executes one at a time.
+  /// Returns the latest task of the exchange, which is the one in flight, because a communicator
+  /// executes one exchange at a time.
   [[nodiscard]] TaskId of_exchange(std::int32_t exchange) const {
     return exchanges_[static_cast<std::size_t>(exchange)];
   }
@@ -55,13 +57,14 @@ class CommunicationTasks {
 };
 
 /// The programs of a plan's replicas, one for each group of workers (Cluster::groups). Groups whose
-/// steps have the same structure share a program and differ only in durations: all groups do,
-/// unless exchanges divide their passes at different layers. Debug and sanitizer builds check every
-/// plan (core/lowering/plan_check.h).
+/// steps have the same structure share a program and differ only in durations. All groups have the
+/// same structure unless exchanges divide their passes at different layers. Debug and sanitizer
+/// builds check every plan (core/lowering/plan_check.h).
 class StepPrograms {
  public:
   StepPrograms(const Workload& workload, const Plan& plan);
-  /// No programs: those of an execution trace are used (Plan::graph).
+  /// Makes an object without programs, for plans of execution traces (Plan::graph), which have
+  /// their own programs.
   StepPrograms() = default;
 
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }

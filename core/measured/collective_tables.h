@@ -13,18 +13,19 @@
 
 namespace tutti::core {
 
-/// The known facts about the machines on which a table was measured.
+/// The recorded facts about the machines on which a table was measured. Empty texts, zeros and
+/// absent values mean that a fact is unknown.
 struct TableFacts {
   std::string table_id;
-  std::string config;  ///< identifier that repeats of one experiment share
-  std::string system;  ///< the owner of the machines; if unknown, the repository of the table
+  std::string config;  ///< identifier shared by all repetitions of one experiment
+  std::string system;  ///< owner of the machines; if unknown, the repository of the table
   std::string collective;
   std::string gpu_model;
-  std::string intra;  ///< "NVLink4+NVSwitch", "PCIe gen4", …
+  std::string intra;  ///< links inside a node: "NVLink4+NVSwitch", "PCIe gen4", …
   std::string nic_type;
-  std::string version;  ///< release of NCCL; empty: unknown
+  std::string version;  ///< release of NCCL
   std::string dtype;
-  std::optional<nccl::Driving> driving;  ///< empty: not stated
+  std::optional<nccl::Driving> driving;  ///< nullopt: unknown
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   std::int64_t gpus_per_node = 0;
@@ -47,24 +48,24 @@ struct MeasuredTime {
 struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
-  /// Errors in the table's record, because of which the measurement is unknown.
+  /// Errors in the table's record, because of which the measurement cannot be identified.
   std::vector<Problem> problems = {};
-  std::vector<Problem> unread = {};  ///< rows whose size or time is invalid, or that have other
-                                     ///< cells than the header; one problem each
+  std::vector<Problem> unread = {};  ///< one problem for each row whose size or time is invalid, or
+                                     ///< whose cells do not match the header
 };
 
-/// Loads published tables of nccl-tests: `tables` is CSV (table_id, size_bytes, time_us, …), `meta`
-/// is a JSON list with a record per table. Tables are in the order of `meta`, followed by those
-/// without a record; rows keep their order, including repeated sizes. Problems of a table or a row
-/// are stored in it, including a duplicate record or a record without a name. A row whose table
-/// name cannot be read belongs to a table without a name. ERRORS: unreadable files; missing
-/// columns.
+/// Loads published tables of nccl-tests. `tables` is the path of a CSV file (table_id, size_bytes,
+/// time_us, …); `meta` is the path of a JSON file, a list with one record per table. Tables are
+/// returned in the order of `meta`, followed by those without a record. Rows keep their order,
+/// including repeated sizes. Problems with a record or a row are stored in its table, including
+/// duplicate records and records without a table_id. Rows whose table_id cannot be read are
+/// collected in a table without a name. ERRORS: unreadable files; missing columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 
-/// Loads the repeatability of experiments: the median coefficient of variation by config. SOURCE: a
-/// CSV with columns config, size_bytes, cv; other columns are ignored. The config may be followed
-/// by "||", version and environment.
+/// Loads the variation of repeated experiments: the median coefficient of variation of each config.
+/// The file is a CSV with the columns config, size_bytes and cv; other columns are ignored. In the
+/// first column, "||", a version and an environment may follow the config.
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 
 }  // namespace tutti::core

@@ -17,39 +17,41 @@ namespace tutti::core {
 /// The result of nccl-tests for one size, out of place or in place.
 struct NcclTestsTiming {
   double us = 0;
-  double algbw_gb_per_s = 0;  ///< as printed, with few digits if it is small
+  double algbw_gb_per_s = 0;  ///< as printed; small values have few digits
   double busbw_gb_per_s = 0;
   std::int64_t wrong = 0;  ///< number of wrong elements; also 0 if nothing was checked
 };
 
-/// One row of a table: one size.
+/// One row of a table: the results for one size.
 struct NcclTestsRow {
   Location where;
   std::int64_t bytes = 0;
-  /// Elements passed to the collective; of one block, if it works on blocks.
+  /// The number of elements passed to the collective; if it works on blocks, the elements of one
+  /// block.
   std::int64_t elements = 0;
-  std::string type;   ///< name in nccl-tests: "float", "half", …
-  std::string redop;  ///< "sum", …; empty if the table does not state it, or nothing is reduced
-  std::int64_t root = 0;  ///< 0 if there is none
+  std::string type;  ///< name in nccl-tests: "float", "half", …
+  /// "sum", …; empty if the table does not state it or the collective does not reduce.
+  std::string redop;
+  std::int64_t root = 0;  ///< 0 if the collective has no root
   std::optional<NcclTestsTiming> out_of_place;
   std::optional<NcclTestsTiming> in_place;
 };
 
-/// The head of a log, which describes its run. All fields are optional: old releases and
-/// abbreviated logs lack some.
+/// The description of a run from the head of its log. All fields are optional, because old releases
+/// and abbreviated logs lack some of them.
 struct NcclTestsRun {
   std::optional<std::int64_t> threads;         ///< threads per process: "nThread"
   std::optional<std::int64_t> gpus_of_thread;  ///< GPUs per thread: "nGpus"
-  std::int64_t hosts = 0;          ///< number of hosts of the listed ranks; 0: none is listed
+  std::int64_t hosts = 0;          ///< number of hosts of the listed ranks; 0: no rank is listed
   std::int64_t ranks_of_host = 0;  ///< ranks per host; 0: unknown, or not the same on all hosts
-  std::int64_t processes = 0;      ///< number of processes of the listed ranks, host by host
+  std::int64_t processes = 0;      ///< number of processes of the listed ranks, over all hosts
   std::string device;              ///< name of the first rank's GPU
-  std::string nccl_version;        ///< "2.18.3+cuda12.2" or NCCL's number, 21803
-  /// NCCL's variables, as reported by NCCL_DEBUG=INFO and in the JSON.
+  std::string nccl_version;        ///< "2.18.3+cuda12.2", or NCCL's version number, 21803
+  /// NCCL's environment variables, as reported by NCCL_DEBUG=INFO and in the JSON.
   std::vector<std::pair<std::string, std::string>> environment;
 
-  /// Returns which processes and threads call NCCL for the GPUs of a host. Returns nullopt if the
-  /// head does not state it, or if each host has one GPU.
+  /// Returns the way in which processes and threads call NCCL for the GPUs of a host. Returns
+  /// nullopt if the head does not state it, or if each host has one GPU.
   [[nodiscard]] std::optional<nccl::Driving> driving() const;
 };
 
@@ -62,23 +64,24 @@ struct NcclTestsTable {
   NcclTestsRun run = {};
 };
 
-/// Parses the tables of a log: the text that nccl-tests 2.0 to 2.19 and `tutti perf` print, with
-/// other output between their lines (NCCL's own messages, prefixes of mpirun and srun), or the JSON
-/// that they write. ERRORS: the log has no table; a row is truncated, has invalid numbers, or a
-/// bandwidth that is not bytes divided by time. Cost: proportional to the text.
+/// Parses the tables of a log: either the text that nccl-tests 2.0 to 2.19 and `tutti perf` print,
+/// or the JSON that they write. The text may contain other output between its lines, such as NCCL's
+/// own messages and the prefixes of mpirun and srun. ERRORS: the log has no table; a row is
+/// truncated or has invalid numbers; a bandwidth differs from bytes divided by time. Cost:
+/// proportional to the text.
 Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
                                                        const std::string& file);
-/// Reads a file of at most 64 MiB.
+/// Parses the tables of a file of at most 64 MiB.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
-/// Returns the collective of the table, over `ranks` ranks: the one that it names, otherwise
-/// all-reduce. The table's ranks, operation, bytes per element, and ratio of busbw to algbw (where
-/// enough digits are printed) must match it. ERRORS: a mismatch, with its location.
+/// Returns the collective that the table names, or the all-reduce if it names none. Checks that the
+/// table's ranks, operation, bytes per element, and ratio of busbw to algbw (if enough digits are
+/// printed) match this collective over `ranks` ranks. ERRORS: a mismatch, with its location.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks);
 
-/// Returns busbw divided by algbw: busbw is the rate of a link if every rank moves `algbw` with the
-/// minimum of transfers. SOURCE: NVIDIA/nccl-tests doc/PERFORMANCE.md; for gather and scatter
-/// src/gather.cu and src/scatter.cu.
+/// Returns busbw divided by algbw. busbw is the rate of the links if the collective moves its data
+/// at the rate algbw with the minimum number of transfers. SOURCE: NVIDIA/nccl-tests
+/// doc/PERFORMANCE.md; for gather and scatter src/gather.cu and src/scatter.cu.
 double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 
 /// Returns the type with this name in nccl-tests. nullopt for types that Tutti does not reduce

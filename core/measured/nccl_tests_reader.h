@@ -1,6 +1,7 @@
 #pragma once
 
-// Shared by the readers of the two formats; no other code includes it.
+// Declarations shared by the readers of the two formats of nccl-tests. No other code includes this
+// header.
 
 #include <functional>
 #include <map>
@@ -13,15 +14,15 @@
 
 namespace tutti::core {
 
-/// The maximum of a number in a log, far above any measurement.
+/// The limits of numbers in a log, far above any measurement.
 inline constexpr double kMaxLogUs = 1e12;
 inline constexpr double kMaxLogGbPerS = 1e9;
 inline constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 50;
 
-/// "/opt/nccl-tests/build/all_reduce_perf" → "all_reduce".
+/// Returns the collective of a program: "all_reduce" for "/opt/nccl-tests/build/all_reduce_perf".
 std::string collective_of_program(std::string_view program);
 
-/// Returns the rank; 0 for no rank ("-1").
+/// Returns the root of a row; 0 if there is none ("-1").
 std::int64_t root_of(std::string_view written);
 
 /// Derives facts about the run from the ranks that a log lists.
@@ -39,7 +40,8 @@ class RankList {
 /// Adds an NCCL variable unless it is already there.
 void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value);
 
-/// Adds `row` to `table` unless it has 0 bytes; contradicting numbers are problems.
+/// Adds `row` to `table`, unless it has 0 bytes. Adds contradictions between the row's numbers to
+/// `problems`.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
 std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,

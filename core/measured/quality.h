@@ -7,7 +7,7 @@
 
 namespace tutti::core::nccl {
 
-/// The errors of predictions. Errors are |predicted - measured| / measured, as fractions.
+/// Statistics of the errors of predictions. An error is |predicted - measured| / measured.
 struct Quality {
   std::size_t rows = 0;
   double median = 0;
@@ -16,30 +16,31 @@ struct Quality {
   double bias = 0;  ///< mean of (predicted - measured) / measured
 };
 
-/// The quality of error bands around predictions. Coverage has little meaning without width: a wide
-/// enough band covers everything. The interval score combines both, and has its optimum at the true
-/// quantiles.
+/// Statistics of the error bands of predictions. Coverage alone has little meaning, because a very
+/// wide band covers everything. The interval score combines coverage and width, and is optimal if
+/// the ends of the bands are the true quantiles.
 struct BandQuality {
-  /// The share of measurements that lie in the bands of their predictions, ends included.
+  /// The share of measurements that are inside the bands of their predictions, including the ends.
   double coverage = 0;
-  double width = 0;  ///< the median ratio of the upper to the lower ends of the bands; 1 for bands
-                     ///< that are a single time
-  /// The mean over all measurements of log(high / low), plus ten times the logarithmic distance of
-  /// a measurement outside the band.
+  /// The median ratio of the upper to the lower end of a band; 1 if both ends are equal.
+  double width = 0;
+  /// The mean interval_score() over all measurements: log(high / low), plus ten times the
+  /// logarithmic distance from the measurement to the band if it is outside.
   double score = 0;
 };
 
-/// Returns the interval score of a band for one measurement. Lower is better, and the true
-/// quantiles have the lowest mean. SOURCE: Winkler 1972; Gneiting and Raftery, "Strictly proper
-/// scoring rules", 2007, equation 43; for logarithms of times, and 80 % bands. REQUIRES: times
-/// above 0.
+/// Returns the interval score of an 80 % band for one measurement, in logarithms of times. Lower is
+/// better; the true quantiles have the lowest mean score.
+/// SOURCE: Winkler 1972; Gneiting and Raftery, "Strictly proper scoring rules", 2007, equation 43.
+/// REQUIRES: times above 0.
 double interval_score(double measured_us, double low_us, double high_us);
 
-/// Collects errors with their weights. Quantiles are weighted: a quantile is the largest of the
-/// smallest errors whose weights add up to that share.
+/// Collects errors with weights. Quantiles are weighted: the quantile of a share is the first
+/// error, in ascending order, at which the cumulative weight reaches this share of the total
+/// weight.
 class Errors {
  public:
-  /// `signed_error`: (predicted - measured) / measured. REQUIRES: weight above 0.
+  /// Adds an error. `signed_error` is (predicted - measured) / measured. REQUIRES: weight above 0.
   void add(double signed_error, double weight) { all_.push_back({signed_error, weight}); }
   [[nodiscard]] bool empty() const { return all_.empty(); }
   [[nodiscard]] Quality quality() const;
@@ -52,12 +53,12 @@ class Errors {
   std::vector<One> all_;
 };
 
-/// Collects measurements and the bands of their predictions, with their weights.
+/// Collects measurements and the bands of their predictions, with weights.
 class Bands {
  public:
   /// REQUIRES: weight above 0.
   void add(double measured_us, double predicted_us, const ErrorBand& band, double weight);
-  /// All values are 0 if nothing was added.
+  /// Returns the statistics; all values are 0 if nothing was added.
   [[nodiscard]] BandQuality quality() const;
 
  private:
@@ -67,7 +68,7 @@ class Bands {
   };
   std::vector<One> all_;
   double score_ = 0;   ///< weighted sum of all interval scores
-  double inside_ = 0;  ///< total weight of measurements that lie in their bands
+  double inside_ = 0;  ///< total weight of the measurements inside their bands
 };
 
 }  // namespace tutti::core::nccl

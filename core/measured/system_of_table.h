@@ -9,7 +9,8 @@
 
 namespace tutti::core {
 
-/// The machines described by a table's facts, in NCCL's terms, with the release and its settings.
+/// The machines that a table's facts describe, as the model of NCCL sees them, with the release of
+/// NCCL and its settings.
 struct TableSystem {
   nccl::System system;
   nccl::Version version;
@@ -18,8 +19,8 @@ struct TableSystem {
   std::vector<std::string> assumed;
 };
 
-/// ERRORS: the reason why this cannot be modelled: unknown GPUs, links or networks, or a release
-/// older than the cost model.
+/// Returns the system of a table. ERRORS: the system cannot be modelled: unknown GPUs, links or
+/// networks, or a release older than the cost model.
 Expected<TableSystem> system_of(const TableFacts& facts);
 
 }  // namespace tutti::core

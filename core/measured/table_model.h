@@ -10,11 +10,12 @@
 
 namespace tutti::core::nccl {
 
-/// A table with everything that its prediction needs except the parameters of the time model:
-/// NCCL's choices, row by row.
+/// A measured table together with its system and NCCL's choice for each row, which is everything
+/// that a prediction needs except the parameters of the time model.
 class TableModel {
  public:
-  /// ERRORS: the reason why the table cannot be modelled.
+  /// Makes the model of a table. REQUIRES: the table outlives the model. ERRORS: the reason why the
+  /// table cannot be modelled.
   static Expected<TableModel> of(const CollectiveTable& table);
 
   [[nodiscard]] const CollectiveTable& table() const { return *table_; }
@@ -24,7 +25,7 @@ class TableModel {
   /// Returns NCCL's choice for the row; nullopt for sends and receives.
   [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }
   [[nodiscard]] Prediction predict(std::size_t row, const Parameters& parameters) const;
-  /// Returns the row as a point for calibration; `time` is its prediction.
+  /// Returns the row as an input of a calibration. `time` is the row's prediction.
   [[nodiscard]] TimedPoint point(std::size_t row, const Prediction& time) const;
 
  private:

@@ -5,14 +5,14 @@
 namespace tutti::core::nccl {
 namespace {
 
-int most_channels(Version version) { return version >= Version{2, 25, 0} ? 64 : 32; }
+int max_channels(Version version) { return version >= Version{2, 25, 0} ? 64 : 32; }
 
 /// True if NCCL doubles the number of channels, as it does for fast rails.
 bool doubled(const Communicator& c, int channels) {
   if (c.nodes < 2 || !(c.graphs.ring.bw_intra > 45.0F)) return false;
   if (c.version >= Version{2, 25, 0}) return c.compute_capability >= 90 && channels < 16;
   if (c.compute_capability != 90 || c.version < Version{2, 18, 1}) return false;
-  return c.version >= Version{2, 21, 0} ? channels < 16 : 2 * channels <= most_channels(c.version);
+  return c.version >= Version{2, 21, 0} ? channels < 16 : 2 * channels <= max_channels(c.version);
 }
 
 int nvls_blocks(const Communicator& c, const Settings& settings) {
@@ -26,14 +26,14 @@ int nvls_blocks(const Communicator& c, const Settings& settings) {
 }  // namespace
 
 void count_channels(Communicator& c, const Settings& settings) {
-  const int most = most_channels(c.version);
+  const int most = max_channels(c.version);
   int channels = std::min(most, 2 * std::min(c.graphs.ring.channels, c.graphs.tree.channels));
   const Graph& chain = c.graphs.collnet_chain;
   if (c.collnet && chain.bw_intra > chain.bw_inter && c.ranks > c.nodes)
     channels = std::min(most, channels + channels / 2);
   if (doubled(c, channels)) channels *= 2;
   channels =
-      static_cast<int>(std::min<std::int64_t>(channels, settings.most_channels.value_or(most)));
+      static_cast<int>(std::min<std::int64_t>(channels, settings.max_channels.value_or(most)));
   const std::int64_t least = std::min<std::int64_t>(settings.min_channels.value_or(0), most);
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);

@@ -5,9 +5,9 @@
 
 namespace tutti::core::nccl {
 
-/// Sets the communicator's number of channels, number of NVLS thread blocks, and buffers from its
-/// other fields. SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset; src/transport/nvls.cc,
-/// ncclNvlsInit.
+/// Computes the communicator's number of channels, number of NVLS thread blocks, and buffer sizes
+/// from its other fields. SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset;
+/// src/transport/nvls.cc, ncclNvlsInit.
 void count_channels(Communicator& communicator, const Settings& settings);
 
 }  // namespace tutti::core::nccl

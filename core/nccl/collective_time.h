@@ -19,38 +19,42 @@ namespace tutti::core::nccl {
 
 class Calibration;
 
-/// Returns NCCL's type for Tutti's type of elements.
+/// Returns NCCL's name for a type of elements.
 ElementType element_type(DataType type);
 
-/// NCCL's choice for a collective, its time if it runs alone, and the resources that it keeps busy.
+/// NCCL's choice for a collective, its predicted time if it runs alone, and the resources that it
+/// occupies.
 struct CollectiveTime {
   Version version;
   std::shared_ptr<const Communicator> communicator;
-  std::optional<Choice> choice;  ///< empty for sends and receives, for which NCCL makes no choice
+  std::optional<Choice> choice;  ///< nullopt for sends and receives, for which NCCL makes no choice
   Prediction time;
   ErrorBand band;
-  bool calibrated = false;  ///< true if time and band come from a calibration
+  bool calibrated = false;  ///< true if a calibration has corrected time and band
 
-  /// Whole picoseconds; the sum of all parts equals Prediction::us().
+  /// The parts of the time in whole picoseconds. The sum of launch, delay and work equals
+  /// Prediction::us().
   Time launch;  ///< time until the kernel runs
-  Time delay;   ///< hops and the initial pipeline fill; no resource is busy
-  Time work;    ///< time during which data moves, including a ring's hops
-  /// The time within `work` for which the links of the busiest GPU, and the busiest card, are busy.
+  Time delay;   ///< time of hops and of the initial pipeline fill, when no resource is busy
+  Time work;    ///< time in which data moves; includes the hops of a ring
+  /// The times within `work` in which the links of the busiest GPU are busy, and in which the
+  /// busiest card is busy.
   Time links, cards;
   int channels = 1;  ///< thread blocks per GPU
-  /// The bytes read and written in each GPU's memory (docs/interference.md).
+  /// The bytes read and written in the memory of each GPU (docs/interference.md).
   Bytes memory;
-  /// The network whose parameters were assumed ("tcp") because no measurement was available; empty
-  /// if they were fitted.
+  /// The network whose parameters are assumed ("tcp"), because there are no measurements of it;
+  /// empty if the parameters are fitted.
   std::string assumed_network;
 
   [[nodiscard]] Time whole() const { return launch + delay + work; }
 };
 
-/// Raises the time, without the launch, to at least `least`, which `link` needs to carry its bytes.
-/// `known` is true if the time model has parameters for that link, so that a smaller time is an
-/// error of the model, which Prediction::capped_at then records; otherwise the link is only
-/// narrower than those in the model. The lower end of the error band is raised too.
+/// Raises the time without the launch to at least `least`, the time in which `link` can carry its
+/// bytes. Also raises the lower end of the error band. If `known` is true, the time model has
+/// parameters for this link, so a smaller time is an error of the model, which
+/// Prediction::capped_at records. Otherwise the link has less bandwidth than the links that the
+/// model knows.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
 /// Returns a description such as "Ring LL128, 24 channels × 640 threads", or "sends and receives".
@@ -59,8 +63,8 @@ std::string describe(const CollectiveTime& time);
 /// Predicts NCCL's choice and time for any collective between all GPUs of a communicator.
 class Predictor {
  public:
-  /// `calibration` has the cluster's own measurements; null if there are none.
-  /// REQUIRES: at least two ranks; Calibration::why_not() is empty.
+  /// `calibration` contains measurements of the cluster; null if there are none. REQUIRES: at least
+  /// two ranks; Calibration::why_not() is empty.
   Predictor(const System& system, const Communicator& communicator, const Settings& settings,
             const Parameters& parameters, const ErrorBands& bands,
             std::shared_ptr<const Calibration> calibration = nullptr)
@@ -72,10 +76,11 @@ class Predictor {
         calibration_(std::move(calibration)) {}
 
   [[nodiscard]] const Communicator& communicator() const { return *comm_; }
-  /// `bytes` are counted as in nccl-tests. ERRORS: the settings leave nothing to choose.
+  /// Returns NCCL's choice and time for a collective. `bytes` are counted as in nccl-tests. ERRORS:
+  /// the settings exclude all algorithms and protocols.
   [[nodiscard]] Expected<CollectiveTime> of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                             Reduction reduction) const;
-  /// Returns all possible choices, with NCCL's own estimates; empty for sends and receives.
+  /// Returns all candidates with NCCL's own estimates; empty for sends and receives.
   [[nodiscard]] std::vector<Candidate> considered(CollectiveKind kind, std::int64_t bytes,
                                                   DataType type, Reduction reduction) const;
 

@@ -9,24 +9,25 @@
 
 namespace tutti::core::nccl {
 
-/// The kinds of CPUs that NCCL distinguishes; kMixed: x86 CPUs of several vendors.
+/// The kinds of CPUs that NCCL distinguishes. kMixed means x86 CPUs of several vendors.
 enum class HostCpu { kIntel, kAmd, kZhaoxin, kMixed, kArm, kPower };
 
 constexpr bool is_x86(HostCpu cpu) { return cpu != HostCpu::kArm && cpu != HostCpu::kPower; }
 
-/// The bytes of a connection's buffers of eight steps, by protocol: LL, LL128, Simple. SOURCE:
-/// NVIDIA/nccl src/init.cc, computeBuffSizes.
+/// The default size in bytes of a connection's buffer, which has eight slots, by protocol: LL,
+/// LL128, Simple. SOURCE: NVIDIA/nccl src/init.cc, computeBuffSizes.
 inline constexpr std::array<std::int64_t, 3> kOwnBuffers{524288, 4915200, 4194304};
 
-/// The transport of sends and receives between two ranks.
+/// The channels and routes of sends and receives.
 struct PointToPoint {
-  int channels = 1;  ///< total number, a power of two
-  int per_peer = 1;  ///< number of channels used with one peer
-  /// True if all pairs of GPUs of a node are closer than PCIe.
+  int channels = 1;  ///< total number of channels, a power of two
+  int per_peer = 1;  ///< number of channels to one peer
+  /// True if the path between any two GPUs of a node is closer than PCIe.
   bool all_nvlink = false;
-  /// relays[g][p] is the GPU of g's node at whose card a message of g to GPU p of another node
-  /// leaves, because the card is on p's rail (PXN); g itself: its own card. Empty: every GPU uses
-  /// its own card.
+  /// The relays of messages between nodes (PXN): a message from GPU g to GPU p of another node
+  /// leaves through the network card of GPU relays[g][p] of g's node, because that card is on the
+  /// rail of p. If relays[g][p] is g, it leaves through g's own card. Empty: every GPU uses its own
+  /// card.
   std::vector<std::vector<int>> relays;
 
   [[nodiscard]] int relay(int from, int to) const {
@@ -35,25 +36,26 @@ struct PointToPoint {
   }
 };
 
-/// All facts about a communicator that NCCL's tuning and its schedules use.
+/// A communicator, with all facts that NCCL's cost model and schedules depend on.
 struct Communicator {
   Version version = kDefaultVersion;
   int ranks = 1;
-  /// NVLink or host domains: normally hosts; a whole rack if NVLink connects it.
+  /// The number of nodes. A node is a host, or all hosts that NVLink connects, such as a rack.
   int nodes = 1;
-  /// The minimum and maximum over all GPUs: 70 Volta, 80 Ampere, 90 Hopper, 100 Blackwell.
+  /// The minimum and maximum compute capability of all GPUs: 70 for Volta, 80 for Ampere, 90 for
+  /// Hopper, 100 for Blackwell.
   int compute_capability = 80;
-  int most_compute_capability = 80;
+  int max_compute_capability = 80;
   HostCpu cpu = HostCpu::kIntel;
   bool nvswitch = false;
-  bool nvls = false;     ///< GPUs and switches can multicast
-  bool collnet = false;  ///< the network can reduce (SHARP), a plugin for it is loaded, and CollNet
-                         ///< is switched on
-  int collnet_heads = 0;        ///< GPUs per node that let the network reduce (CollNetDirect)
-  bool collnet_narrow = false;  ///< the network also adds bfloat16 and 8-bit integers
+  bool nvls = false;      ///< true if GPUs and switches can multicast
+  bool collnet = false;   ///< true if the network can reduce (SHARP), its plugin is loaded, and
+                          ///< CollNet is enabled
+  int collnet_heads = 0;  ///< number of GPUs per node that let the network reduce (CollNetDirect)
+  bool collnet_narrow = false;  ///< true if the network can also add bfloat16 and 8-bit integers
   Graphs graphs;
-  int channels = 0;       ///< channels of the communicator (channels.h)
-  int nvls_channels = 0;  ///< thread blocks of NVLS; 0 without NVLS
+  int channels = 0;       ///< number of channels (channels.h)
+  int nvls_channels = 0;  ///< number of thread blocks of NVLS; 0 without NVLS
   PointToPoint p2p;
   std::array<std::int64_t, 3> buffer_bytes = kOwnBuffers;
 

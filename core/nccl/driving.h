@@ -5,14 +5,14 @@
 
 namespace tutti::core::nccl {
 
-/// The processes and threads that call NCCL for the GPUs of a node.
+/// The way in which processes and threads call NCCL for the GPUs of a node.
 enum class Driving {
   kProcessPerGpu,  ///< one process per GPU, as with frameworks and MPI
   kThreadPerGpu,   ///< one process with one thread per GPU (nccl-tests -t)
-  kOneThread,      ///< one thread that drives all GPUs one after the other (nccl-tests -g)
+  kOneThread,      ///< one thread that launches on all GPUs, one after the other (nccl-tests -g)
 };
 
-/// "process_per_gpu", "thread_per_gpu", "one_thread".
+/// Returns "process_per_gpu", "thread_per_gpu" or "one_thread".
 inline std::string_view to_string(Driving driving) {
   switch (driving) {
     case Driving::kProcessPerGpu: return "process_per_gpu";
@@ -22,7 +22,7 @@ inline std::string_view to_string(Driving driving) {
   return "one_thread";
 }
 
-/// Returns nullopt if no value has this name.
+/// Returns the value with this name; nullopt if there is none.
 inline std::optional<Driving> parse_driving(std::string_view name) {
   for (const Driving one : {Driving::kProcessPerGpu, Driving::kThreadPerGpu, Driving::kOneThread}) {
     if (name == to_string(one)) return one;

@@ -7,28 +7,28 @@
 
 namespace tutti::core::nccl {
 
-/// Facts that follow from a GPU's model.
+/// The facts about a GPU that follow from its model.
 struct KnownGpu {
   const char* name;  ///< part of the GPU's name in measured tables
   GpuModel model;
   GpuGeneration generation;
   int compute_capability;
   double nvlink_gb_per_s;  ///< data-sheet rate of one NVLink, per direction
-  double pcie_gb_per_s;    ///< payload rate of the PCIe connection, as NCCL counts it
-  HostCpu cpu;             ///< CPU of the machines in which the GPU is usually sold
-  Version usual_version;   ///< assumed if a table states no release: one from the time when such
-                           ///< machines were measured
+  double pcie_gb_per_s;    ///< payload rate of the GPU's PCIe connection, as NCCL counts it
+  HostCpu cpu;             ///< usual CPU of machines with this GPU
+  Version usual_version;  ///< NCCL release to assume if a table states none: one from the time when
+                          ///< such machines were measured
 };
 
-/// Returns null if the model is unknown.
+/// Returns the facts about a model; null if it is unknown.
 const KnownGpu* find_gpu(GpuModel model);
-/// Returns the GPU that a measured table names ("A100-SXM4-40GB"), in its column for GPUs. Returns
-/// null if it is unknown.
+/// Returns the facts about a GPU as measured tables name it ("A100-SXM4-40GB"); null if it is
+/// unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
-/// Returns the network as machines with such GPUs use it: EFA reads and writes remote memory from
-/// P4d (A100) on; older instances copy. SOURCE: AWS, "Elastic Fabric Adapter", RDMA read support by
-/// instance type.
+/// Returns the transport that machines with such GPUs use. From P4d (A100) on, EFA reads and writes
+/// remote memory; on older instances, the CPU copies received data. SOURCE: AWS, "Elastic Fabric
+/// Adapter", RDMA read support by instance type.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
   return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies
                                                                              : transport;

@@ -9,9 +9,10 @@
 
 namespace tutti::core::nccl {
 
-// In NCCL's order, which decides ties. SOURCE: NVIDIA/nccl src/include/nccl_common.h.
+// Enumerators are in NCCL's order, which decides ties. SOURCE: NVIDIA/nccl
+// src/include/nccl_common.h.
 
-/// The collectives that NCCL has a cost model for.
+/// The collectives for which NCCL has a cost model.
 enum class Function { kBroadcast, kReduce, kAllGather, kReduceScatter, kAllReduce };
 inline constexpr std::size_t kFunctions = 5;
 
@@ -38,8 +39,8 @@ constexpr std::string_view to_string(Protocol protocol) {
   return kProtocolNames[static_cast<std::size_t>(protocol)];
 }
 
-/// Returns nullopt for collectives that NCCL implements with sends and receives: all-to-all,
-/// gather, scatter, send-receive.
+/// Returns NCCL's function for a collective; nullopt for collectives that NCCL implements with
+/// sends and receives (all-to-all, gather, scatter, send-receive).
 constexpr std::optional<Function> function_of(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kBroadcast: return Function::kBroadcast;

@@ -8,10 +8,11 @@
 
 namespace tutti::core::nccl {
 
-/// Later releases are modelled as the last release of this version.
+/// The newest known version of NCCL. Releases of later versions are modelled as the last release of
+/// this one.
 inline constexpr int kNewestMajor = 2, kNewestMinor = 30;
 
-/// Returns the release, with a remark if it is newer than the newest known one.
+/// Returns the release as text, with a remark if it is newer than the newest known version.
 inline std::string describe(Version version) {
   const bool known = version.major < kNewestMajor ||
                      (version.major == kNewestMajor && version.minor <= kNewestMinor);

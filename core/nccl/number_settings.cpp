@@ -61,8 +61,8 @@ std::optional<std::int64_t> threads_as_taken(const std::string& name, const std:
   }
   const Read known = kept(*whole);
   const std::string what = written(name, text, known);
-  const std::int64_t asked = known.value;
-  if (asked <= 0) {
+  const std::int64_t requested = known.value;
+  if (requested <= 0) {
     notes.push_back(fmt::format("{} is not positive, so NCCL uses its default", what));
     return std::nullopt;
   }
@@ -70,11 +70,12 @@ std::optional<std::int64_t> threads_as_taken(const std::string& name, const std:
     notes.push_back(fmt::format("{} is {}: NCCL takes {}", what, why, taken));
     return taken;
   };
-  if (asked % kWarp != 0) return instead(fmt::format("no multiple of {}", kWarp), most);
-  if (asked > most) return instead(fmt::format("above {}", most), most);
-  if (asked < least) return instead(fmt::format("below {}", least), least);
-  if (!known.as_written) notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, asked));
-  return asked;
+  if (requested % kWarp != 0) return instead(fmt::format("no multiple of {}", kWarp), most);
+  if (requested > most) return instead(fmt::format("above {}", most), most);
+  if (requested < least) return instead(fmt::format("below {}", least), least);
+  if (!known.as_written)
+    notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, requested));
+  return requested;
 }
 
 std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::string& text,

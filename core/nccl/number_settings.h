@@ -10,16 +10,16 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the number of threads that NCCL uses for a user's setting: whole warps from `least` to
-/// `most`; invalid or non-positive values mean the default (nullopt). If NCCL uses another value
-/// than the given one, a note says so. SOURCE: NVIDIA/nccl src/graph/tuning.cc, getNthreads;
-/// src/misc/param.cc, ncclLoadParam.
+/// Returns the number of threads that NCCL uses for the setting `name`=`text`: a multiple of the
+/// warp size between `least` and `most`. Returns nullopt if the value is invalid or not positive,
+/// because NCCL then uses its default. If NCCL uses another value than the given one, adds a note.
+/// SOURCE: NVIDIA/nccl src/graph/tuning.cc, getNthreads; src/misc/param.cc, ncclLoadParam.
 std::optional<std::int64_t> threads_as_taken(const std::string& name, const std::string& text,
                                              int least, int most, std::vector<std::string>& notes);
 
-/// Returns the size of a buffer for a user's setting, which NCCL does not check; sizes that cannot
-/// work (empty slots, more than 32 bits) are reported in `problems`. SOURCE: NVIDIA/nccl
-/// src/init.cc, computeBuffSizes; src/enqueue.cc, calcCollChunking.
+/// Returns the size of a buffer in bytes for the setting `name`=`text`, which NCCL does not check.
+/// Sizes that cannot work (empty slots, more than 32 bits) are reported in `problems`. SOURCE:
+/// NVIDIA/nccl src/init.cc, computeBuffSizes; src/enqueue.cc, calcCollChunking.
 std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::string& text,
                                             Version version, std::vector<std::string>& notes,
                                             Problems& problems);

@@ -8,18 +8,23 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the transport of sends and receives in a communicator of `ranks` ranks with `channels`
-/// channels for collectives and nodes like `node`: within a node, enough channels per peer to fill
-/// its NVLinks, two to other peers; over the network as many as a GPU's cards need, fewer in large
-/// communicators (before 2.20 two, before 2.12 one). Since 2.12 a message to another node leaves at
-/// the card on the receiver's rail if NVLink leads to that card's GPU (NCCL_P2P_PXN_LEVEL 2, the
-/// default). SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, ncclTopoComputeP2pChannels,
+/// Returns the channels and routes of sends and receives in a communicator of `ranks` ranks, with
+/// `channels` channels for collectives and nodes like `node`.
+///
+/// The number of channels per peer is the same for all peers: the minimum of the numbers that NCCL
+/// computes for each. Within a node, that is two per NVLink to the peer, and two without NVLink.
+/// Over the network, it is the number of ports that fill the GPU's PCIe link, but at least two, or
+/// one in large communicators (in 2.12 to 2.19 two, before 2.12 one).
+///
+/// Since 2.12, a message to another node leaves through the card on the receiver's rail if NVLink
+/// connects the sender to that card's GPU (NCCL_P2P_PXN_LEVEL 2, the default).
+/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, ncclTopoComputeP2pChannels,
 /// ncclTopoPathAllNVLink; src/graph/search.cc, ncclTopoGetNetDev.
 PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks,
                             int channels, Version version = kDefaultVersion);
 
-/// Returns the same for identical machines, by formulas: the GPUs of a node share its cards in
-/// order and are attached to PCIe switches.
+/// Returns the same for machines without a topology, by formulas. GPUs are assumed to be attached
+/// to PCIe switches and to share the cards of their node in order.
 PointToPoint point_to_point(const System& system, const Settings& settings, int channels,
                             Version version);
 

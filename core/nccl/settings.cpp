@@ -213,9 +213,9 @@ class SettingsReader {
     };
     Settings& s = settings_;
     const Known all[] = {{"NCCL_MIN_NCHANNELS", s.min_channels, 0},
-                         {"NCCL_MAX_NCHANNELS", s.most_channels, 1},
+                         {"NCCL_MAX_NCHANNELS", s.max_channels, 1},
                          {"NCCL_MIN_NRINGS", s.min_channels, 0},
-                         {"NCCL_MAX_NRINGS", s.most_channels, 1},
+                         {"NCCL_MAX_NRINGS", s.max_channels, 1},
                          {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1},
                          {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
                          {"NCCL_CROSS_NIC", s.cross_nic, 0},

@@ -14,64 +14,69 @@ enum class GpuGeneration { kPascal, kVolta, kTuring, kAmpere, kAda, kHopper, kBl
 /// The connection between the GPUs of a machine.
 enum class Inside {
   kAlone,     ///< one GPU per machine
-  kNvswitch,  ///< all NVLinks of every GPU lead to switches
-  kPairs,     ///< NVLinks divided evenly among all pairs of GPUs
+  kNvswitch,  ///< all NVLinks of every GPU are connected to switches
+  kPairs,     ///< NVLinks are divided evenly among all pairs of GPUs
   kCubeMesh,  ///< DGX-1: hybrid cube mesh of 8 GPUs
-  kPcie,      ///< PCIe, across the CPUs
+  kPcie,      ///< PCIe, through the CPUs
 };
 
 using core::Transport;
 
-/// The component that matches messages with their receive buffers, on Slingshot.
+/// The component that matches messages with their receive buffers on Slingshot.
 enum class Matching {
   kByCard,      ///< the network card
   kByCpu,       ///< libfabric, which then copies to the GPU's memory itself (GDRCopy)
   kByCpuSlowly  ///< libfabric, which then copies to the GPU's memory through the driver
 };
 
-/// The TCP transport of NCCL's messages (core/cluster/host_transport.h).
+/// The parameters of NCCL's messages over TCP (core/cluster/host_transport.h).
 struct Sockets {
-  double thread_gb_per_s = 0;      ///< rate of one thread; 0: not TCP, or hosts take no time
+  /// The rate of one thread. 0: the transport is not TCP, or hosts add no overhead.
+  double thread_gb_per_s = 0;
   double connection_gb_per_s = 0;  ///< rate of one socket; 0: no limit
   int threads = 1;                 ///< threads per connection: NCCL_SOCKET_NTHREADS
   int per_thread = 1;              ///< sockets per thread: NCCL_NSOCKS_PERTHREAD
-  double host_gb_per_s = 0;        ///< total rate of a host's connections; 0: no limit
-  double overlay_us = 0;           ///< latency that encapsulation adds to a hop
-  bool one_flow = false;  ///< all packets between two hosts, both ways, are one flow (IPIP overlay)
-  int pods = 1;           ///< nodes per host, if every GPU has its own container
+  double host_gb_per_s = 0;  ///< total rate of a host's connections in each direction; 0: no limit
+  double overlay_us = 0;     ///< latency that packet encapsulation adds to a hop
+  bool one_flow = false;     ///< true if all packets between two hosts, in both directions, are one
+                             ///< flow (IPIP overlay)
+  int pods = 1;  ///< number of nodes per host; more than 1 if every GPU has its own container
 };
 
-/// Identical machines, with the facts of a data sheet.
+/// Identical machines, described by the facts of data sheets.
 struct System {
   GpuGeneration generation = GpuGeneration::kAmpere;
   int compute_capability = 80;
   int nodes = 1;
-  int gpus = 8;  ///< participating GPUs per node
+  int gpus = 8;  ///< number of participating GPUs per node
   Inside inside = Inside::kNvswitch;
-  int nvlinks = 12;             ///< NVLinks per GPU
+  int nvlinks = 12;             ///< number of NVLinks per GPU
   double nvlink_gb_per_s = 25;  ///< data-sheet rate of one NVLink, per direction
-  double pcie_gb_per_s = 24;    ///< payload rate of a GPU's PCIe, per direction, as NCCL counts it
-  int nics = 0;                 ///< network cards of a node, for its GPUs
-  double nic_gb_per_s = 0;      ///< data-sheet rate of one network card
+  /// The payload rate of a GPU's PCIe connection, per direction, as NCCL counts it.
+  double pcie_gb_per_s = 24;
+  int nics = 0;             ///< number of network cards of a node that its GPUs use
+  double nic_gb_per_s = 0;  ///< data-sheet rate of one network card
   Transport transport = Transport::kNone;
-  Matching matching = Matching::kByCpu;  ///< on Slingshot; default: as its sites advise for NCCL
+  Matching matching = Matching::kByCpu;  ///< used on Slingshot; the default is what Slingshot's
+                                         ///< sites recommend for NCCL
   Sockets sockets = {};                  ///< used if the transport is TCP
   Driving driving = Driving::kProcessPerGpu;
   HostCpu cpu = HostCpu::kIntel;
-  bool card = false;  ///< GPUs are PCIe cards, so traffic to the network crosses the host, as does
-                      ///< traffic to other GPUs
-  bool gpudirect = true;  ///< network cards access the GPUs' memory directly
-  bool grace = false;     ///< GPUs and network cards are attached to the same CPU, over C2C
-  bool collnet = false;   ///< the network has SHARP, and NCCL its plugin
+  bool card = false;  ///< true if GPUs are PCIe cards, so that traffic to the network and to other
+                      ///< GPUs crosses the host
+  bool gpudirect = true;  ///< true if network cards access the memory of GPUs directly
+  bool grace = false;     ///< true if GPUs and network cards are attached to the same CPU, over C2C
+  bool collnet = false;   ///< true if the network has SHARP and NCCL has the plugin for it
 
-  int gpus_of_machine = 0;  ///< GPUs that share NVLinks as pairs; 0: all participating GPUs
+  /// For Inside::kPairs: the number of GPUs of the machine. 0: the number of participating GPUs.
+  int gpus_of_machine = 0;
 
   [[nodiscard]] int ranks() const { return nodes * gpus; }
-  /// The number of GPUs to which a GPU has links.
+  /// For Inside::kPairs: the number of GPUs to which a GPU has NVLinks.
   [[nodiscard]] int pairs_of_machine() const {
     return (gpus_of_machine > 0 ? gpus_of_machine : gpus) - 1;
   }
-  /// The total rate of a GPU's NVLinks in one direction, in GB/s by the data sheet.
+  /// The total data-sheet rate of a GPU's NVLinks per direction, in GB/s.
   [[nodiscard]] double nvlink_of_gpu() const { return nvlinks * nvlink_gb_per_s; }
 };
 

@@ -11,25 +11,25 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the transport of a card by its driver's name in NCCL's topology files: mlx5_… is
-/// InfiniBand (RoCE cards have the same name), efa… and rdmap… EFA, cxi… Slingshot; all others are
-/// TCP.
+/// Returns the transport of a card from its driver's name in NCCL's topology files: InfiniBand for
+/// mlx5_… (RoCE cards have the same name), EFA for efa… and rdmap…, Slingshot for cxi…, and TCP for
+/// all others.
 Transport transport_of_card(std::string_view device);
 
-/// Returns `count` machines of a topology for the time model. The transport between machines is
-/// `network`, or follows from the name of the first GPU's card. REQUIRES: found =
-/// search_graphs(topology, count, search). ERRORS: an unknown network.
+/// Returns the system that consists of `count` machines with this topology. The transport between
+/// machines is `network`; by default, it follows from the name of the first GPU's card. REQUIRES:
+/// found = search_graphs(topology, count, search). ERRORS: an unknown network.
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
                            const SearchSettings& search, const std::optional<std::string>& network);
 
-/// Returns the system `whole` as NCCL treats it after that search: a node consists of GPUs that
-/// reach each other without the network, and GPUs without peer access communicate over PCIe and the
-/// host's memory even if they have NVLinks. Cards that several nodes of a machine share are divided
-/// among them by rate. `topology`: of one machine.
+/// Returns the system `whole` as NCCL treats it after the search `found`. A node then consists of
+/// GPUs that reach each other without the network. GPUs without peer access communicate over PCIe
+/// and the memory of the host, even if they have NVLinks. If several nodes of a machine share
+/// cards, each node gets a part of their rate. `topology` is that of one machine.
 System as_searched(System whole, const Topology& topology, const SearchResult& found,
                    const SearchSettings& search);
 
-/// True if cards access the memory of nearby GPUs directly. REQUIRES: found.over_nodes.
+/// True if network cards access the memory of nearby GPUs directly. REQUIRES: found.over_nodes.
 bool gpudirect(const SearchResult& found, const SearchSettings& search);
 
 }  // namespace tutti::core::nccl

@@ -19,12 +19,12 @@ struct Version {
 
 /// The default release.
 inline constexpr Version kDefaultVersion{2, 28, 9};
-/// The oldest release whose choice is modelled: earlier ones have a different cost model.
+/// The oldest modelled release. Earlier releases have a different cost model.
 inline constexpr Version kOldestVersion{2, 6, 4};
 
-/// Accepted are "2.18.3", "2.18" (its last release), NCCL's own number "22902" (2.29.2; "2803" is
-/// 2.8.3); text after a "+" or "-" is ignored ("2.22.3+cuda12.6"). ERRORS: anything else, and
-/// releases older than kOldestVersion.
+/// Parses a release: "2.18.3"; "2.18", which means its last release; or NCCL's version number, such
+/// as "22902" for 2.29.2 and "2803" for 2.8.3. Text after a "+" or "-" is ignored
+/// ("2.22.3+cuda12.6"). ERRORS: any other text; releases older than kOldestVersion.
 Expected<Version> parse_version(std::string_view written);
 
 std::string to_string(Version version);

@@ -5,7 +5,7 @@
 
 namespace tutti::core {
 
-/// The contention model: decides which messages wait for which others (docs/networks.md).
+/// The model of contention between messages (docs/networks.md).
 enum class NetworkModel { kFifo, kIdeal, kFair };
 
 constexpr std::string_view to_string(NetworkModel model) {
@@ -17,7 +17,7 @@ constexpr std::string_view to_string(NetworkModel model) {
   return "";
 }
 
-/// Returns the model of that name; nullopt if there is none.
+/// Returns the model with this name; nullopt if there is none.
 constexpr std::optional<NetworkModel> parse_network_model(std::string_view name) {
   for (const NetworkModel model :
        {NetworkModel::kFifo, NetworkModel::kIdeal, NetworkModel::kFair}) {

@@ -13,54 +13,55 @@
 
 namespace tutti::core {
 
-/// A resource that serves one message after the other: a link, a device's port, a copy engine.
+/// The number of a resource that serves messages one after the other: a link, a port of a device, a
+/// copy engine, or threads of a host.
 using ResourceId = std::int64_t;
 
-/// One resource on a message's path. A message enters it when its head has passed all hops that
-/// lead here.
+/// One resource on the path of a message. The message enters it when its head has passed all
+/// previous hops.
 struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
   Time latency;  ///< latency to the next hop, or to the receiver
-  /// The costs of a host's threads (core/cluster/host_transport.h), if this hop is threads; `rate`
-  /// is then that of one thread, or a link's rate that does not limit. Null: a link, port or
-  /// engine.
+  /// For threads of a host, their costs (core/cluster/host_transport.h). `rate` is then the rate at
+  /// which the threads move one message, or the largest possible rate if they have no limit. Null
+  /// for links, ports and copy engines.
   const HostEndpoint* host = nullptr;
-  bool is_link = false;          ///< false for ports, engines and threads; see link()
-  bool staged = false;           ///< the whole message must arrive here before it is sent on
-  bool received = false;         ///< on a path to a distant worker: true if the hop belongs to the
-                                 ///< receiver, not the sender
-  std::uint16_t parents = 0;     ///< number of previous hops; 0: the sender precedes this one
+  bool is_link = false;   ///< true: the resource is a link; false: a port, a copy engine or threads
+  bool staged = false;    ///< true: a message enters this hop only after it has arrived completely
+  bool received = false;  ///< for a path with Path::away: true if the hop belongs to the receiver's
+                          ///< worker
+  std::uint16_t parents = 0;     ///< number of previous hops; 0: the hop follows the sender
   std::uint16_t first_next = 0;  ///< index into Path::next
-  std::uint16_t nexts = 0;       ///< number of next hops; 0: the receiver follows
-  std::uint16_t receiver = 0;    ///< index of the receiver, if no hop follows
-  /// True if a message that arrives more slowly than the hop's rate does not occupy the hop
-  /// exclusively: others pass in between, like packets of several connections. Only where threads
-  /// of hosts feed links.
+  std::uint16_t nexts = 0;       ///< number of next hops; 0: the hop precedes a receiver
+  std::uint16_t receiver = 0;    ///< index of the receiver, if `nexts` is 0
+  /// True if other messages can pass between the parts of a message that arrives more slowly than
+  /// the hop's rate, like packets of several connections. Set only for stretches over a network in
+  /// which threads of hosts move the bytes.
   bool unheld = false;
 
-  /// Returns the link that counts the load, -1 if the hop is none. A link is the resource of the
-  /// same number.
+  /// Returns the link whose load this hop counts; -1 if the hop is not a link. A link and its
+  /// resource have the same number.
   [[nodiscard]] LinkId link() const { return is_link ? resource : -1; }
 };
 
-/// A message's path: from a sender to one receiver, to several (multicast), or from several
-/// senders, reduced on the way, to one receiver (in-switch reduction). The hops form a chain, a
-/// tree, or an inverted tree.
+/// The path of a message: from one sender to one receiver (a chain of hops), from one sender to
+/// several receivers (multicast, a tree), or from several senders to one receiver (in-switch
+/// reduction, an inverted tree).
 struct Path {
   std::vector<PathHop> hops;
   std::vector<std::uint16_t> next;   ///< see PathHop::first_next; empty for chains
   std::vector<std::uint16_t> roots;  ///< hops that start at a sender; empty for chains
   bool chain = true;                 ///< true if every hop leads to the next one in `hops`
-  bool by_hosts = false;             ///< the path includes threads of hosts
+  bool by_hosts = false;             ///< true: the path includes threads of hosts
   std::int32_t away = 0;             ///< see PathBook::unicast()
 
-  /// The sum of the latencies along the path to receiver 0, and below the narrowest link of each
-  /// stretch between stagings. They give the time of a message without contention; the rest of its
-  /// time is queueing.
+  /// The sum of the latencies along the path to receiver 0. Together with the narrowest link of
+  /// each stretch between stagings (`stretches`), it gives the time of a message without
+  /// contention; all other time is queueing.
   Time latency;
   struct Stretch {
-    Bandwidth narrowest;  ///< rate of the narrowest link, or the limit of a connection if that is
+    Bandwidth narrowest;  ///< rate of the narrowest link, or the limit per connection if that is
                           ///< lower
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
@@ -70,48 +71,50 @@ struct Path {
   /// Returns the first hop at a sender. REQUIRES: the path has hops.
   [[nodiscard]] const PathHop& first() const { return chain ? hops.front() : hops[roots.front()]; }
 
-  /// Returns the time that threads of hosts add to latency and transfer of a message without
-  /// contention.
+  /// Returns the time that threads of hosts add to the latency and transfer time of a message
+  /// without contention.
   [[nodiscard]] Time of_hosts(Bytes bytes) const {
     return by_hosts ? time_of_hosts(bytes) : Time();
   }
 
-  /// Links that carry the message although their hops are not modelled (`ideal`), each once.
+  /// For the model `ideal`: the links that carry the message, each once. The model has no hops for
+  /// these links, but counts their load.
   std::vector<LinkId> silent_links;
 
  private:
   [[nodiscard]] Time time_of_hosts(Bytes bytes) const;
 };
 
-/// Makes paths and caches them. The hops of a path depend on the network model. `fifo`: the copy
-/// engine that moves the bytes, then every link of the route. `fair`: the links only; the transfers
-/// of an engine share the links of its device, and nothing else limits them. `ideal`: the ports at
-/// both ends only, at the rate of the narrowest link.
+/// Makes paths and caches them. The hops of a path depend on the network model. For `fifo`, the
+/// hops are the copy engine that moves the bytes and every link of the route. For `fair`, the hops
+/// are the links only; transfers of a copy engine share the links of its device without a further
+/// limit. For `ideal`, the hops are only the ports at both ends, at the rate of the narrowest link.
 class PathBook {
  public:
   PathBook(const Cluster& cluster, NetworkModel model);
 
-  /// Returns the path from one device to another, for a lane driven by `engine`. With `away` other
-  /// than 0, `to` stands for the same device of the worker at that distance (Peer::away). REQUIRES:
-  /// there is a route (the scenario was checked).
+  /// Returns the path from one device to another, for a lane that `engine` executes. If `away` is
+  /// not 0, the receiver is the device that corresponds to `to` on the worker at this distance
+  /// (Peer::away).
+  /// REQUIRES: there is a route, as for every scenario without problems.
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);
-  /// Like unicast(), but returns the path itself and does not keep it.
+  /// Like unicast(), but returns the path itself and does not cache it.
   [[nodiscard]] Path make_unicast(PartId from, PartId to, Staging staging, Engine engine,
                                   std::int32_t away = 0) const;
-  /// Returns the path from one device to several. REQUIRES: all in one worker.
+  /// Returns the path from one device to several devices. REQUIRES: all devices are in one worker.
   std::int32_t multicast(PartId from, const std::vector<PartId>& to);
-  /// Returns the path from several devices, reduced in a switch, to one of them. REQUIRES: all in
-  /// one worker, joined by a switch that supports reduction.
+  /// Returns the path from several devices to one of them, with a reduction in a switch.
+  /// REQUIRES: all devices are in one worker, whose machine has a switch that supports reduction.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
-  /// Returns a path of only this link, without its latency.
+  /// Returns a path that consists of this link only, without its latency.
   std::int32_t link_alone(LinkId link);
 
   [[nodiscard]] const Path& path(std::int32_t id) const {
     return paths_[static_cast<std::size_t>(id)];
   }
-  /// The number of resources: all resource ids are below it.
+  /// The number of resources. All resource ids are below this number.
   [[nodiscard]] ResourceId resources() const { return resources_; }
 
  private:
@@ -136,8 +139,8 @@ class PathBook {
   const Cluster& cluster_;
   NetworkModel model_;
   std::vector<ResourceId> first_part_of_group_;
-  ResourceId engines_ = 0;   ///< number of copy engines of each part
-  ResourceId per_part_ = 0;  ///< number of engines and ports of each part
+  ResourceId engines_ = 0;   ///< number of copy engines per part
+  ResourceId per_part_ = 0;  ///< number of copy engines and ports per part
   ResourceId resources_ = 0;
   std::vector<Path> paths_;
   struct Unicast {

@@ -8,15 +8,15 @@
 
 namespace tutti::core {
 
-/// Runs of consecutive numbers.
+/// The result of extract_ranges().
 struct IndexRuns {
-  std::vector<std::vector<int>> runs;  ///< runs of two or more indices
+  std::vector<std::vector<int>> runs;  ///< runs of two or more consecutive indices
   std::vector<int> singles;
 };
 
-/// Groups ascending `indices` into runs of consecutive ones; a run is extended while last - first ≤
-/// `limit`, tested before it is extended, so that it may hold up to limit + 2. SOURCE:
-/// tensorflow/python/distribute/cross_device_utils.py, extract_ranges.
+/// Groups ascending `indices` into runs of consecutive indices. An index is added to a run if last
+/// - first ≤ `limit` before it is added, so a run may have up to limit + 2 indices.
+/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, extract_ranges.
 IndexRuns extract_ranges(std::span<const int> indices, std::int64_t limit);
 
 struct SmallGradient {
@@ -24,10 +24,11 @@ struct SmallGradient {
   DataType type = DataType::kFloat32;
 };
 
-/// agg_small_grads_max_bytes and _max_group: float32 gradients of at most `max_bytes` are grouped
-/// into runs of neighbours; each run of two or more travels as one pack. Answers what travels, in
-/// order: the packs first, then every other gradient by itself. REQUIRES: both limits above 0.
-/// TensorFlow's runs hold up to max_group + 2; with `exact_group` they hold max_group at most.
+/// Implements agg_small_grads_max_bytes and agg_small_grads_max_group: groups adjacent float32
+/// gradients of at most `max_bytes` into packs of two or more. Returns the indices of the gradients
+/// in each pack; every other gradient follows as a pack of its own. TensorFlow's packs have up to
+/// max_group + 2 gradients; with `exact_group`, packs have at most max_group.
+/// REQUIRES: both limits are above 0.
 /// SOURCE: tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
 std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients,
                                               Bytes max_bytes, std::int64_t max_group,

@@ -7,15 +7,16 @@
 
 namespace tutti::core {
 
-/// Computes where the ScopedAllocator places the tensors of a merged collective: next to each
-/// other, each at a multiple of `alignment`. The gaps are part of what travels.
+/// The offsets at which TensorFlow's ScopedAllocator places the tensors of a merged collective, and
+/// the size of the buffer, which is communicated including the gaps between tensors.
 struct ScopedLayout {
   std::vector<Bytes> offsets;
   Bytes total;
 };
 
-/// SOURCE: tensorflow/core/common_runtime/scoped_allocator_mgr.cc; alignment 64 as its test
-/// implies.
+/// Places tensors one after the other, each at a multiple of `alignment`.
+/// SOURCE: tensorflow/core/common_runtime/scoped_allocator_mgr.cc; its test implies an alignment of
+/// 64.
 ScopedLayout scoped_layout(std::span<const Bytes> sizes, Bytes alignment = Bytes(64));
 
 }  // namespace tutti::core

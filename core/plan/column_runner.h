@@ -10,23 +10,23 @@
 
 namespace tutti::core {
 
-/// Runs a program stored in columns, without copying it: each runner remembers only the tasks for
-/// which some, but not all, predecessors are complete. Its calls equal those of a Runner for the
-/// same program, in the same order (a test checks this). It is slower than a Runner, which looks
-/// counts up in an array; use it for programs whose state would be too large that way.
+/// Runs a program that is stored in columns, without copying it. A runner stores counts only for
+/// tasks of which some, but not all, predecessors are complete. A ColumnRunner makes the same calls
+/// in the same order as a Runner of the same program (a test checks this), but is slower. Use it
+/// for programs for which a Runner's array of counts would be too large.
 /// Memory: TaskCounts of the partly released tasks, 4 bytes for each block, a bit for each hold,
-/// and 4 bytes for each held task. It keeps nothing for tasks in flight, so it does not notice if
-/// one is completed twice.
+/// and 4 bytes for each held task. A runner has no state for tasks in flight, so completing a task
+/// twice is not detected.
 class ColumnRunner {
  public:
   /// REQUIRES: problems_of(columns) is empty; `columns` and `durations` outlive the runner; the
-  /// rates that costs use are positive.
+  /// rates that the tasks' costs use are positive.
   ColumnRunner(const TaskColumns& columns, const Durations& durations, const ComputeRates& rates);
 
-  /// Starts a step, like Runner::begin_step.
+  /// Starts a training step, like Runner::begin_step().
   void begin_step(std::int64_t pace_ppm, Host& host);
-  /// Completes a task. REQUIRES: it was requested from the host in this step, and it is not yet
-  /// complete.
+  /// Completes a task.
+  /// REQUIRES: the task was requested from the host in this step and is not yet complete.
   void done(TaskId task, Host& host);
 
   [[nodiscard]] std::int64_t in_flight() const { return in_flight_; }
@@ -36,7 +36,7 @@ class ColumnRunner {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  /// A list of tasks still to be visited, from `next` on (runner.h).
+  /// A list of tasks that are still to be visited, beginning with `next` (see runner.h).
   struct Frame {
     enum class Of : std::uint8_t { kSuccessors, kHeld, kEntry };
     std::int64_t next;
@@ -56,12 +56,11 @@ class ColumnRunner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::int64_t in_flight_ = 0;
-  TaskCounts missing_;                   ///< by task: number of incomplete predecessors, if some
-                                         ///< are complete and some are not
+  TaskCounts missing_;  ///< by partly released task: number of incomplete predecessors
   std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
   std::vector<bool> open_;               ///< by hold: true if it is open
-  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< by hold: the tasks that wait for it
-  std::vector<Frame> frames_;                            ///< a stack: the innermost is last
+  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< by hold: tasks that wait for it
+  std::vector<Frame> frames_;                            ///< a stack; the innermost frame is last
 };
 
 }  // namespace tutti::core

@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// An executor's record of a compute task that a runner requested (Host::compute). A compute stream
-/// runs one at a time.
+/// A compute task that a runner requested (Host::compute), as an executor stores it. A compute
+/// stream executes one compute task at a time.
 struct ComputeTask {
   ComputeTask() = default;
   ComputeTask(TaskId task_id, const Task& task, Time time, std::int64_t bound_ppm)
@@ -21,10 +21,10 @@ struct ComputeTask {
   TaskId id = kNoTask;
   ComputeKind kind = ComputeKind::kForward;
   std::int32_t pack = -1;   ///< label, as in Task
-  std::int32_t index = -1;  ///< label, as in Task: the index of the backward segment
+  std::int32_t index = -1;  ///< label, as in Task
   Time duration;
-  std::int64_t compute_bound_ppm =
-      0;  ///< the share limited by multiprocessors, in millionths; memory limits the rest
+  std::int64_t compute_bound_ppm = 0;  ///< share of the time that is limited by multiprocessors, in
+                                       ///< millionths; the rest is limited by memory
 };
 
 }  // namespace tutti::core

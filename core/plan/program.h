@@ -1,7 +1,7 @@
 #pragma once
 
 // A program is the task graph of one training step of one replica. All replicas that do the same
-// work share a program. The durations of its computation are a separate column (Durations), one for
+// work share a program. The durations of its compute tasks are in a separate table (Durations) for
 // each kind of device, so a cluster with several kinds of GPU still has a single graph.
 //
 // A program does not refer to gradients, packs or frameworks: a task computes, communicates or
@@ -10,18 +10,18 @@
 // order:
 //
 // 1. A task starts when all its predecessors are complete. The successors of a completed task are
-//    visited in the order in which their edges were added, each with all its consequences before
-//    the next (depth first).
-// 2. Marks complete at the moment at which they start. They are not events, and take no time.
-// 3. Held tasks also wait for one more task, which opens their hold. They then start in the order
-//    in which they became ready, not in the order of their edges, before the successors of the task
-//    that opened it.
+//    visited in the order in which their edges were added, depth first: all consequences of one
+//    successor come before the next successor.
+// 2. Marks are not events and take no time: a mark completes at the moment at which it starts.
+// 3. A held task also waits for the task that opens its hold. When the hold is opened, its tasks
+//    start in the order in which they became ready, not in the order of their edges, and before the
+//    successors of the opening task.
 // 4. A task that is skipped in a step (every_steps) completes at the moment at which it would
 //    start.
-// 5. A block of tasks runs several times, one iteration after the other: it has one entry, and one
-//    exit that waits for all of it. The predecessors of the entry count for the first iteration,
-//    the successors of the exit for the last.
-// 6. The step ends when its end task starts, which is the last task: it waits for all others.
+// 5. A block of tasks runs several times, one iteration after the other. A block has one entry, and
+//    one exit that waits for all tasks of the block. Only the first iteration waits for the
+//    predecessors of the entry; only the last iteration releases the successors of the exit.
+// 6. The step ends when its end task starts. The end task waits for all other tasks.
 
 #include <cstdint>
 #include <string>
@@ -37,7 +37,7 @@ namespace tutti::core {
 using TaskId = std::int32_t;
 inline constexpr TaskId kNoTask = -1;
 
-/// A range of indices of some array.
+/// A range of indices into an array.
 struct IndexRange {
   std::int32_t first = 0;
   std::int32_t count = 0;
@@ -48,17 +48,17 @@ struct IndexRange {
 /// The duration of a compute task.
 struct TaskCost {
   enum class Kind : std::uint8_t {
-    kTime,     ///< row `value` of Durations, scaled by the replica's pace in this step
-    kShares,   ///< the parts `shares` of row `value`, rounded so that all parts of a row sum to the
-               ///< row
-    kCopy,     ///< `value` bytes at the device's copy rate, independent of the pace
-    kMemory,   ///< `value` bytes at the device's memory rate, independent of the pace
-    kOwnTime,  ///< `value` picoseconds, scaled by the pace; for programs that give each task its
+    kTime,     ///< row `value` of Durations, scaled by the replica's pace in the step
+    kShares,   ///< the parts `shares` of row `value`; parts are rounded so that all parts of a row
+               ///< add up to the row
+    kCopy,     ///< `value` bytes at the device's copy rate, not scaled by the pace
+    kMemory,   ///< `value` bytes at the device's memory rate, not scaled by the pace
+    kOwnTime,  ///< `value` picoseconds, scaled by the pace; for programs in which each task has its
                ///< own time
   };
   Kind kind = Kind::kTime;
   std::int64_t value = 0;
-  IndexRange shares;  ///< in Program::shares; kShares only
+  IndexRange shares;  ///< range in Program::shares; only for kShares
 
   bool operator==(const TaskCost&) const = default;
 };
@@ -66,28 +66,28 @@ struct TaskCost {
 /// One task of a program.
 struct Task {
   enum class Kind : std::uint8_t {
-    kCompute,      ///< work for the replica's compute stream
-    kCommunicate,  ///< the replica takes part in a collective; complete when the collective is done
+    kCompute,      ///< work on the replica's compute stream
+    kCommunicate,  ///< the replica's part in a collective; complete when the collective is complete
                    ///< on this replica
-    kMark,         ///< takes no time: joins several tasks, or reports an event
+    kMark,         ///< joins several tasks, or reports an event; takes no time
   };
   Kind kind = Kind::kMark;
   ComputeKind compute = ComputeKind::kForward;  ///< label of a compute task
   bool reported = false;                        ///< marks only: true if Host::mark is called
   std::int32_t pack = -1;   ///< label: the pack that the task belongs to; -1: none
   std::int32_t index = -1;  ///< label: a backward segment, or an exchange of the plan; -1: none
-  std::int32_t hold = -1;   ///< the hold that the task waits for; -1: it is not held
-  std::int32_t opens = -1;  ///< the hold that this task opens when complete; -1: none
-  std::int32_t every_steps = 1;    ///< executed only in steps s with (s + 1) % every_steps == 0
-  std::int32_t number = 0;         ///< for a communication, its sequence number in the step, in the
-                                   ///< first iteration
+  std::int32_t hold = -1;   ///< hold that the task waits for; -1: none
+  std::int32_t opens = -1;  ///< hold that the task opens when it is complete; -1: none
+  std::int32_t every_steps = 1;  ///< executed only in steps s with (s + 1) % every_steps == 0
+  std::int32_t number = 0;  ///< for a communication, its sequence number in the step (in a block,
+                            ///< in the first iteration)
   std::int32_t number_stride = 0;  ///< added to `number` in each further iteration of its block
   TaskCost cost;
 
   bool operator==(const Task&) const = default;
 };
 
-/// The part [from, to) of a quantity that is cut at whole units.
+/// The part [from, to) of a quantity that is divided into Program::share_whole units.
 struct Share {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -95,7 +95,7 @@ struct Share {
   bool operator==(const Share&) const = default;
 };
 
-/// Contiguous tasks that run `repeat` times (rule 5).
+/// A range of tasks that run `repeat` times (rule 5).
 struct Block {
   IndexRange tasks;
   TaskId entry = kNoTask;
@@ -109,29 +109,28 @@ struct Block {
 /// The durations of a program's tasks on one kind of device.
 struct Durations {
   struct Row {
-    Time time;  ///< at the nominal pace
-    std::int64_t compute_bound_ppm =
-        0;  ///< share limited by multiprocessors, in millionths; memory limits the rest
+    Time time;                           ///< at the nominal pace
+    std::int64_t compute_bound_ppm = 0;  ///< share of the time that is limited by multiprocessors,
+                                         ///< in millionths; the rest is limited by memory
   };
   std::vector<Row> rows;
 };
 
-/// A complete and checked task graph, made by ProgramBuilder. Immutable.
-/// Memory: 56 bytes for each task and 4 for each edge, independent of the number of replicas that
-/// run it.
+/// A complete task graph, made by ProgramBuilder. Immutable. Memory: 56 bytes for each task and 4
+/// for each edge, independent of the number of replicas that run it.
 struct Program {
   std::vector<Task> tasks;
-  std::vector<std::int32_t> first_edge;  ///< by task: index of its first edge in `successors`; has
-                                         ///< one more element at the end
+  std::vector<std::int32_t> first_edge;  ///< by task: index of its first edge in `successors`; at
+                                         ///< the end, the number of edges
   std::vector<TaskId> successors;
   std::vector<std::int32_t>
-      join;  ///< by task: its index in `predecessors`; -1: it has at most one predecessor
+      join;  ///< by task: index in `predecessors`; -1: the task has at most one predecessor
   std::vector<std::int32_t>
-      predecessors;  ///< by join (a task with several predecessors): the number of predecessors
+      predecessors;  ///< by join (a task with several predecessors): number of predecessors
   std::vector<TaskId> roots;  ///< tasks without predecessors, in the order in which they start
   std::vector<Block> blocks;
   std::vector<Share> shares;
-  std::int64_t share_whole = 1;  ///< the denominator of all shares
+  std::int64_t share_whole = 1;  ///< number of units that shares divide a duration into
   std::int32_t holds = 0;
   TaskId end = kNoTask;
 
@@ -146,26 +145,26 @@ struct Program {
 class ProgramBuilder {
  public:
   TaskId add(const Task& task);
-  /// Adds an edge: `to` starts after `from`. Edges of one task are followed in the order in which
-  /// they were added.
+  /// Adds an edge, which makes `to` wait for `from`. The edges of a task are followed in the order
+  /// in which they were added.
   void edge(TaskId from, TaskId to);
-  /// Adds the parts of a row for a task with kShares.
+  /// Adds the parts of a row for a task whose cost is kShares.
   IndexRange add_shares(const std::vector<Share>& shares);
-  /// Adds a hold, which added tasks may wait for and one of them opens.
+  /// Adds a hold. Tasks refer to it by Task::hold and, one of them, by Task::opens.
   std::int32_t add_hold() { return program_.holds++; }
-  /// Makes the tasks from `entry` to the last one added a block that runs `repeat` times; the last
-  /// one is the exit.
+  /// Makes the tasks from `entry` to the latest added task, which is the exit, a block that runs
+  /// `repeat` times.
   void repeat_since(TaskId entry, std::int32_t repeat);
   void set_share_whole(std::int64_t whole) { program_.share_whole = whole; }
   [[nodiscard]] std::int32_t size() const { return program_.size(); }
   [[nodiscard]] Task& task(TaskId id) { return program_.tasks[static_cast<std::size_t>(id)]; }
 
   /// Returns the program, whose step ends when `end` starts.
-  /// REQUIRES: problems_of() the result is empty (checked: a program that can never end is a bug in
-  /// Tutti).
+  /// REQUIRES: problems_of() of the result is empty (build() checks this, because a program that
+  /// can never end is a bug in Tutti).
   Program build(TaskId end) &&;
-  /// Returns a program from outside, unchecked: callers must check problems_of() the result before
-  /// they run it.
+  /// Like build(), without the check. For programs from outside Tutti: callers must check
+  /// problems_of() of the result before they run it.
   Program build_unchecked(TaskId end) &&;
 
  private:

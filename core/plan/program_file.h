@@ -13,30 +13,30 @@
 
 namespace tutti::core {
 
-/// A program in a file of columns, with up to 2^31 - 1 tasks, that is mapped into memory rather
-/// than read. Numbers have this machine's representation: a header with the position of every
-/// column, then the columns, each aligned to 8 bytes.
+/// A program of up to 2^31 - 1 tasks in a file that is mapped into memory rather than read. The
+/// file has a header with the offset of every column, and the columns, each aligned to 8 bytes.
+/// Numbers have this machine's representation.
 class ProgramFile {
  public:
-  /// Maps a file and checks all of it, once from front to back. `rows`: the number of rows of
-  /// Durations.
-  /// ERRORS (requests): it cannot be read, is not a program file, is truncated, or its program has
-  /// problems; the first of them is named.
+  /// Maps a file and checks all of it in one pass. `rows` is the number of rows of Durations.
+  /// ERRORS (requests): the file cannot be read, is not a program file or is truncated; its program
+  /// has problems (the text names the first).
   static Expected<ProgramFile> open(const std::string& path, std::int64_t rows);
   ProgramFile(ProgramFile&&) noexcept;
   ProgramFile& operator=(ProgramFile&&) = delete;
   ~ProgramFile();
 
-  /// Returns the columns, valid while this object exists. REQUIRES: no process writes to the file
-  /// or truncates it while it is mapped.
+  /// Returns the columns, which are valid while this object exists.
+  /// REQUIRES: no process writes to the file or truncates it while it is mapped.
   [[nodiscard]] const TaskColumns& columns() const { return columns_; }
-  /// Releases the memory of tasks before `task`; if they are accessed again, the file is read
-  /// again. A run that calls this from time to time needs little memory, however large the file is.
+  /// Releases the memory of the tasks before `task`. If they are accessed again, they are read from
+  /// the file again. A run that calls this now and then needs little memory, however large the file
+  /// is.
   void release_before(TaskId task) const;
 
  private:
   ProgramFile(const std::byte* begin, std::size_t size) : begin_(begin), size_(size) {}
-  /// Reads the header. ERRORS (texts): as open().
+  /// Reads the header. ERRORS (texts): as for open().
   tl::expected<void, std::string> read_header();
 
   const std::byte* begin_ = nullptr;
@@ -44,7 +44,7 @@ class ProgramFile {
   TaskColumns columns_;
 };
 
-/// Writes a program file task by task, in memory that does not grow with the file.
+/// Writes a program file task by task, with memory that does not grow with the file.
 class ProgramFileWriter {
  public:
   struct Lists {
@@ -53,25 +53,25 @@ class ProgramFileWriter {
     std::vector<Share> shares;
     std::int64_t share_whole = 1;
     std::int32_t holds = 0;
-    /// False if no task is held, skipped in some steps, numbered, or has shares, which saves the
-    /// columns of these fields.
+    /// False if no task is held, is skipped in some steps, has a number or has shares. The file
+    /// then omits the columns of these fields.
     bool has_rare_fields = true;
   };
-  /// Creates a file. `tasks`: how many will be added. `lists`: the parts that do not belong to
-  /// single tasks.
+  /// Creates a file. `tasks` is the number of tasks that will be added; `lists` has the parts of
+  /// the program that do not belong to single tasks.
   /// ERRORS (kRun): the file cannot be created.
   static Expected<std::unique_ptr<ProgramFileWriter>> create(const std::string& path,
                                                              std::int64_t tasks,
                                                              const Lists& lists);
 
-  /// Adds the next task. `predecessors`: how many it has.
+  /// Adds the next task, which has `predecessors` predecessors.
   void add(const Task& task, std::int32_t predecessors, std::span<const TaskId> successors);
-  /// Completes the file. ERRORS (kRun): not everything could be written.
+  /// Completes the file. ERRORS (kRun): the file could not be written completely.
   Expected<void> finish();
 
  private:
   struct Column {
-    std::int64_t at = 0;  ///< the file offset of the next byte to write
+    std::int64_t at = 0;  ///< file offset of the next byte to write
     std::vector<char> waiting;
   };
   ProgramFileWriter(std::string path, std::int64_t tasks, const Lists& lists);
@@ -82,14 +82,15 @@ class ProgramFileWriter {
   std::ofstream file_;
   std::int64_t tasks_ = 0, added_ = 0, edges_ = 0;
   std::vector<Column> columns_;
-  std::vector<std::int64_t> places_;  ///< the file offset of each column
+  std::vector<std::int64_t> places_;  ///< by column: file offset
   std::int32_t holds_ = 0;
   bool has_rare_fields_ = true;
   std::int64_t share_whole_ = 1, roots_ = 0, blocks_ = 0, shares_ = 0;
 };
 
-/// Writes a program that is in memory. ERRORS (kRun): as ProgramFileWriter. REQUIRES: as
-/// OwnedColumns.
+/// Writes a program that is in memory.
+/// ERRORS (kRun): as for ProgramFileWriter.
+/// REQUIRES: as for OwnedColumns.
 Expected<void> write_program_file(const std::string& path, const Program& program);
 
 }  // namespace tutti::core

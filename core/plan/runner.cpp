@@ -8,7 +8,7 @@ Runner::Runner(const Program& program, const Durations& durations, const Compute
     : program_(&program),
       durations_(&durations),
       rates_(rates),
-      asked_(program.tasks.size(), false),
+      requested_(program.tasks.size(), false),
       holds_(static_cast<std::size_t>(program.holds)) {}
 
 void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
@@ -28,9 +28,9 @@ void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
 }
 
 void Runner::done(TaskId id, Host& host) {
-  TUTTI_CHECK(asked_[static_cast<std::size_t>(id)],
+  TUTTI_CHECK(requested_[static_cast<std::size_t>(id)],
               "task {} completes before it was started, or twice", id);
-  asked_[static_cast<std::size_t>(id)] = false;
+  requested_[static_cast<std::size_t>(id)] = false;
   const std::size_t base = frames_.size();
   complete(id);
   follow(base, host);
@@ -84,13 +84,13 @@ void Runner::start(TaskId id, Host& host) {
       if (t.reported) host.mark(t);
       return complete(id);
     case Task::Kind::kCompute:
-      asked_[static_cast<std::size_t>(id)] = true;
+      requested_[static_cast<std::size_t>(id)] = true;
       return host.compute(id, t,
                           duration_of(t.cost, pace_ppm_, *durations_, rates_, program_->shares,
                                       program_->share_whole),
                           compute_bound_of(t.cost, *durations_));
     case Task::Kind::kCommunicate: {
-      asked_[static_cast<std::size_t>(id)] = true;
+      requested_[static_cast<std::size_t>(id)] = true;
       std::int64_t number = t.number;
       if (t.number_stride > 0) {
         const std::int32_t block = program_->block_of(id);

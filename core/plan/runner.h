@@ -8,41 +8,44 @@
 
 namespace tutti::core {
 
-/// The environment of a runner: virtual in the simulator, clocks and processes in a real run.
+/// The interface through which a runner starts tasks. The simulator implements it in virtual time,
+/// a real run with threads and processes.
 class Host {
  public:
   virtual ~Host() = default;
-  /// Queues a compute task on the replica's compute stream, which runs one task at a time;
-  /// Runner::done follows.
+  /// Queues a compute task on the replica's compute stream, which executes one task at a time. When
+  /// the task is complete, the host calls Runner::done().
   virtual void compute(TaskId id, const Task& task, Time duration,
                        std::int64_t compute_bound_ppm) = 0;
-  /// The replica joins the collective of `task`; Runner::done follows. `number`: the index among
-  /// the numbered communications of the step (Task::number), the same on all replicas.
+  /// Starts the replica's part in the collective of `task`. When it is complete, the host calls
+  /// Runner::done(). `number` is the sequence number in the step (Task::number), which is equal on
+  /// all replicas.
   virtual void communicate(TaskId id, const Task& task, std::int64_t number) = 0;
-  /// A reported mark is reached.
+  /// Reports that a mark with Task::reported is reached.
   virtual void mark(const Task& task) = 0;
-  /// The step is over. The next one may begin inside this call.
+  /// Reports the end of the step. The host may begin the next step inside this call.
   virtual void step_done() = 0;
 };
 
-/// Decides what one replica does next: starts every task of its program as soon as the rules in
-/// program.h allow. Simulated and real replicas share it. A deterministic state machine: it sees no
-/// times, only the order of completions.
+/// Runs the program of one replica: starts every task as soon as the rules in program.h allow. The
+/// simulator and real runs use the same class. A runner is a deterministic state machine, whose
+/// behaviour depends only on the order of completions, not on times.
 /// Memory: 4 bytes for each task with several predecessors, and a bit for each task.
 class Runner {
  public:
-  /// REQUIRES: `program` and `durations` outlive the runner; the rates that its costs use are
-  /// positive.
+  /// REQUIRES: `program` and `durations` outlive the runner; the rates that the tasks' costs use
+  /// are positive.
   Runner(const Program& program, const Durations& durations, const ComputeRates& rates);
 
-  /// Starts a step. `pace_ppm`: its compute time relative to the nominal one; 1'000'000 = nominal.
+  /// Starts a training step. `pace_ppm` is the factor on the step's compute durations, in
+  /// millionths.
   void begin_step(std::int64_t pace_ppm, Host& host);
-  /// Completes a task. REQUIRES: it was requested from the host in this step, and it is not yet
-  /// complete.
+  /// Completes a task.
+  /// REQUIRES: the task was requested from the host in this step and is not yet complete.
   void done(TaskId task, Host& host);
 
  private:
-  /// A list of tasks still to be visited, from `next` on.
+  /// A list of tasks that are still to be visited, beginning with `next`.
   struct Frame {
     enum class Of : std::uint8_t {
       kSuccessors,  ///< successors of task `index`; `next` is the index of the next edge
@@ -71,7 +74,8 @@ class Runner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::vector<std::int32_t> missing_;  ///< by join: number of incomplete predecessors
-  std::vector<bool> asked_;  ///< by task: true if requested from the host and not complete
+  std::vector<bool> requested_;  ///< by task: true if it was requested from the host and is not
+                                 ///< complete
   std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
   struct Hold {
     bool open = false;
@@ -79,7 +83,7 @@ class Runner {
         arrived;  ///< tasks that wait for the hold, in the order in which they became ready
   };
   std::vector<Hold> holds_;
-  std::vector<Frame> frames_;  ///< a stack: the innermost is last
+  std::vector<Frame> frames_;  ///< a stack; the innermost frame is last
 };
 
 }  // namespace tutti::core

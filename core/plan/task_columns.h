@@ -10,24 +10,26 @@
 
 namespace tutti::core {
 
-/// A program as columns in memory or in a mapped file (program_file.h). Columns of rarely used
-/// fields may be omitted. Tasks are ordered so that edges lead only to higher numbers: a run moves
-/// through the columns from front to back, and no task can wait for itself. The rules of program.h
-/// hold. The end is the last task; a block's entry is its first task and its exit its last one; a
-/// hold is opened by a task with a lower number than those that wait for it.
+/// A program as columns, in memory or in a mapped file (program_file.h). The rules of program.h
+/// apply. Columns of rarely used fields may be omitted.
+///
+/// Edges lead only to higher task numbers, so a run moves through the columns from front to back,
+/// and no task can wait for itself. The end is the last task. The entry of a block is its first
+/// task, and the exit is its last task. A hold is opened by a task with a lower number than the
+/// tasks that wait for it.
 struct TaskColumns {
-  /// Packs the kinds of a task into one byte.
+  /// Returns the task's fields kind, compute, reported and cost.kind, packed into one byte.
   static std::uint8_t packed_kinds(const Task& task);
 
   std::int64_t tasks = 0;
-  const std::uint8_t* kinds = nullptr;         ///< Task::kind, compute, reported, TaskCost::kind
-  const std::int32_t* predecessors = nullptr;  ///< number of predecessors
-  const std::int64_t* edges_end = nullptr;     ///< by task: index of the end of its edges in
-                                            ///< `successors`; they begin at the previous task's end
+  const std::uint8_t* kinds = nullptr;         ///< by task: see packed_kinds()
+  const std::int32_t* predecessors = nullptr;  ///< by task: number of predecessors
+  /// By task: end of its edges in `successors`; they begin at the end of the previous task's edges.
+  const std::int64_t* edges_end = nullptr;
   const std::int32_t* successors = nullptr;  ///< in the order in which they are followed
-  std::int64_t edges = 0;                    ///< the length of `successors`
-  const std::int64_t* values = nullptr;      ///< TaskCost::value; omitted: 0
-  const std::int32_t* packs = nullptr;       ///< omitted: -1, like the next three
+  std::int64_t edges = 0;                    ///< length of `successors`
+  const std::int64_t* values = nullptr;      ///< TaskCost::value; if omitted: 0
+  const std::int32_t* packs = nullptr;       ///< if omitted: -1; the same holds for the next three
   const std::int32_t* indices = nullptr;
   const std::int32_t* holds = nullptr;
   const std::int32_t* opens = nullptr;
@@ -36,7 +38,7 @@ struct TaskColumns {
   const std::int32_t* number_strides = nullptr;  ///< omitted: 0
   const IndexRange* cost_shares = nullptr;       ///< omitted: none
   std::span<const TaskId> roots;
-  std::span<const Block> blocks;  ///< `joins` is unused here
+  std::span<const Block> blocks;  ///< Block::joins is not used
   std::span<const Share> shares;
   std::int64_t share_whole = 1;
   std::int32_t hold_count = 0;
@@ -52,11 +54,11 @@ struct TaskColumns {
   [[nodiscard]] std::int32_t block_of(TaskId task) const;
 };
 
-/// Returns the first problem that prevents columns from running to their end; empty if there is
-/// none. Accepts any content if the lengths are correct. `rows`: the number of rows of Durations.
-/// Reads the columns once, from front to back; `passed`, if any, is called from time to time with a
-/// task before which they are no longer needed.
-/// Memory: TaskCounts of the tasks to which edges lead across the current position.
+/// Returns the first problem that prevents the program from running to its end; empty if there is
+/// none. Accepts columns with any content if their lengths are correct. `rows` is the number of
+/// rows of Durations. The columns are read once, from front to back. Now and then, `passed` is
+/// called (if it is not empty) with a task before which the columns are no longer needed.
+/// Memory: TaskCounts of the tasks after the current position that have edges from tasks before it.
 std::vector<PlanProblem> problems_of(const TaskColumns& columns, std::int64_t rows,
                                      const std::function<void(TaskId)>& passed = {});
 
@@ -75,12 +77,11 @@ class OwnedColumns {
       strides_;
   std::vector<std::int64_t> edges_end_, values_;
   std::vector<IndexRange> cost_shares_;
-  Program program_;  ///< the parts that need no conversion
+  Program program_;  ///< owns the roots, blocks, shares and successors, which need no conversion
   TaskColumns columns_;
 };
 
-/// True if all edges lead to higher numbers, and the other conditions of TaskColumns on the order
-/// of tasks hold.
+/// True if the order of tasks meets the conditions of TaskColumns.
 bool has_forward_edges(const Program& program);
 
 }  // namespace tutti::core

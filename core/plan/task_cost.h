@@ -8,25 +8,26 @@
 
 namespace tutti::core {
 
-/// A device's rates for costs in bytes, in bytes per second.
+/// A device's rates, in bytes per second, for costs in bytes.
 struct ComputeRates {
   Bandwidth copy;
   Bandwidth memory;
 };
 
-/// Returns the time that a replica with this pace takes, in millionths of the nominal time `t`.
+/// Returns the nominal time `t` scaled by `pace_ppm` millionths.
 inline Time at_pace(Time t, std::int64_t pace_ppm) {
   if (pace_ppm == 1'000'000) return t;
   return Time(static_cast<std::int64_t>(static_cast<Wide>(t.count()) * static_cast<Wide>(pace_ppm) /
                                         1'000'000));
 }
 
-/// Returns the time of `parts` of `time`, which is divided into `whole` units: each part is cut at
-/// whole picoseconds, so that all parts add up to the time.
+/// Returns the time of `parts` of `time`, which is divided into `whole` units. The borders of parts
+/// are rounded to picoseconds, so that all parts of a time add up to it.
 Time shares_of(Time time, std::span<const Share> parts, std::int64_t whole);
 
-/// Returns the duration of a task on a device. `shares`: Program::shares, parts of `share_whole`.
-/// REQUIRES: the cost's row and shares exist; the rates that it uses are positive.
+/// Returns the duration of a task on a device. `shares` is Program::shares, and `share_whole` is
+/// Program::share_whole.
+/// REQUIRES: the cost's row and shares exist; the rates that the cost uses are positive.
 inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durations& durations,
                         const ComputeRates& rates, std::span<const Share> shares,
                         std::int64_t share_whole) {
@@ -44,7 +45,7 @@ inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durat
                    share_whole);
 }
 
-/// Returns the share of a task's time that multiprocessors limit, in millionths.
+/// Returns the share of a task's time that is limited by multiprocessors, in millionths.
 inline std::int64_t compute_bound_of(const TaskCost& cost, const Durations& durations) {
   return cost.kind == TaskCost::Kind::kTime
              ? durations.rows[static_cast<std::size_t>(cost.value)].compute_bound_ppm

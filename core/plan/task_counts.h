@@ -8,23 +8,24 @@
 
 namespace tutti::core {
 
-/// A number for each of a few tasks of a program that may have very many: a hash table with linear
-/// probing, 8 bytes per slot, filled by one to two thirds while it grows.
+/// A hash table with a number for each of a few tasks of a program that may have very many tasks.
+/// The table uses linear probing and 8 bytes per slot. The load factor is between 1/3 and 2/3 while
+/// the table grows.
 class TaskCounts {
  public:
-  /// Returns the task's number, or null if it has none. Valid until the next change.
+  /// Returns the task's number, or null if it has none. The pointer is valid until the next change.
   [[nodiscard]] std::int32_t* find(TaskId task) {
     if (count_ == 0) return nullptr;
     Place& place = places_[place_of(task)];
     return place.task == task ? &place.number : nullptr;
   }
-  /// Adds a number. REQUIRES: the task has none.
+  /// Adds a number for a task. REQUIRES: the task has none.
   void insert(TaskId task, std::int32_t number) {
     if (3 * (count_ + 1) > 2 * places_.size()) grow();
     places_[place_of(task)] = {task, number};
     ++count_;
   }
-  /// Removes a number. REQUIRES: the task has one.
+  /// Removes the number of a task. REQUIRES: the task has one.
   void erase(TaskId task) {
     const std::size_t mask = places_.size() - 1;
     std::size_t hole = place_of(task);
@@ -49,7 +50,7 @@ class TaskCounts {
   [[nodiscard]] std::size_t home_of(TaskId task) const {
     return static_cast<std::size_t>(static_cast<std::uint32_t>(task) * 0x9e3779b9u >> shift_);
   }
-  /// Returns the slot of the task, or the free slot where it belongs.
+  /// Returns the slot of the task or, if the task has no number, the free slot for it.
   [[nodiscard]] std::size_t place_of(TaskId task) const {
     std::size_t i = home_of(task);
     while (places_[i].task != kNoTask && places_[i].task != task)

@@ -12,19 +12,20 @@
 
 namespace tutti::core {
 
-/// The task graphs of all ranks of an execution trace (Chakra, GOAL): what is executed in place of
-/// a workload's training step. A step runs the whole trace once.
+/// The task graphs of all ranks of an execution trace (Chakra, GOAL), which are executed in place
+/// of a workload's training step. A step executes the whole trace once.
 ///
-/// Each rank has a program (core/plan/program.h). Its compute tasks have durations of their own
-/// (TaskCost::kOwnTime). A communicate task is one of these:
-/// - with `pack` ≥ 0 the rank takes part in the collective of that number;
-/// - with `index` ≥ 0 it sends or receives Rank::messages[index];
-/// - with neither, it is complete when the compute task that it announces starts
-///   (Rank::announced). Other tasks can so depend on the start of a task.
+/// Each rank has a program (core/plan/program.h), whose compute tasks have their own durations
+/// (TaskCost::kOwnTime). There are three kinds of communicate tasks:
+/// - with `pack` ≥ 0, the rank's part in collective `pack`;
+/// - with `index` ≥ 0, a send or receive of Rank::messages[index];
+/// - with neither, an announcement of a compute task (Rank::announced), which is complete when the
+///   compute task starts, so that other tasks can depend on this start.
 struct ExecutionGraph {
   struct Communicator {
-    std::string name;                 ///< name in the trace; "" for all ranks
-    std::vector<std::int64_t> ranks;  ///< distinct ranks, in the order of their places
+    std::string name;                 ///< name in the trace; empty for all ranks
+    std::vector<std::int64_t> ranks;  ///< distinct ranks, in the order of their places in the
+                                      ///< communicator
 
     bool operator==(const Communicator&) const = default;
   };
@@ -42,14 +43,14 @@ struct ExecutionGraph {
     bool operator==(const Collective&) const = default;
   };
 
-  /// A message as one of its ranks sees it.
+  /// A send or receive of a message by one rank.
   struct Message {
     bool sends = false;
-    std::int64_t peer = 0;   ///< -1: received from any rank
-    std::int64_t tag = 0;    ///< -1: received with any tag
-    std::int64_t bytes = 0;  ///< message size; that of the send applies
-    std::int64_t place = 0;  ///< location in the trace: a line of GOAL's text, or the id of
-                             ///< Chakra's node
+    std::int64_t peer = 0;   ///< rank at the other end; -1: a receive from any rank
+    std::int64_t tag = 0;    ///< -1: a receive with any tag
+    std::int64_t bytes = 0;  ///< message size; the size of the send is used
+    std::int64_t place = 0;  ///< location in the trace: the line of a GOAL text, or the id of a
+                             ///< Chakra node
 
     bool operator==(const Message&) const = default;
   };
@@ -58,19 +59,20 @@ struct ExecutionGraph {
     Program program;
     std::vector<std::uint8_t> streams;  ///< by task: the stream of a compute task
     std::int32_t stream_count = 1;
-    /// By task: the share of a computation that multiprocessors limit, in millionths; empty: all.
+    /// By task: the share of a computation that is limited by multiprocessors, in millionths.
+    /// Empty: computations are limited by multiprocessors only.
     std::vector<std::int32_t> compute_bound_ppm;
     std::vector<Message> messages;
-    /// The rank's tasks of collectives, in ascending order of collectives.
+    /// The task that executes the rank's part in a collective.
     struct Use {
       std::int32_t collective = 0;
       TaskId task = kNoTask;
     };
     std::vector<Use> uses;
-    /// By compute task: the task that announces its start; empty: no task has one.
+    /// By task: the task that announces its start; kNoTask: none. Empty: no start is announced.
     std::vector<TaskId> announced;
 
-    /// Returns the task of a collective. REQUIRES: the rank takes part in it.
+    /// Returns the task of a collective. REQUIRES: the rank takes part in the collective.
     [[nodiscard]] TaskId task_of(std::int32_t collective) const;
     [[nodiscard]] std::int64_t compute_bound_of(TaskId task) const {
       return compute_bound_ppm.empty() ? 1'000'000
@@ -81,24 +83,24 @@ struct ExecutionGraph {
     }
   };
 
-  std::string source;  ///< for reports, for example "Chakra 1.0.0" or "GOAL"
+  std::string source;  ///< format of the trace, for reports: "Chakra 1.0.0", "GOAL"
   std::string file;    ///< the trace file that the scenario names
   std::vector<Rank> ranks;
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;
-  std::vector<std::string> notes;  ///< remarks for those who read the results
+  std::vector<std::string> notes;  ///< notes for the user
 
   [[nodiscard]] std::int64_t tasks() const;
   [[nodiscard]] std::int64_t sends() const;
 };
 
-/// The most tasks of a trace over all ranks; they are held in memory, about 100 bytes each.
+/// The maximum number of tasks of a trace, over all ranks. A task takes about 100 bytes of memory.
 inline constexpr std::int64_t kMaxGraphTasks = 50'000'000;
 
-/// Returns an error that names everything that prevents the trace from running to its end: ranks
-/// that take part in a collective a different number of times, or with other sizes; tasks that wait
-/// for each other, on one rank or across ranks; messages that no rank receives. Empty if the
-/// trace can run to its end. Cost: that of executing the trace with zero durations.
+/// Returns the problems that prevent the trace from running to its end; empty if there are none.
+/// Problems are: ranks execute a collective a different number of times or with different sizes;
+/// tasks wait for each other, on one rank or across ranks; no rank receives a message.
+/// Cost: executing the trace once, without times.
 std::vector<Problem> problems_of(const ExecutionGraph& graph);
 
 }  // namespace tutti::core

@@ -11,24 +11,26 @@
 namespace tutti::core {
 
 struct GraphFiles {
-  /// A GOAL schedule (text or binary); or the files of a Chakra trace, one for each rank: their
-  /// path without the ending ".<rank>.et", or the path of one of them.
+  /// The path of a GOAL schedule (text or binary), or of a Chakra trace, which has a file for each
+  /// rank. The path of a Chakra trace is that of one of its files, with or without the suffix
+  /// ".<rank>.et".
   std::string path;
-  /// For Chakra: a JSON file with the ranks of the communicators that nodes name (pg_name):
-  /// {"<name>": [ranks…]}. Empty: there is none.
+  /// For Chakra: the path of a JSON file with the ranks of the communicators that nodes name
+  /// (pg_name): {"<name>": [ranks…]}. Empty: there is no such file.
   std::string groups;
 };
 
 /// Reads a trace as a task graph for each rank, and checks that it can be executed.
-/// ERRORS: missing, unreadable and damaged files, and everything that problems_of(ExecutionGraph)
-/// finds, each with its place in the file.
+/// ERRORS: a file is missing, unreadable or damaged; problems_of(ExecutionGraph) finds problems.
+/// Each problem has its location in the file.
 /// Memory: about 100 bytes for each task, and one rank's records.
 Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files);
 
-/// The two formats by themselves, from any bytes and unchecked across ranks.
+/// Reads a GOAL schedule from any input, without checking that it can be executed. Errors call it
+/// `name`.
 Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name);
 
-/// The files of a Chakra trace.
+/// The files of a Chakra trace, and the function that opens them.
 struct ChakraFiles {
   using Open = std::function<Expected<std::unique_ptr<ByteInput>>(const std::string& file)>;
 

@@ -8,17 +8,19 @@
 
 namespace tutti::core {
 
-/// Matches the messages that arrive at one rank with its receives, as MPI does: a receive takes the
-/// first message with its source and tag, and a message is taken by the first receive that it fits.
-/// Receives may be for any source and any tag.
+/// Matches the messages that arrive at one rank with the rank's receives, as MPI does. A receive
+/// gets the first message with its source and tag; a message is received by the first receive that
+/// it matches. Receives may accept any source or any tag.
 class MessageMatcher {
  public:
   static constexpr std::int64_t kAny = -1;
 
-  /// A message was sent. Returns the receive that takes it; nothing: it is kept until one does.
+  /// Adds a message. Returns the receive that it matches; nullopt if there is none yet, and the
+  /// message waits for one.
   std::optional<std::int64_t> sent(std::int64_t source, std::int64_t tag, std::int64_t message) {
     auto best = receives_.end();
-    // Receives with and without wildcards are in different queues; the first one posted wins.
+    // Receives with and without wildcards are in different queues; the receive that was posted
+    // first is used.
     for (const Key& key : {Key{source, tag}, Key{source, kAny}, Key{kAny, tag}, Key{kAny, kAny}}) {
       const auto known = receives_.find(key);
       if (known == receives_.end()) continue;
@@ -34,7 +36,8 @@ class MessageMatcher {
     if (best->second.empty()) receives_.erase(best);
     return taken.id;
   }
-  /// A receive was posted. Returns the message that it takes; nothing: it is kept until one comes.
+  /// Adds a receive. Returns the message that it matches; nullopt if there is none yet, and the
+  /// receive waits for one.
   std::optional<std::int64_t> posted(std::int64_t source, std::int64_t tag, std::int64_t receive) {
     auto best = messages_.end();
     if (source != kAny && tag != kAny) {
@@ -58,11 +61,11 @@ class MessageMatcher {
   }
 
   [[nodiscard]] bool empty() const { return messages_.empty() && receives_.empty(); }
-  /// Returns a message that nothing has received; nothing if there is none.
+  /// Returns a message that was not received; nullopt if there is none.
   [[nodiscard]] std::optional<std::int64_t> unreceived() const {
     return messages_.empty() ? std::nullopt : std::optional(messages_.begin()->second.front().id);
   }
-  /// Returns a receive for which nothing was sent; nothing if there is none.
+  /// Returns a receive that matched no message; nullopt if there is none.
   [[nodiscard]] std::optional<std::int64_t> unmatched_receive() const {
     return receives_.empty() ? std::nullopt : std::optional(receives_.begin()->second.front().id);
   }

@@ -10,19 +10,21 @@ namespace tutti::core {
 /// Builds the task graph of one rank of a trace.
 class RankBuilder {
  public:
-  /// `compute_bound_ppm`: the share that multiprocessors limit, in millionths.
+  /// Adds a computation. `compute_bound_ppm` is the share of its time that is limited by
+  /// multiprocessors, in millionths.
   TaskId compute(Time duration, std::uint8_t stream, std::int32_t compute_bound_ppm = 1'000'000);
   TaskId message(const ExecutionGraph::Message& message);
   TaskId collective(std::int32_t number);
-  /// Something that takes no time.
+  /// Adds a task that takes no time.
   TaskId mark();
-  /// A task that is complete when the compute task of the next call to compute() starts.
+  /// Adds a task that is complete when the compute task that the next call of compute() adds
+  /// starts.
   TaskId announce();
 
   void edge(TaskId from, TaskId to) { edges_.push_back({from, to}); }
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tasks_.size()); }
-  /// Returns the rank. Its end waits for all tasks without successors.
+  /// Returns the rank. The end of its program waits for all tasks without successors.
   ExecutionGraph::Rank build() &&;
 
  private:

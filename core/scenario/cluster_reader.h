@@ -19,7 +19,7 @@ class Cluster;
 
 namespace tutti::core {
 
-/// A cluster in a separate file, named by a scenario's `cluster { file: … }`; `tutti calibrate`
+/// A cluster in a separate file, which a scenario names by `cluster { file: … }`. `tutti calibrate`
 /// writes such files.
 struct ClusterFile {
   std::string path;
@@ -33,23 +33,23 @@ struct ClusterFile {
 };
 
 /// Reads the file that `cluster` names, relative to the folder of `from`, and adds it to `files`.
-/// Returns null, and adds problems, if it cannot be read or is invalid, or if `cluster` has other
-/// fields too.
+/// Returns nullopt and adds problems if the file cannot be read or is invalid, or if `cluster` also
+/// has other fields.
 std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fields& fields,
                                              const std::string& from, const Library& library,
                                              std::vector<Library::File>& files);
 
-/// Returns the cluster of a message; null, with problems, if it is invalid. `path` is the location
-/// of the message: relative paths of machine files start from there, and the files are added to
-/// `files`.
+/// Returns the cluster that a message describes. Returns null and adds problems if it is invalid.
+/// `path` is the file of the message, to which paths of machine files are relative. Adds these
+/// files to `files`.
 std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields,
                                             const std::string& path, const Library& library,
                                             std::vector<Library::File>& files);
 
-/// Adds a file that a scenario names, once.
+/// Adds a file that a scenario names, unless `files` already has it.
 void remember(const Library::File& file, std::vector<Library::File>& files);
 
-/// Reports that the value of `field` does not exist, with similar names as a suggestion.
+/// Reports that there is no `what` with this name, and suggests a similar name from `known`.
 void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field,
                       const char* what, const std::string& name,
                       const std::vector<std::string>& known);

@@ -86,13 +86,13 @@ class CommunicatorsLowering {
     strategy.shards = 1;
     strategy.root = 0;
     strategy.compression.reset();
-    if (strategy_.staging_asked) strategy.staging = strategy_.staging;
+    if (strategy_.requested_staging) strategy.staging = strategy_.staging;
     if (c.channels) strategy.channels = c.channels;
     if (complaints_.has(path + ".channels") && !traits(*algorithm).channels)
       complaints_.complain_at(path + ".channels", ProblemCode::kUnused,
                               "{}: only nccl has channels; remove them", what);
     strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
-    strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
+    strategy.requested_launch_overhead = strategy_.requested_launch_overhead || c.launch;
   }
 
   /// Checks how gradients are reduced if every replica holds only a part of the model.

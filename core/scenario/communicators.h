@@ -8,8 +8,9 @@
 
 namespace tutti::core {
 
-/// Resolves communicators for this cluster, with the defaults of the strategy. ERRORS (complaints):
-/// replicas cannot be divided into such groups; algorithms that do not work in groups.
+/// Returns the communicators for this cluster, with defaults from the strategy.
+/// ERRORS (complaints): the replicas cannot be divided into these groups; an algorithm does not
+/// work in groups.
 std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written,
                                               const Strategy& strategy, const Cluster& cluster,
                                               Complaints& complaints);

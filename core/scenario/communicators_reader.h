@@ -13,24 +13,24 @@ class Scenario;
 
 namespace tutti::core {
 
-/// Returns the kind for a number of proto::Strategy::Collective.
+/// Converts a value of proto::Strategy::Collective.
 CollectiveKind collective_of(int collective);
 
-/// A communicator as written in the scenario; the cluster and the strategy determine the rest
-/// (communicators.h).
+/// A communicator as written in the scenario. lower_communicators() determines the rest from the
+/// cluster and the strategy (communicators.h).
 struct WrittenCommunicator {
   std::string name;
   std::optional<std::int64_t> size;
   std::optional<std::int64_t> stride;
   bool splits_model = false;
-  std::string algorithm;  ///< "": the strategy's algorithm
+  std::string algorithm;  ///< empty: the strategy's algorithm
   std::optional<int> channels;
   std::optional<Time> launch;
   std::vector<Exchange> exchanges;
-  bool sound = true;  ///< true if no problem was found and all written values are here
+  bool sound = true;  ///< true if the communicator was read without problems
 };
 
-/// Reads the communicators of a scenario. Errors go to the fields' problems.
+/// Reads the communicators of a scenario. Adds problems to those of `fields`.
 std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message, Fields& fields);
 
 }  // namespace tutti::core

@@ -11,38 +11,39 @@ namespace tutti::core {
 
 /// Devices that are slower than their stated rates during an interval.
 struct SlowDevices {
-  std::int64_t worker = -1;  ///< -1: `random_workers` workers, chosen by the seed
-  std::int32_t part = -1;    ///< the slow device of the worker; -1: all
+  std::int64_t worker = -1;  ///< the worker; -1: `random_workers` workers, which the seed chooses
+  std::int32_t part = -1;    ///< slow device of the worker; -1: all its devices
   std::int64_t random_workers = 0;
-  std::int64_t slowdown_ppm = 1'000'000;  ///< duration relative to the stated rates, in millionths;
-                                          ///< ≥ 1'000'000
+  std::int64_t slowdown_ppm = 1'000'000;  ///< factor on durations, in millionths; at least
+                                          ///< 1'000'000
   Time from;
   Time to = kNever;
 };
 
-/// A worker whose devices begin nothing any more after some time: it never starts, dies, or hangs.
+/// A worker whose devices start no work from some time on, because it never starts, dies or hangs.
 struct GoneWorker {
   std::int64_t worker = 0;
   Time from;
 };
 
-/// A link with a reduced bandwidth after some time.
+/// A link whose bandwidth is reduced from some time on.
 struct LinkChange {
   LinkId link = 0;
   std::int64_t share_ppm =
-      1'000'000;  ///< remaining share of the bandwidth, in millionths; 0: the link is dead
+      1'000'000;  ///< remaining share of the bandwidth, in millionths; 0: the link fails
   Time at;
 };
 
-/// Background traffic on links, which does not yield: it reduces the bandwidth that is left.
+/// Background traffic on links, which does not yield to messages, but reduces the bandwidth that is
+/// left for them.
 struct BackgroundLoad {
   std::vector<LinkId> links;  ///< directed links, each with its own bursts
   std::int64_t share_ppm =
-      0;                   ///< share of the bandwidth during bursts, in millionths; below 1'000'000
-  Time burst;              ///< mean duration, exponentially distributed; 0: they always send
-  Time pause;              ///< mean time between bursts, exponentially distributed
-  std::int32_t entry = 0;  ///< index of the entry in the scenario, which selects the stream of
-                           ///< random numbers
+      0;       ///< share of the bandwidth that bursts take, in millionths; below 1'000'000
+  Time burst;  ///< mean duration of bursts, exponentially distributed; 0: traffic never pauses
+  Time pause;  ///< mean duration of pauses between bursts, exponentially distributed
+  std::int32_t entry = 0;  ///< index of the entry in the scenario; selects the stream of random
+                           ///< numbers
   std::string where;       ///< description of the links for reports
 };
 
@@ -50,7 +51,7 @@ struct BackgroundLoad {
 struct Conditions {
   std::vector<SlowDevices> slow;
   std::vector<GoneWorker> gone;
-  std::vector<LinkChange> links;  ///< each direction is a separate entry; in order of time
+  std::vector<LinkChange> links;  ///< one entry for each direction, in order of time
   std::vector<BackgroundLoad> background;
   Noise compute_noise;
 
@@ -60,17 +61,17 @@ struct Conditions {
   }
 };
 
-/// True if the conditions of training steps differ other than by chance: a device that is slow for
-/// a while, a link that changes during the run, a worker that leaves. Background traffic is random,
-/// but its mean is constant.
+/// True if the conditions change systematically from step to step: a device is slow for a while, a
+/// link changes during the run, or a worker is lost. Background traffic does not count, because its
+/// mean is constant.
 bool change_with_time(const Conditions& conditions);
 
-/// Returns the slow devices with their workers; random ones are selected, each worker at most once
-/// per entry.
+/// Returns the slow devices, with random workers replaced by chosen ones. An entry chooses each
+/// worker at most once.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster);
 
-/// Returns descriptions of all conditions, one sentence each; `slow` has the selected workers.
+/// Returns one sentence for each condition. `slow` is the result of chosen().
 std::vector<std::string> describe(const Conditions& conditions,
                                   const std::vector<SlowDevices>& slow, const Cluster& cluster);
 

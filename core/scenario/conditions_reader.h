@@ -9,7 +9,7 @@ class Conditions;
 
 namespace tutti::core {
 
-/// Reads the conditions that a scenario describes for `cluster`; errors are reported to `fields`.
+/// Reads the conditions of a scenario. Adds problems to those of `fields`.
 Conditions conditions_from(const proto::Conditions& message, Fields& fields,
                            const Cluster& cluster);
 

@@ -9,29 +9,34 @@
 
 namespace tutti::core {
 
-/// Reads the file of strategy.custom, if the strategy has one. Returns false if it is unusable; the
-/// problems state why.
+/// Reads the file of strategy.custom, if the strategy has one. Returns false and adds problems if
+/// the file is invalid.
 bool read_custom(WrittenScenario& written, const Library& library);
-/// Compiles it for the cluster; errors go to the problems, with locations in its file. REQUIRES:
-/// the strategy and the cluster are known.
+/// Compiles the custom algorithm for the cluster. Adds problems, with locations in the algorithm's
+/// file.
+/// REQUIRES: the strategy and the cluster are known.
 void lower_custom(WrittenScenario& written);
 
-/// Adds a note to the plan for settings in its file that the simulation ignores.
+/// Adds a note to the plan about features of the algorithm's file that the simulation models
+/// differently (CustomAlgorithm::note).
 void note_custom(Scenario& scenario);
 
-/// Returns a description such as "ring of ring.tutti-algorithm, slices 8".
+/// Describes a custom algorithm: "ring of ring.tutti-algorithm, slices 8".
 std::string describe(const CustomChoice& custom);
 
 enum class CustomProof {
-  kQuick,  ///< proves what the checker can prove in about a second; a simulation finds other errors
-  kWhole,  ///< a schedule that is too large to prove is an error, because real runs use real memory
+  kQuick,  ///< checks only as many schedules as take about a second; a simulation finds other
+           ///< errors
+  kWhole,  ///< checks all schedules; a schedule that is too large to check is an error, because
+           ///< errors in real runs damage memory
 };
-/// Proves the schedules of a custom algorithm correct, with a reduced number of elements. Executors
-/// call it first, because they rely on correct schedules. ERRORS: errors of the schedules, with
-/// locations in the file.
+/// Proves that the schedules of a custom algorithm are correct, with a reduced number of elements.
+/// Executors call it before a run, because they rely on correct schedules.
+/// ERRORS: a schedule is wrong (with locations in the algorithm's file).
 Expected<void> prove_custom(const Scenario& scenario, CustomProof proof);
 
-/// Returns the error for a run whose schedules deadlock, if they were too large for prove_custom().
+/// Returns the error for a simulation that deadlocks, which happens only if the schedules were too
+/// large for prove_custom().
 Error never_ends(const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The selection of what to record of a run. The number of spans is limited by default; the run's
-/// notes state what was left out.
+/// The part of a run that is recorded. The number of spans is limited; the run's notes state what
+/// was left out.
 struct RecordOptions {
   RecordLevel level = RecordLevel::kPacks;
   std::int64_t first_worker = 0;
@@ -21,22 +21,24 @@ struct RecordOptions {
   std::int64_t most_spans = 2'000'000;
 };
 
-/// Progress and cancellation of a run.
+/// Callbacks and limits that control a run.
 struct RunControl {
-  /// Set it from any thread or signal handler: the run stops soon and keeps what it has.
+  /// May be set to true by any thread or signal handler. The run then stops soon, and its records
+  /// so far are kept.
   const std::atomic<bool>* cancel = nullptr;
-  /// Called from time to time with the completed share, 0 … 1.
+  /// Called now and then with the completed share of the run (0 … 1).
   std::function<void(double)> progress;
-  /// A simulation stops, as if cancelled, soon after this virtual time. Real runs have `cancel`.
+  /// A simulation stops soon after this virtual time, as if it were cancelled. Real runs ignore it.
   Time until = kNever;
 };
 
-/// Runs a scenario and records it. The simulator and the real run implement it; commands and the
-/// window depend on nothing else of them.
+/// Runs scenarios and records the runs. The simulator and real runs implement this interface;
+/// commands and the window use them only through it.
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Feeds `sink` up to and including end(), even if it is cancelled (a note says so).
+  /// Runs a scenario. Writes all records to `sink`, up to and including end(), even if the run is
+  /// cancelled (a note then says so).
   /// ERRORS: the run failed (kRun), or is impossible (kRequest).
   virtual Expected<void> run(const Scenario& scenario, const RecordOptions& record,
                              const RunControl& control, TimelineSink& sink) = 0;

@@ -6,8 +6,8 @@
 namespace tutti::core {
 
 /// Returns the library that moves the strategy's messages between hosts on a TCP network: NCCL for
-/// its own collectives, otherwise that of its framework. Without a framework it is TensorFlow's,
-/// gRPC.
+/// algorithm nccl, otherwise the library of the strategy's framework. Without a framework, it is
+/// gRPC, as in TensorFlow.
 HostLibrary host_library_of(const Strategy& strategy);
 
 }  // namespace tutti::core

@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// The machines, models, layer times, kinds of network links and algorithms that scenarios name:
-/// files that Tutti ships in a folder, or the user's own; or texts that were sent with a scenario
-/// to a process without these files.
+/// The machines, models, layer times, link types and algorithms that scenarios name. A library has
+/// files in Tutti's folder and the user's own files. In a process without these files, they are
+/// texts that were sent with the scenario.
 class Library {
  public:
   enum class Kind {
@@ -25,25 +25,26 @@ class Library {
   /// A file that a scenario names.
   struct File {
     Kind kind = Kind::kMachine;
-    std::string name;  ///< the name in the scenario
-    std::string path;  ///< where it was found; errors name this path
+    std::string name;  ///< name in the scenario
+    std::string path;  ///< path of the file, which errors name
     std::string text;
   };
 
-  /// `folder` holds machines/, models/, layer_times/, links/ and algorithms/.
+  /// `folder` has the folders machines/, models/, layer_times/, links/ and algorithms/.
   explicit Library(std::string folder) : folder_(std::move(folder)) {}
-  /// Creates a library that has only these texts, and reads no file.
+  /// Creates a library that has only these texts and reads no files.
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
 
-  /// Returns the file for `name` in a text at `from`: for a path (it has a '/' or an extension)
-  /// relative to the folder of `from`; otherwise the shipped file of that name (none for clusters).
-  /// Returns nullopt if there is none.
+  /// Returns the path of the file that `name` means in the file `from`. A name with a '/' or an
+  /// extension is a path relative to the folder of `from`. Any other name means a file in the
+  /// library's folder (not for clusters). Returns nullopt if there is no such file.
   [[nodiscard]] std::optional<std::string> find(Kind kind, const std::string& name,
                                                 const std::string& from) const;
-  /// Returns the file with its text. ERRORS: it exists but cannot be read.
+  /// Returns the file with its text; nullopt if there is no such file.
+  /// ERRORS: the file exists but cannot be read.
   [[nodiscard]] Expected<std::optional<File>> read(Kind kind, const std::string& name,
                                                    const std::string& from) const;
-  /// Returns the names of the shipped files, sorted.
+  /// Returns the sorted names of the files in the library's folder.
   [[nodiscard]] std::vector<std::string> names(Kind kind) const;
   [[nodiscard]] const std::string& folder() const { return folder_; }
 

@@ -4,8 +4,8 @@
 
 namespace tutti::core {
 
-/// Returns the folder with the shipped machines, models and layer times: $TUTTI_DATA if it is set;
-/// otherwise share/tutti next to the program's bin folder, as installed; otherwise the source tree
+/// Returns the folder with Tutti's machines, models and layer times: $TUTTI_DATA if it is set;
+/// otherwise share/tutti next to the bin folder of an installed program; otherwise the source tree
 /// that the program was built from.
 std::string library_folder();
 

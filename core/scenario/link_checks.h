@@ -4,9 +4,9 @@
 
 namespace tutti::core {
 
-/// Checks that the cluster's links can carry the strategy's messages: every sender reaches every
-/// receiver, and every link carries the gradients within a day (this detects a unit that is wrong
-/// by a factor of a million before the run). Problems have the locations of the cluster's fields.
+/// Checks the cluster's links for the strategy's messages: every sender must reach every receiver,
+/// and every link must carry the gradients within a day. The limit of a day detects bandwidths in a
+/// wrong unit before the run. Problems have the location of the cluster in the scenario.
 void check_links(WrittenScenario& written);
 
 }  // namespace tutti::core

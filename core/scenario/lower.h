@@ -4,9 +4,10 @@
 
 namespace tutti::core {
 
-/// The second stage: lowers values to a plan. Computes the strategy's behaviour on this cluster
-/// with these gradients: who communicates with whom, and the packs of a step. Does nothing if
-/// reading found no valid cluster or strategy. Incompatible values are a problem, at their field.
+/// The second stage of reading a scenario: lowers the strategy to a plan for this cluster and these
+/// gradients. The plan has the packs of a step and the devices that communicate. Does nothing if
+/// the cluster or the strategy could not be read. Adds problems, at the fields, if values are
+/// incompatible.
 void lower(WrittenScenario& written);
 
 }  // namespace tutti::core

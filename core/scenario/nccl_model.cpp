@@ -68,7 +68,7 @@ class TimesAtBandEnd : public CollectiveTimes {
 
 void set_nccl_channels(nccl::Settings& settings, std::optional<int> channels) {
   if (!settings.min_channels) settings.min_channels = channels;
-  if (!settings.most_channels) settings.most_channels = channels;
+  if (!settings.max_channels) settings.max_channels = channels;
 }
 
 void simulate_as_rings(Scenario& scenario) {

@@ -15,20 +15,23 @@ namespace tutti::core {
 struct NcclOptions {
   nccl::Version version = nccl::kDefaultVersion;
   std::vector<std::pair<std::string, std::string>>
-      variables;            ///< names and values of NCCL's environment variables, in order
-  nccl::Settings settings;  ///< the settings that the release derives from the variables
-  /// The transport between machines (a name of Transport); nullopt: the cluster states it.
+      variables;  ///< names and values of NCCL's environment variables, in the order of the
+                  ///< scenario
+  nccl::Settings settings;  ///< settings that this release of NCCL derives from the variables
+  /// The transport between machines, by name; nullopt: the cluster states it.
   std::optional<std::string> transport;
-  /// The file of the cluster's own measurements, and the location of its name in the scenario;
-  /// empty: none.
+  /// The file with measurements of this cluster; empty: none. `calibration_at` is the location of
+  /// its name in the scenario.
   std::string calibration;
   Location calibration_at = {};
-  /// The tuner plugin that is loaded.
+  /// The tuner plugin that NCCL loads.
   enum class Tuner { kNone, kAwsOfi, kFile };
   Tuner tuner = Tuner::kNone;
-  std::string tuner_file;  ///< for kFile: a path that can be opened from the current folder
+  std::string tuner_file;  ///< for kFile: path of the table, which can be opened from the current
+                           ///< folder
   Location tuner_at = {};
-  std::string instance;  ///< for kAwsOfi: for example "p5en.48xlarge"; empty: not stated
+  std::string instance;  ///< for kAwsOfi: instance type, for example "p5en.48xlarge"; empty: not
+                         ///< stated
 };
 
 }  // namespace tutti::core

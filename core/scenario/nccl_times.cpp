@@ -12,7 +12,7 @@ Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of_whole(
   if (!known) return tl::make_unexpected(known.error());
   if (const auto bound = bounds.find({c.kind, c.root}); bound != bounds.end())
     bound->second.apply(*known);
-  if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
+  if (strategy.requested_launch_overhead) known->launch = strategy.launch_overhead;
   return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
 }
 

@@ -13,22 +13,24 @@
 
 namespace tutti::core {
 
-/// The lower bounds from links, by kind of collective and its root.
+/// Lower bounds of times that follow from link bandwidths, by kind of collective and root.
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
-/// The paths of data inside a worker, by kind, root and channels. They are cached, because
-/// computing them dominates the cost of a small collective.
+/// A cache of schedules that give the paths of data inside a worker, by kind of collective, root
+/// and channels. Computing them would dominate the cost of a small collective.
 using NcclWays =
     std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
 
-/// Returns NCCL's times for a collective of `strategy`: of the whole collective if it has no parts,
-/// otherwise of the parts inside workers. ERRORS: the settings leave nothing to choose.
+/// Returns NCCL's predicted times for a collective of `strategy`: the time of the whole collective
+/// if it has no parts, otherwise the times of its parts inside workers.
+/// ERRORS: NCCL's settings leave no choice.
 Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
                                                const Strategy& strategy,
                                                const nccl::Predictor& predictor,
                                                const NcclBounds& bounds, NcclWays& ways);
 
-/// NCCL's times of a strategy's collectives, for any size. REQUIRES: all have parts, or none has.
+/// Computes NCCL's predicted times for collectives of a strategy, of any size.
+/// REQUIRES: either all these collectives have parts, or none has.
 class NcclTimes final : public CollectiveTimes {
  public:
   NcclTimes(nccl::Predictor predictor, NcclBounds bounds, Strategy strategy,

@@ -10,48 +10,49 @@
 
 namespace tutti::core {
 
-// The form that scenarios had before there was `strategy { tensorflow { … } }`: TensorFlow's
-// messages stood in the strategy itself, beside fields that they shared with Tutti's own packing.
-// Texts of that form are read for one release, and `tutti convert` rewrites them
-// (docs/scenarios.md, docs/decisions/0054).
+// The older form of scenarios, from before `strategy { tensorflow { … } }` existed. In this form,
+// TensorFlow's messages are in the strategy itself, next to fields that they share with Tutti's own
+// packing. Texts of the older form are still read for one release, and `tutti convert` rewrites
+// them (docs/scenarios.md, docs/decisions/0054).
 
-/// A field of the strategy that has moved.
+/// A field of the strategy that has another place in the current form.
 struct MovedField {
   std::string_view was;  ///< old path, for example "mirrored"
-  std::string_view now;  ///< new path, for example "tensorflow.mirrored"; "": a value of 0 without
-                         ///< effect is left out
-  /// The field moves only if the strategy has this one after the moves of all rows above; "":
-  /// always.
+  std::string_view now;  ///< new path, for example "tensorflow.mirrored"; empty: the field is
+                         ///< dropped if its value is 0, which has no effect
+  /// The field moves only if the strategy has this other field after the moves of all rows above.
+  /// Empty: the field always moves.
   std::string_view beside;
 };
 
-/// All of them. Among several rows for one field, the first that applies is used.
+/// Returns all rows. If several rows apply to a field, the first one is used.
 std::span<const MovedField> moved_fields();
 
-/// Returns a field that has to move next, and its destination.
+/// The next move in the conversion of a document: a field, and its destination.
 struct NextMove {
   std::size_t strategy = 0;  ///< index among the document's fields
   std::size_t field = 0;     ///< index among the strategy's fields
   const MovedField* row = nullptr;
-  bool dropped = false;  ///< true if the field has no effect and is left out
+  bool dropped = false;  ///< true: the field is dropped
 };
-/// Returns nullopt if the document has the current form.
+/// Returns the next move; nullopt if the document has the current form.
 std::optional<NextMove> next_move(const Value& document);
 
 /// A field that was moved, with its original location.
 struct MovedValue {
-  std::string was;  ///< for example "strategy.mirrored"
-  std::string now;  ///< for example "strategy.tensorflow.mirrored"; "": left out
+  std::string was;  ///< old path: "strategy.mirrored"
+  std::string now;  ///< new path: "strategy.tensorflow.mirrored"; empty: the field was dropped
   Position at;
 };
-/// Converts a document to the current form. Every value keeps its location, so that errors point at
-/// the user's text; an added message has the location of its first field. Cost: one look at the
-/// fields of the strategy.
+/// Converts a document to the current form, and returns the fields that were moved. Every value
+/// keeps its location, so that errors point to the user's text. An added message has the location
+/// of its first field. If the document has the current form, the cost is one pass over the fields
+/// of the strategy.
 std::vector<MovedValue> bring_up_to_date(Value& document);
 
-/// Returns the parts of a path: "tensorflow.mirrored" has two.
+/// Divides a path at its dots: "tensorflow.mirrored" has two parts.
 std::vector<std::string> parts_of(std::string_view path);
-/// Returns the message at `path` below `message`; null if there is none.
+/// Returns the message at `path` inside `message`; null if there is none.
 const Value* message_at(const Value& message, std::string_view path);
 /// True if `written` is `name`, or its JSON spelling.
 bool is_field_name(std::string_view written, std::string_view name);

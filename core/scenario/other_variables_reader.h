@@ -9,14 +9,14 @@ class Workload;
 
 namespace tutti::core {
 
-// Reads the workload's settings for variables other than shapes and times.
+// Readers for settings of the workload's variables other than shapes and times.
 
-/// Marks the variables of `model` with sparse gradients, of which `replicas` replicas have some
-/// rows each.
+/// Marks the variables of `model` whose gradients are sparse, and sets the number of rows on each
+/// of `replicas` replicas.
 void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model,
                            Fields& fields);
 
-/// Reads the variables that replicas keep by themselves.
+/// Reads the variables of which each replica keeps its own value (workload.on_read).
 std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields& fields);
 
 }  // namespace tutti::core

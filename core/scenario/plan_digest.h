@@ -6,11 +6,13 @@
 
 namespace tutti::core {
 
-/// A digest on which two programs agree only if they derive the same plan from a scenario: the
-/// cluster's shape, every pack with its gradients and order, and the steps of the schedules. It
-/// does not protect against forgery (64 bits of FNV-1a). Computation times are not included: they
-/// are values of the scenario, and no message depends on them. Cost: it reads at most about a
-/// million steps of the schedules; if there are more, evenly spread ones.
+/// Returns a digest of the cluster's shape, every pack with its gradients and order, and the steps
+/// of the schedules. If two programs have the same digest for a scenario, they have derived the
+/// same plan, barring collisions; the digest (64 bits of FNV-1a) does not protect against forgery.
+/// Computation times are not included, because they are values of the scenario, and no message
+/// depends on them.
+/// Cost: reads at most about a million steps of the schedules; if there are more, a sample of
+/// evenly spread steps.
 std::uint64_t plan_digest(const Scenario& scenario);
 
 }  // namespace tutti::core

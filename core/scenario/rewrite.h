@@ -9,30 +9,31 @@
 
 namespace tutti::core {
 
-/// A single collective to measure.
+/// The single collective of a scenario that measures one collective.
 struct OneBuffer {
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 1;  ///< size of the whole collective, as in Collective::elements
+  std::int64_t elements = 1;  ///< number of elements, as in Collective::elements
   std::int32_t steps = 1;     ///< number of executions
   Reduction reduction = Reduction::kSum;
   CollectiveKind collective = CollectiveKind::kAllReduce;
-  Rank root = 0;  ///< root, for collectives that have one
+  Rank root = 0;  ///< root, for collectives with a root
   bool out_of_place = false;
 };
 
-/// Returns the text of a scenario with the same cluster and algorithm, but with a single gradient
-/// for this collective, without computation and without packing. REQUIRES: `text` is a valid
-/// scenario; `path` is its file.
+/// Returns the text of a scenario with the same cluster and algorithm as `text`. The new scenario
+/// has a single gradient, which is communicated by the collective `one`, and neither computation
+/// nor packing.
+/// REQUIRES: `text` is a valid scenario; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
-/// Returns the text of a scenario on the same cluster, with the algorithm of `strategy`, that
-/// executes a trace. Paths of files that the cluster names become absolute. REQUIRES: as
-/// with_one_buffer(); `strategy` is the scenario's.
+/// Returns the text of a scenario that executes a trace on the cluster of `text` with the algorithm
+/// of `strategy`. Paths of files that the cluster names become absolute.
+/// REQUIRES: as for with_one_buffer(); `strategy` is the strategy of `text`.
 std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
                        const std::string& trace, const std::string& groups);
 
-/// Returns the errors of such a text in a form for users, without its line numbers, because it is
-/// not in a file.
+/// Returns the errors of a text made by these functions without line numbers, because the user has
+/// no file with this text.
 Error without_lines(const Error& error);
 
 }  // namespace tutti::core

@@ -12,11 +12,11 @@ namespace tutti::core {
 /// Returns the names of a pack's gradients or variables.
 std::vector<std::string> names_of(const Workload& workload, const Pack& pack);
 
-/// Returns a timeline's description of its run: the scenario, its plan, and the lower bounds.
+/// Returns the description of a run for its timeline: the scenario, the plan, and the lower bounds.
 RunInfo run_info(const Scenario& scenario, const std::string& executor);
 
-/// Returns notes on what a timeline leaves out by request; empty if it records everything, or
-/// nothing.
+/// Returns notes about the parts of a run that `record` excludes from the timeline. Empty if the
+/// timeline records everything, or nothing.
 std::vector<std::string> recording_notes(const RecordOptions& record, const Cluster& cluster);
 
 }  // namespace tutti::core

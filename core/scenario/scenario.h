@@ -21,45 +21,46 @@ namespace nccl {
 class Predictor;
 }
 
-/// Selects where communication and computation slow each other.
+/// The devices on which communication and computation slow each other.
 enum class Interference {
-  kWhereKnown,  ///< on GPUs whose multiprocessors are known
-  kOn,          ///< on all devices that compute
+  kWhereKnown,  ///< GPUs whose number of multiprocessors is known
+  kOn,          ///< all devices that compute
   kOff,
 };
-/// Parses "auto", "on" or "off" of the command line; returns nullopt for any other text.
+/// Parses the command line's "auto", "on" or "off". Returns nullopt for any other text.
 std::optional<Interference> parse_interference(const std::string& text);
 
-/// The model that simulates NCCL's collectives.
+/// The model with which NCCL's collectives are simulated.
 enum class NcclModel {
-  kCalibrated,  ///< NCCL's choice and fitted times, for machines that have them
-  kRings,       ///< schedules of rings, message by message
+  kCalibrated,  ///< NCCL's choice, and times that were fitted to measurements, on machines for
+                ///< which they are known
+  kRings,       ///< ring schedules, whose messages are simulated one by one
 };
-/// Parses "calibrated" or "rings"; returns nullopt for any other text.
+/// Parses "calibrated" or "rings". Returns nullopt for any other text.
 std::optional<NcclModel> parse_nccl_model(const std::string& text);
 
 struct RunOptions {
   std::int32_t steps = 3;
   std::uint64_t seed = 0;
-  /// The computation of replicas varies by ± this, in millionths.
+  /// The compute time of each replica varies randomly by up to ± this share, in millionths.
   std::int64_t compute_jitter_ppm = 0;
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
-  /// Asynchronous workers continue until their rate is steady, for at least `steps`
-  /// (docs/models.md). False: for `steps`.
+  /// True: asynchronous workers run at least `steps` steps and continue until their rate is steady
+  /// (docs/models.md). False: they run `steps` steps.
   bool until_steady = true;
   Conditions conditions;
 };
 
-/// A scenario that was read and checked: it can be planned and run.
+/// A scenario that was read, checked and planned, so that it can be run.
 struct Scenario {
   std::string name;
   std::string description;
   std::string file;
   std::string text;
-  std::vector<Library::File> files;  ///< the files that the scenario names; with them it can be
-                                     ///< read on any machine
+  std::vector<Library::File> files;  ///< files that the scenario names, with which it can be read
+                                     ///< on any machine
   std::shared_ptr<const Cluster> cluster;
   Workload workload;
   Strategy strategy;
@@ -67,29 +68,30 @@ struct Scenario {
   std::vector<Communicator> communicators;
   Plan plan;
   RunOptions run;
-  /// The reason why NCCL's collectives are simulated as rings, unless this was requested
-  /// (run.nccl); otherwise empty.
+  /// The reason why NCCL's collectives are simulated as rings although run.nccl does not request
+  /// it; otherwise empty.
   std::string why_rings;
-  /// Notes on values of strategy.nccl.set that NCCL replaces by others, and on the assumed
-  /// transport if the network states none.
+  /// Notes about values in strategy.nccl.set that NCCL replaces, and about the assumed transport if
+  /// the network states none.
   std::vector<std::string> nccl_values;
-  /// NCCL between the GPUs of each of the plan's communicators, for collectives that the plan does
-  /// not have. Empty if its times are not known.
+  /// For each of the plan's communicators, the predictor of NCCL's times, also for collectives that
+  /// the plan does not have. Empty if NCCL's times are not known.
   std::vector<std::shared_ptr<const nccl::Predictor>> predictors;
 };
 
 /// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that
-/// it names. ERRORS: all errors of the scenario and of the machine, model and profile files that it
-/// names, each with file:line:column and a remedy.
+/// it names.
+/// ERRORS: all problems of the scenario and of the files that it names, each with file:line:column
+/// and a remedy.
 Expected<Scenario> load_scenario(const std::string& path, const Library& library);
-/// Parses a scenario from memory; errors use `path`, and relative paths in the text start from
-/// there.
+/// Like load_scenario(), for a text in memory. Errors call the text `path`, and relative paths in
+/// it are relative to the folder of `path`.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library);
 
-/// "2 × dgx1-v100, 16 GPUs".
+/// Describes a cluster: "2 × dgx1-v100, 16 GPUs".
 std::string describe(const Cluster& cluster);
-/// Returns a description such as "pscpu, 2 shards, packs over 25.0 MiB".
+/// Describes a strategy: "pscpu, 2 shards, packs over 25.0 MiB".
 std::string describe(const Strategy& strategy);
 
 }  // namespace tutti::core

@@ -7,10 +7,10 @@
 
 namespace tutti::core {
 
-/// The first stage: parses text to values. Sets all parts of the scenario that are written
-/// explicitly (cluster, workload, run, and the strategy as far as it depends on neither), with
-/// their locations. Errors go to the problems. Returns false if the text is too incomplete to
-/// report anything about its contents.
+/// The first stage of reading a scenario: parses the text to values. Sets the cluster, the
+/// workload, the run options, the parts of the strategy that do not depend on cluster and workload,
+/// and the locations of all fields. Adds problems. Returns false if so little of the text could be
+/// parsed that its content cannot be checked.
 bool read(const std::string& text, const Library& library, WrittenScenario& written);
 
 }  // namespace tutti::core

@@ -61,7 +61,7 @@ class StrategyReader {
     strategy_.reduction = reduction_of(message_.reduction());
     strategy_.launch_overhead =
         time_from_us(fields_.number(message_, "launch_us", kWhat, {0, kMaxLatencyUs}).value_or(0));
-    strategy_.launch_overhead_asked = message_.has_launch_us();
+    strategy_.requested_launch_overhead = message_.has_launch_us();
     if (!known || !fields_.sources().whole(message_)) return std::nullopt;
     return std::move(strategy_);
   }
@@ -159,7 +159,7 @@ class StrategyReader {
     strategy_.agg_small_grads_exact_group = message_.agg_small_grads_exact_group();
     strategy_.all_reduce_merge_scope = static_cast<int>(
         fields_.integer(message_, "all_reduce_merge_scope", kWhat, 1, 1 << 30).value_or(1));
-    strategy_.merge_scope_asked = message_.has_all_reduce_merge_scope();
+    strategy_.requested_merge_scope = message_.has_all_reduce_merge_scope();
     strategy_.pad_packs = message_.pad_packs();
     refuse_two_ways();
     refuse_what_does_nothing();
@@ -197,23 +197,25 @@ class StrategyReader {
   void read_overrides() {
     switch (message_.merging()) {
       case proto::Strategy::SCOPED_ALLOCATOR:
-        strategy_.merging_asked = Merging::kScopedAllocator;
+        strategy_.requested_merging = Merging::kScopedAllocator;
         break;
-      case proto::Strategy::CONCAT: strategy_.merging_asked = Merging::kConcat; break;
-      case proto::Strategy::SEPARATE: strategy_.merging_asked = Merging::kSeparate; break;
+      case proto::Strategy::CONCAT: strategy_.requested_merging = Merging::kConcat; break;
+      case proto::Strategy::SEPARATE: strategy_.requested_merging = Merging::kSeparate; break;
       default: break;
     }
     if (message_.launch() == proto::Strategy::CONCURRENT)
-      strategy_.launch_asked = Launch::kConcurrent;
-    if (message_.launch() == proto::Strategy::SERIAL) strategy_.launch_asked = Launch::kSerial;
-    if (message_.update() == proto::Strategy::AFTER_ALL) strategy_.update_asked = Update::kAfterAll;
-    if (message_.update() == proto::Strategy::PER_PACK) strategy_.update_asked = Update::kPerPack;
+      strategy_.requested_launch = Launch::kConcurrent;
+    if (message_.launch() == proto::Strategy::SERIAL) strategy_.requested_launch = Launch::kSerial;
+    if (message_.update() == proto::Strategy::AFTER_ALL)
+      strategy_.requested_update = Update::kAfterAll;
+    if (message_.update() == proto::Strategy::PER_PACK)
+      strategy_.requested_update = Update::kPerPack;
     strategy_.apply_overrides();
-    strategy_.update = strategy_.update_asked.value_or(Update::kPerPack);
+    strategy_.update = strategy_.requested_update.value_or(Update::kPerPack);
   }
 
   void read_staging() {
-    strategy_.staging_asked = message_.staging() != proto::Strategy::STAGING_DEFAULT;
+    strategy_.requested_staging = message_.staging() != proto::Strategy::STAGING_DEFAULT;
     switch (message_.staging()) {
       case proto::Strategy::DIRECT: strategy_.staging = Staging::kDirect; break;
       case proto::Strategy::VIA_HOST: strategy_.staging = Staging::kViaHost; break;

@@ -19,9 +19,9 @@ class Scenario;
 
 namespace tutti::core {
 
-/// A scenario between text and plan: the written message, the location of each field, and the
-/// results so far. Later stages report problems at the fields' locations, which are found by the
-/// fields' paths.
+/// A scenario while it is read: the message that was parsed from the text, the location of each
+/// field, and the results of the stages so far. Later stages report problems at the location of a
+/// field, which they find by the field's path.
 struct WrittenScenario {
   explicit WrittenScenario(const std::string& file);
   ~WrittenScenario();
@@ -31,25 +31,25 @@ struct WrittenScenario {
   std::string path;
   Problems problems;
   SourceMap sources;
-  Fields fields;                             ///< fields of the scenario's own text
-  Places places;                             ///< locations in the scenario's own text, by path; for
-                                             ///< code that works on values
-  Complaints complaints;                     ///< reports problems at those locations
-  std::unique_ptr<proto::Scenario> message;  ///< every value that fits its field
-  GuestMessages guests;                      ///< messages of frameworks that have their own schemas
-  std::optional<ClusterFile> cluster_file;   ///< only if the cluster is described in its own file
-  Location cluster_place;                    ///< where the description of the cluster begins
-  bool strategy_known = false;  ///< true if Scenario::strategy was read; otherwise nothing can be
+  Fields fields;  ///< fields of the scenario's own text
+  Places places;  ///< locations in the scenario's own text by path, for stages that work on values
+  Complaints complaints;                     ///< reports problems at the locations in `places`
+  std::unique_ptr<proto::Scenario> message;  ///< the parsed message, without values that do not fit
+                                             ///< their fields
+  GuestMessages guests;                      ///< messages of frameworks that register a schema
+  std::optional<ClusterFile> cluster_file;   ///< set only if the cluster is in a separate file
+  Location cluster_place;       ///< location at which the description of the cluster begins
+  bool strategy_known = false;  ///< true if Scenario::strategy was read; if false, nothing can be
                                 ///< lowered
   std::vector<WrittenCommunicator> communicators;
-  std::shared_ptr<const ExecutionGraph> graph;  ///< graph of workload.execution_trace; null if
-                                                ///< there is none
+  std::shared_ptr<const ExecutionGraph> graph;  ///< graph of workload.execution_trace; null: none
   std::int64_t graph_pace_ppm = 1'000'000;
 
   Scenario scenario;
 
-  /// The description of the cluster, in the scenario or in its file, and its location.
-  /// REQUIRES: it was read.
+  /// Returns the message of the cluster, from the scenario or from its separate file;
+  /// cluster_fields() reports problems at its locations.
+  /// REQUIRES: the cluster was read.
   [[nodiscard]] const proto::Cluster& cluster() const;
   [[nodiscard]] Fields cluster_fields();
 };

@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// Returns `schedule` applied to the elements of every rank's data from `offset` on. Scratch
-/// offsets do not change.
+/// Returns `schedule` with all offsets into the ranks' data buffers increased by `offset` elements.
+/// Offsets into scratch buffers do not change.
 std::unique_ptr<Schedule> at_offset(std::shared_ptr<const Schedule> schedule, std::int64_t offset);
 
 }  // namespace tutti::core

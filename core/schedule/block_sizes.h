@@ -6,13 +6,13 @@
 
 namespace tutti::core {
 
-/// The number of elements to send in each block, if blocks are buffers that need not be full: the
-/// expert slots of an all-to-all.
+/// The number of elements that an all-to-all sends in each block, if blocks need not be full, such
+/// as the slots of experts.
 class BlockSizes {
  public:
   virtual ~BlockSizes() = default;
-  /// Returns how many elements `from` sends to `to`: the first ones of the block, at most the whole
-  /// block.
+  /// Returns the number of elements that `from` sends to `to`, at most the size of a block. These
+  /// are the first elements of the block.
   [[nodiscard]] virtual std::int64_t of(Rank from, Rank to) const = 0;
 
  protected:

@@ -9,27 +9,27 @@
 namespace tutti::core {
 
 struct CheckOptions {
-  /// The number of random execution orders to try, in addition to running each lane as far as
-  /// possible, the reverse, and round robin. One order proves freedom from deadlock (lanes are
-  /// deterministic and slots bounded); several also reveal results that depend on the order of
-  /// arrival.
+  /// The number of random execution orders to try. Three fixed orders come first: each lane as far
+  /// as possible, the same from the last lane to the first, and round robin. One order suffices to
+  /// prove freedom from deadlock, because lanes are deterministic and slots bounded. Several orders
+  /// also reveal results that depend on the order of arrival.
   int random_orders = 2;
   std::uint64_t seed = 1;
 };
 
 /// Checks a schedule by running it with symbols in place of numbers. Reports
-/// - lanes that never end, with the step at which each is blocked and what it waits for; if they
-///   wait for each other in a cycle, the lanes of that cycle, in order;
-/// - reads of elements that were never written, contributions that arrive twice, results that lack
-///   one;
-/// - sums of elements that do not correspond to each other, and elements at the wrong place;
+/// - lanes that never end, each with the step at which it is blocked and the reason; if lanes wait
+///   for each other in a cycle, the lanes of that cycle, in order;
+/// - reads of elements that were never written, contributions that are added twice, and
+///   contributions that are missing from a result;
+/// - sums of elements with different indices, and elements at the wrong place;
 /// - reads of another rank's buffer (kSwitchReduce) before a message from that rank has arrived;
-/// - two lanes of a rank that access the same element, at least one of them writing, without any
-///   ordering between them;
-/// - messages that are never received, message lengths that differ between the two sides, ranges
-///   outside their buffers.
-/// Cost: every step once per order, as SymbolicRun (symbolic_run.h) does it, independent of buffer
-/// lengths. The order between lanes is examined while steps times lanes, over all ranks, is at most
+/// - races: two lanes of a rank access the same element in no defined order, and at least one of
+///   them writes;
+/// - messages that are never received, message lengths that differ between the two sides, and
+///   ranges outside their buffers.
+/// Cost: one symbolic execution of every step per order (symbolic_run.h), independent of buffer
+/// lengths. Races are only detected if the product of steps and lanes, over all ranks, is at most
 /// 2^25.
 std::vector<Violation> check(const Schedule& schedule, const Contract& contract,
                              const CheckOptions& options = {});

@@ -11,21 +11,22 @@
 
 namespace tutti::core {
 
-/// The kinds of collectives. "Blocks" are n equal parts of the buffer; block r belongs to rank r.
+/// The kinds of collectives. "Blocks" are n equal parts of the buffer of n ranks; block r belongs
+/// to rank r.
 enum class CollectiveKind : std::uint8_t {
   kAllReduce,      ///< every rank gets the sum of all buffers
   kReduceScatter,  ///< rank r gets the sum of block r over all ranks
   kAllGather,      ///< every rank gets the blocks of all ranks
   kBroadcast,      ///< every rank gets the root's buffer
   kReduce,         ///< the root gets the sum of all buffers
-  kAllToAll,       ///< rank r gets block r of every rank; the block from rank s becomes its block s
-  kGather,         ///< the root gets the blocks of all ranks
-  kScatter,        ///< rank r gets the root's block r
-  kSendReceive,    ///< rank r gets the buffer of rank r - 1; rank 0 gets the buffer of the last
-                   ///< rank
+  kAllToAll,  ///< rank r gets block r of every rank; the block of rank s becomes block s of rank r
+  kGather,    ///< the root gets the blocks of all ranks
+  kScatter,   ///< rank r gets the root's block r
+  kSendReceive,  ///< rank r gets the buffer of rank r - 1; rank 0 gets the buffer of the last
+                 ///< rank
 };
 
-/// Returns the name of nccl-tests' program without _perf: "all_reduce", "reduce_scatter", …,
+/// Returns the name of the nccl-tests program without "_perf": "all_reduce", "reduce_scatter", …,
 /// "sendrecv".
 std::string_view to_string(CollectiveKind kind);
 std::optional<CollectiveKind> parse_collective(std::string_view name);
@@ -45,16 +46,16 @@ bool can_be_in_place(CollectiveKind kind);
 /// True if no rank can finish before every rank has begun.
 bool synchronises(CollectiveKind kind);
 
-/// The required result of a collective, in terms of the ranks' `data` buffers. Each input has a
-/// place in the buffer. It is stored there at first (in place), or `input_shift` elements after
-/// that (out of place); outputs are written to their places in either case. Element x of an input
-/// is the one whose place is x.
+/// The required result of a collective, in terms of the ranks' `data` buffers. Each input and each
+/// output has a place in the buffer. An in-place collective finds its inputs at their places; an
+/// out-of-place collective finds them `input_shift` elements after their places. Outputs are always
+/// written to their places. Element x of an input is the one whose place is x.
 ///
-/// With {elements, contributors, receivers} alone, every element of every receiver's data becomes
-/// the sum of that element over all contributors, each exactly once. For an all-reduce, both are
-/// all ranks.
+/// If only {elements, contributors, receivers} are set, every element of every receiver's data
+/// becomes the sum of that element over all contributors, each included exactly once. For an
+/// all-reduce, all ranks are contributors and receivers.
 struct Contract {
-  std::int64_t elements = 0;  ///< number of elements without the shift of inputs
+  std::int64_t elements = 0;  ///< number of elements of the buffer, without `input_shift`
   RankSet contributors;
   RankSet receivers;
   CollectiveKind kind = CollectiveKind::kAllReduce;
@@ -65,8 +66,8 @@ struct Contract {
   static Contract all_reduce(std::int32_t ranks, std::int64_t elements) {
     return {elements, {0, ranks, 1}, {0, ranks, 1}};
   }
-  /// The contract between ranks 0 … ranks - 1. `root` is ignored for kinds that have none; it may
-  /// be a helper, which then has a data buffer too.
+  /// Returns the contract of a collective among ranks 0 … ranks - 1. `root` is ignored for kinds
+  /// that have no root. The root may be a helper, which then has a data buffer, too.
   /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the
   /// kind can be in place.
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root,
@@ -79,7 +80,7 @@ struct Contract {
     return kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ? receivers.first
                                                                               : contributors.first;
   }
-  /// The number of members; ranks 0 … members() - 1 take part. REQUIRES: made by of().
+  /// The number of ranks that participate: ranks 0 … members() - 1. REQUIRES: made by of().
   [[nodiscard]] std::int32_t members() const {
     return contributors.count > receivers.count ? contributors.count : receivers.count;
   }
@@ -88,26 +89,27 @@ struct Contract {
     return has_blocks(kind) ? elements / members() : elements;
   }
 
-  /// Returns the place of a rank's input, with no elements if it contributes none. It is stored
-  /// `input_shift` elements after that.
+  /// Returns the place of a rank's input; an empty range if the rank has no input. The input is
+  /// stored `input_shift` elements after its place.
   [[nodiscard]] Range input(Rank rank) const;
 
-  /// A part of one rank's input that becomes, or is added to, a part of another rank's output: the
-  /// places of both.
+  /// A part of one rank's input that becomes, or is added to, a part of another rank's output. Both
+  /// ranges are places.
   struct Part {
     Range source;
     Range target;
   };
   [[nodiscard]] std::optional<Part> part(Rank from, Rank to) const;
 
-  /// A part of a rank's output: the sum over `from` of their elements `first`, `first` + 1, ….
+  /// A part of a rank's output: the sum of the elements `first`, `first` + 1, … over the ranks of
+  /// `from`.
   struct Output {
     Range at;
     RankSet from;
     std::int64_t first = 0;
   };
-  /// Returns all outputs of the rank, in order. Cost: one entry per contributor, or one in total if
-  /// the kind reduces.
+  /// Returns all parts of the rank's output, in order. Cost: one part per contributor, or one in
+  /// total if the kind reduces.
   [[nodiscard]] std::vector<Output> outputs(Rank rank) const;
 };
 

@@ -4,7 +4,7 @@
 
 namespace tutti::core {
 
-/// Returns a step that copies an input to its place, from `input_shift` elements after it
+/// Returns a step that copies an input to `place` from `input_shift` elements after it
 /// (contract.h).
 inline Step copy_of_input(const Range& place, std::int64_t input_shift) {
   Step step;

@@ -7,7 +7,7 @@
 
 namespace tutti::core {
 
-/// Returns the name that all outputs use: "send", "receive-reduce-send", ….
+/// Returns the name of a kind of step in all of Tutti's outputs: "send", "receive-reduce-send", ….
 std::string_view to_string(StepKind kind);
 std::string_view to_string(Engine engine);
 

@@ -9,23 +9,23 @@
 
 namespace tutti::core {
 
-/// The engine that executes a lane; its reductions and copies take time on that engine.
+/// The engine that executes a lane, on which its reductions and copies take time.
 enum class Engine : std::uint8_t {
   kKernel,      ///< a thread block of a GPU kernel that accesses peers' memory directly (NCCL)
-  kCopyEngine,  ///< a DMA engine moves the bytes, kernels of the device reduce them (TensorFlow's
-                ///< tensor transfers)
+  kCopyEngine,  ///< a DMA engine moves the bytes, and kernels of the device reduce them
+                ///< (TensorFlow's tensor transfers)
   kCpu,         ///< CPU threads
 };
 
-/// A renumbering of `workers` workers by a number d. Workers keep their devices, so ranks are
-/// renumbered with them.
+/// A renumbering of the workers by a number d. Ranks are renumbered with their workers, because
+/// workers keep their devices.
 enum class Renumbering : std::uint8_t {
   kShift,     ///< worker w becomes (w + d) mod workers
   kExchange,  ///< worker w becomes w xor d; the number of workers is a power of two
 };
 
-/// A range of a lane's steps, up to `end`, in which each step equals the one `period` steps before
-/// it except for offsets.
+/// A range of a lane's steps, up to step `end`, in which each step is equal to the step `period`
+/// steps before it except for offsets.
 struct IdenticalSteps {
   std::int64_t period = 0;  ///< 0: no such range is known
   std::int64_t end = 0;
@@ -37,18 +37,19 @@ inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 /// The steps of one collective: for every rank, lanes of ordered steps.
 ///
 /// A schedule is a function, not a list: it computes step i of lane l of rank r on request, so that
-/// a ring over a million ranks takes no more memory than one over eight. Implementations store the
-/// group's size, the number of elements and the algorithm's parameters, nothing per rank or step.
+/// a ring over a million ranks takes no more memory than a ring over eight. Implementations store
+/// the group's size, the number of elements and the algorithm's parameters, but nothing per rank or
+/// step.
 ///
 /// The semantics, which the checker, the simulator and the real run share:
 /// - A lane runs its steps in order, one at a time. Lanes of a rank run concurrently; only `wait`
 ///   orders them.
-/// - A connection is an ordered pair of lanes. Its messages arrive in the order in which they were
-///   sent; the k-th receive from it takes the k-th message. Both sides state the same number of
-///   elements.
-/// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one, and blocks
-///   while none is free. The slot is free again once the receiving step has consumed the message (a
-///   fused step: once it has reduced or stored it, before it sends it on).
+/// - A connection is an ordered pair of lanes. Messages on a connection arrive in the order in
+///   which they were sent; the k-th receive on the connection takes the k-th message. The send and
+///   the receive of a message have the same number of elements.
+/// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one slot, and blocks
+///   while none is free. The slot becomes free when the receiving step has consumed the message. A
+///   fused step has consumed a message when it has reduced or stored it, before it sends it on.
 /// - A send step is complete when its source may be overwritten; a receiving step when its effect
 ///   is complete.
 /// - A lane with kReceiveAny steps uses no other receiving steps.
@@ -56,31 +57,31 @@ class Schedule {
  public:
   virtual ~Schedule() = default;
 
-  /// The number of ranks that take part, including helpers.
+  /// The number of ranks, including helpers.
   [[nodiscard]] virtual std::int32_t ranks() const = 0;
   [[nodiscard]] virtual std::int32_t lanes(Rank rank) const = 0;
   [[nodiscard]] virtual std::int64_t steps(Rank rank, Lane lane) const = 0;
   /// REQUIRES: 0 ≤ index < steps(rank, lane). Cost: constant.
   [[nodiscard]] virtual Step step(Rank rank, Lane lane, std::int64_t index) const = 0;
 
-  /// Visits steps of the lane that send or use in-switch reduction, so that each of the lane's
-  /// connections, multicasts and groups is visited at least once. Cost: that of all steps, unless
-  /// the algorithm has a shortcut.
+  /// Calls `visit` with steps of the lane that send or that reduce in the switch. Each of the
+  /// lane's outgoing connections, multicasts and groups occurs in at least one of these steps.
+  /// Cost: one visit of every step, unless the algorithm has a shortcut.
   virtual void visit_ways(Rank rank, Lane lane,
                           const std::function<void(const Step&)>& visit) const;
 
-  /// True if the schedule is symmetric: renumbering workers renumbers the peers in their steps and
-  /// changes nothing else except offsets (kinds, counts, waits, engines and credits are equal), and
-  /// no worker receives from other workers in order of arrival. Workers have `per_worker`
-  /// consecutive ranks each, worker by worker; one host per worker may follow. False may also mean
-  /// that the algorithm does not know. Cost: constant.
+  /// True if the schedule is known to be symmetric: if workers are renumbered, the peers in their
+  /// steps are renumbered too, but nothing else changes except offsets (kinds, counts, waits,
+  /// engines and credits are equal), and no worker receives from other workers in order of arrival.
+  /// Each worker has `per_worker` consecutive ranks; one host per worker may follow after all
+  /// replicas. Cost: constant.
   [[nodiscard]] virtual bool same_everywhere(Renumbering by, std::int32_t per_worker) const {
     return static_cast<void>(by), static_cast<void>(per_worker), false;
   }
 
-  /// Returns the range of steps from `index` on that repeat with equal kinds, counts and peers, and
-  /// wait for no other lane. `period` 0 may also mean that the algorithm does not know. REQUIRES: 0
-  /// ≤ index < steps(rank, lane). Cost: constant.
+  /// Returns a range of steps that begins at `index`, repeats with equal kinds, counts and peers,
+  /// and waits for no other lane. `period` is 0 if no such range is known. REQUIRES: 0 ≤ index <
+  /// steps(rank, lane). Cost: constant.
   [[nodiscard]] virtual IdenticalSteps identical_from(Rank rank, Lane lane,
                                                       std::int64_t index) const {
     return static_cast<void>(rank), static_cast<void>(lane), static_cast<void>(index),
@@ -96,7 +97,7 @@ class Schedule {
   [[nodiscard]] virtual Engine engine(Rank rank, Lane lane) const {
     return static_cast<void>(rank), static_cast<void>(lane), Engine::kKernel;
   }
-  /// Returns the slot of a message from `sender` for kReceiveAny.
+  /// Returns the slot in which a kReceiveAny step stores a message from `sender`.
   [[nodiscard]] virtual std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const {
     return static_cast<void>(rank), static_cast<void>(lane), sender;
   }
@@ -120,7 +121,7 @@ struct EvenCut {
   [[nodiscard]] std::int64_t size(std::int64_t i) const {
     return total / parts + (i < total % parts ? 1 : 0);
   }
-  /// The number of parts that are not empty; they come first.
+  /// The number of parts that are not empty. Parts that are not empty come before empty ones.
   [[nodiscard]] std::int64_t filled() const { return total < parts ? total : parts; }
 };
 

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Finds the sender of each message: the k-th message that a lane sends to another is the k-th that
-/// is received there from it.
+/// Finds the sender of each received message: the k-th message that lane B receives from lane A is
+/// the k-th message that lane A sends to lane B.
 class Senders {
  public:
   struct Sender {
@@ -21,10 +21,11 @@ class Senders {
     bool operator==(const Sender&) const = default;
   };
 
-  /// Cost: all steps of the schedule, in time and memory.
+  /// Cost: time and memory proportional to the steps of the schedule.
   explicit Senders(const Schedule& schedule);
 
-  /// Returns the sender; nullopt if the step receives nothing, or accepts any sender (kReceiveAny).
+  /// Returns the step that sends the message received by the given step; nullopt if the step
+  /// receives nothing, or accepts any sender (kReceiveAny).
   [[nodiscard]] std::optional<Sender> of(Rank rank, Lane lane, std::int64_t step) const;
 
  private:
@@ -34,7 +35,7 @@ class Senders {
     LaneId from;
     std::size_t number = 0;  ///< index among the messages on its connection
   };
-  std::map<Connection, std::vector<std::int64_t>> sent_;  ///< by connection: the sender's steps
+  std::map<Connection, std::vector<std::int64_t>> sent_;  ///< the sender's steps, by connection
   std::map<LaneId, std::map<std::int64_t, Receipt>> received_;
 };
 

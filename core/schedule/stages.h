@@ -7,13 +7,12 @@
 
 namespace tutti::core {
 
-/// The ranks that a stage of a composed schedule runs on, and their numbering in it. The composed
-/// group consists of `workers` times `per_worker` replicas, worker by worker, then one host per
-/// worker as helper (rank replicas + worker).
+/// The ranks on which a stage of a composed schedule runs, in the order of their ranks inside the
+/// stage. The composed group consists of `workers` times `per_worker` replicas, worker by worker,
+/// then one host per worker (the host of worker w is rank replicas + w), then other helpers.
 enum class StageScope {
-  kEveryone,          ///< one instance over all ranks, including hosts and helpers, with unchanged
-                      ///< numbers
-  kReplicas,          ///< one instance over all replicas, with unchanged numbers
+  kEveryone,  ///< one instance over all ranks, including hosts and helpers; ranks do not change
+  kReplicas,  ///< one instance over all replicas; ranks do not change
   kInsideWorkers,     ///< one instance per worker, over its replicas
   kWorkersWithHost,   ///< one instance per worker, over its replicas and then its host
   kLeaders,           ///< one instance over the first replica of every worker
@@ -25,7 +24,7 @@ enum class StageScope {
 struct Stage {
   StageScope scope = StageScope::kEveryone;
   std::shared_ptr<const Schedule>
-      schedule;  ///< run by every instance, with the ranks of the instance
+      schedule;  ///< schedule of every instance, in terms of the ranks inside the instance
 };
 
 /// The layout of a composed group.
@@ -33,20 +32,19 @@ struct StageGroup {
   std::int32_t workers = 1;
   std::int32_t per_worker = 1;
   bool hosts = false;
-  /// Hosts have data buffers of their own, which the contract covers; they are `data` in all
-  /// stages.
+  /// True if hosts have `data` buffers that the contract covers; all stages then use these buffers.
   bool hosts_hold_data = false;
-  std::int32_t helpers = 0;  ///< number of ranks after the hosts that belong to no worker; only in
-                             ///< kEveryone and kHostsAndHelpers
+  std::int32_t helpers = 0;  ///< number of ranks after the hosts that belong to no worker; only
+                             ///< stages with kEveryone and kHostsAndHelpers include them
 
   [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0) + helpers; }
 };
 
-/// Runs stages one after the other. On every rank, the lanes of a stage begin when the lanes of the
-/// last earlier stage that used this rank are complete. Nothing else synchronises ranks, so a rank
-/// may be stages ahead of another. A host's `data` in a stage is a range of `elements` elements in
-/// its scratch buffer, the same in all stages.
+/// Returns a schedule that runs stages one after the other. On every rank, the lanes of a stage
+/// begin when all lanes of the rank's previous stage are complete. Nothing else synchronises ranks,
+/// so a rank may be several stages ahead of another. Without `hosts_hold_data`, a host's `data` in
+/// a stage is a range of `elements` elements in its scratch buffer, the same range in all stages.
 std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements,
                                     std::vector<Stage> stages);
 

@@ -24,40 +24,41 @@ struct Range {
   auto operator<=>(const Range&) const = default;
 };
 
-/// The kinds of steps. The fused kinds (kReceiveSend …) process the whole range part by part:
-/// receive, then reduce or keep, then send.
+/// The kinds of steps. The fused kinds (kReceiveSend …) process their range part by part: each part
+/// is received, then reduced or stored, then sent.
 enum class StepKind : std::uint8_t {
   kNop,            ///< no operation; used to wait for more than one lane
   kSend,           ///< sends `source` to `to`
   kReceive,        ///< receives into `target` from `from`
-  kReceiveAny,     ///< receives the next message that arrives on any connection into this lane; see
-                   ///< Step
-  kReceiveReduce,  ///< receives from `from`, adds `source` (which may be `target`), keeps the sum
-                   ///< in `target`
-  kReceiveSend,    ///< receives into `target`, then sends it on to `to`
-  kReceiveReduceSend,      ///< receives, adds `source`, sends the sum on, keeps nothing
-  kReceiveReduceCopySend,  ///< receives, adds `source`, keeps the sum in `target` and sends it on
+  kReceiveAny,     ///< receives the next message that arrives on any connection into this lane (see
+                   ///< Step)
+  kReceiveReduce,  ///< receives from `from`, adds `source`, and stores the sum in `target`, which
+                   ///< may be `source`
+  kReceiveSend,    ///< receives into `target`, then sends the data on to `to`
+  kReceiveReduceSend,      ///< receives, adds `source`, and sends the sum on without storing it
+  kReceiveReduceCopySend,  ///< receives, adds `source`, stores the sum in `target` and sends it on
   kCopy,                   ///< copies `source` to `target`
-  kReduce,                 ///< adds up `inputs` ranges, see Step
+  kReduce,                 ///< adds up `inputs` ranges (see Step)
   kScale,                  ///< multiplies `target` by Step::factor
-  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory; does not
-            ///< change it
-  // One message for a whole group of ranks, if the fabric supports it.
-  kMulticast,  ///< sends `source` to lane `to.lane` of every rank in `group`; each edge of the tree
-               ///< carries the data once
+  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, but does
+            ///< not change `target`
+  // The following kinds send or combine data of a whole group of ranks, if the fabric supports
+  // this.
+  kMulticast,     ///< sends `source` to lane `to.lane` of every rank in `group`; each link of the
+                  ///< multicast tree carries the data once
   kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to
                   ///< this rank's `target`
 };
 
-/// The peer at the other end of a connection. It is relative to the own rank if the algorithm is
-/// the same for every rank, so that steps of symmetric ranks compare equal.
+/// The lane at the other end of a connection. Its rank is given relative to the own rank if the
+/// algorithm is the same for every rank, so that steps of symmetric ranks compare equal.
 struct Peer {
-  std::int32_t value =
-      0;  ///< a rank; if `relative`, an offset from the rank itself, modulo the group's size
+  std::int32_t value = 0;  ///< the peer's rank; if `relative`, the distance from the own rank to
+                           ///< it, modulo the group's size
   Lane lane = 0;
   bool relative = false;
-  /// If one worker represents all (sim/folding/folded_schedule.h): the distance of the peer's
-  /// worker; 0: the own worker.
+  /// The distance to the peer's worker, if one worker represents all workers
+  /// (sim/folding/folded_schedule.h). 0: the peer is in the own worker.
   std::int32_t away = 0;
 
   [[nodiscard]] Rank rank(Rank own, std::int32_t ranks) const {
@@ -91,7 +92,7 @@ struct RankSet {
   }
 };
 
-/// One step of one lane of one rank. Used fields depend on the kind.
+/// One step of one lane of one rank. The kind determines which fields are used.
 struct Step {
   StepKind kind = StepKind::kNop;
   Wait wait;
@@ -100,11 +101,11 @@ struct Step {
   Range source;
   Range target;
 
-  /// kReduce: `target` becomes the sum of `inputs` ranges of `source`'s buffer; input i begins at
-  /// source.offset + i · `stride`, and each has target.count elements. With `accumulate`, the old
-  /// content of `target` is added too.
-  /// kReceiveAny: a message with arrival slot s goes to target.offset + s · `stride`
-  /// (Schedule::arrival_slot).
+  /// kReduce: `target` becomes the sum of `inputs` ranges of `source`'s buffer. Input i begins at
+  /// source.offset + i · `stride`, and each input has target.count elements. If `accumulate` is
+  /// true, the old content of `target` is added too.
+  /// kReceiveAny: a message with arrival slot s (Schedule::arrival_slot) is stored at target.offset
+  /// + s · `stride`.
   std::int32_t inputs = 0;
   bool accumulate = false;
   std::int64_t stride = 0;
@@ -125,7 +126,7 @@ constexpr bool sends(StepKind kind) {
          kind == StepKind::kMulticast;
 }
 
-/// True if the step adds what it receives to data of its own.
+/// True if the step adds received data to data of its own rank.
 constexpr bool reduces_received(StepKind kind) {
   return kind == StepKind::kReceiveReduce || kind == StepKind::kReceiveReduceSend ||
          kind == StepKind::kReceiveReduceCopySend;

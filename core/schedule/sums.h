@@ -10,27 +10,27 @@
 
 namespace tutti::core {
 
-/// Symbolic sums: the set of ranks whose contributions each sum contains. Sets are interned, so a
-/// sum is a 32-bit number and an addition is a table look-up.
+/// Symbolic sums. A sum is represented by the set of ranks whose contributions it contains. Sets
+/// are interned, so a sum is a 32-bit number and an addition is a table look-up.
 class Sums {
  public:
   using Id = std::uint32_t;
   static constexpr Id kUndefined = 0;
-  static constexpr Id kTwice = 1;   ///< some contribution is included more than once
-  static constexpr Id kUnlike = 2;  ///< a sum of elements that do not correspond to each other
+  static constexpr Id kTwice = 1;   ///< a sum that contains some contribution more than once
+  static constexpr Id kUnlike = 2;  ///< a sum of elements with different indices
 
   explicit Sums(std::int32_t ranks) : words_((static_cast<std::size_t>(ranks) + 63) / 64) {
     sets_.assign(3, {});
   }
 
-  /// Returns the contribution of one rank.
+  /// Returns the sum that contains only the contribution of one rank.
   Id single(Rank rank);
   Id add(Id a, Id b);
 
-  /// The number of ranks whose contribution is included; 0 for kUndefined, kTwice and kUnlike.
+  /// The number of contributions in the sum; 0 for kUndefined, kTwice and kUnlike.
   [[nodiscard]] std::int32_t contributions(Id id) const;
   [[nodiscard]] bool contains(Id id, Rank rank) const;
-  /// Describes a sum: "everything", "all but the contribution of rank 3", …
+  /// Describes a sum: "everything", "all but the contribution of rank 3", ….
   [[nodiscard]] std::string show(Id id, const RankSet& contributors) const;
 
  private:

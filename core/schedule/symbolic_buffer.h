@@ -13,25 +13,25 @@ struct Access {
   std::uint32_t count = 0;  ///< 0: never accessed
 };
 
-/// Consecutive elements of a message or buffer that are sums of the same ranks' inputs.
+/// Consecutive elements of a message or buffer that are sums over the same ranks.
 struct Stretch {
   std::int64_t count = 0;
   Sums::Id sum = Sums::kUndefined;
-  std::int64_t first = 0;  ///< index of the first element in those inputs; consecutive elements
-                           ///< follow
+  std::int64_t first = 0;  ///< index, in the ranks' inputs, of the first element; the indices of
+                           ///< the other elements follow
   bool operator==(const Stretch&) const = default;
 };
 /// The content of a message or a range of a buffer: consecutive stretches.
 using Content = std::vector<Stretch>;
 
 [[nodiscard]] std::int64_t length_of(const Content& content);
-/// Adds `more` to `sum`, element by element; elements of `sum` beyond the end of `more` do not
-/// change. An empty `sum` becomes `more`. Sums of elements that do not correspond become
+/// Adds `more` to `sum`, element by element. Elements of `sum` beyond the end of `more` do not
+/// change. An empty `sum` becomes `more`. Sums of elements with different indices become
 /// Sums::kUnlike.
 void add_to(Content& sum, const Content& more, Sums& sums);
 
-/// A buffer of symbols. Adjacent elements with the same history share a cell, so memory grows with
-/// the number of range boundaries in the steps, not with the number of elements.
+/// A buffer of symbolic elements. Adjacent elements with the same history share a cell, so the
+/// memory depends on the number of range boundaries in the steps, not on the number of elements.
 class SymbolicBuffer {
  public:
   struct Cell {
@@ -45,14 +45,14 @@ class SymbolicBuffer {
 
   /// Makes a buffer with undefined content.
   explicit SymbolicBuffer(std::int64_t elements);
-  /// Sets the initial content of a range. REQUIRES: inside the buffer; nothing has been read or
-  /// written yet.
+  /// Sets the initial content of a range. REQUIRES: the range is inside the buffer; nothing has
+  /// been read or written yet.
   void fill(std::int64_t offset, const Stretch& content);
 
   [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
-  /// The cells that exactly cover [begin, end). Valid until the next call. REQUIRES: 0 ≤ begin ≤
-  /// end ≤ elements().
+  /// The cells that exactly cover a range [begin, end). The cells are valid until the next call.
+  /// REQUIRES: 0 ≤ begin ≤ end ≤ elements().
   struct Cells {
     Cell* first;
     Cell* last;
@@ -62,8 +62,8 @@ class SymbolicBuffer {
   Cells cells_of(std::int64_t begin, std::int64_t end);
 
  private:
-  /// Returns the index of the cell that begins at `at`, splitting a cell if necessary;
-  /// cells_.size() for the end.
+  /// Returns the index of the cell that begins at element `at`, which may split a cell. For the end
+  /// of the buffer, returns cells_.size().
   std::size_t cut(std::int64_t at);
 
   std::int64_t elements_;

@@ -17,30 +17,31 @@
 
 namespace tutti::core {
 
-/// Runs a schedule on symbols in place of numbers: each buffer records whose contributions it
-/// contains. The caller decides which lane proceeds next: the checker tries many orders, the GUI
-/// follows the order of a recorded run.
+/// Runs a schedule on symbols instead of numbers: a buffer records which ranks' contributions its
+/// elements contain. The caller decides which lane proceeds next: the checker tries several orders,
+/// and the window follows the order of a recorded run.
 ///
-/// Races between lanes of a rank (accesses to the same element without any ordering) are detected
-/// with vector clocks, as race detectors for threads do: each lane counts its steps, a message
-/// carries its sender's clock, a wait copies the awaited lane's clock as of the awaited step. An
-/// access is ordered after an earlier one of another lane if the accessor's clock has reached that
-/// lane's count.
+/// Races between lanes of a rank (accesses to the same element in no defined order) are detected
+/// with vector clocks, as in race detectors for threads. Each lane counts its steps, a message
+/// carries the clock of its sender, and a wait merges the clock that the awaited lane had after the
+/// awaited step. An access is ordered after an earlier access of another lane if the accessing
+/// lane's clock has reached the count of the other lane at its access.
 ///
-/// Lanes are numbered over all ranks. Cost of a step: the number of stretches in its ranges, and a
-/// search among the cells of its buffer; with race detection, also a word per lane.
+/// Lanes are numbered over all ranks. Cost of a step: proportional to the number of stretches in
+/// its ranges, plus a search among the cells of its buffer; with race detection, also one word per
+/// lane.
 class SymbolicRun {
  public:
   enum class Races { kIgnored, kLookedFor };
-  /// At first every rank of `contract.contributors` holds its input; all else is undefined. Races
-  /// are detected while steps times lanes, over all ranks, is at most 2^25. REQUIRES: `schedule`
-  /// outlives it.
+  /// Initially, every rank of `contract.contributors` holds its input, and all other elements are
+  /// undefined. Races are only detected if the product of steps and lanes, over all ranks, is at
+  /// most 2^25. REQUIRES: `schedule` outlives this object.
   SymbolicRun(const Schedule& schedule, const Contract& contract, Races races);
 
   struct LaneState {
     Rank rank = 0;
     Lane lane = 0;
-    std::int64_t next = 0;  ///< number of steps that are done
+    std::int64_t next = 0;  ///< number of completed steps
     std::int64_t steps = 0;
     [[nodiscard]] bool done() const { return next >= steps; }
   };
@@ -50,9 +51,9 @@ class SymbolicRun {
     return first_lane_[static_cast<std::size_t>(rank)] + static_cast<std::size_t>(lane);
   }
 
-  /// Executes the lane's next step, or the half of it that can be done now; returns false if it is
-  /// blocked. A step that receives from any lane takes the oldest message, or the one that lane
-  /// `sender` sent.
+  /// Executes the lane's next step, or the half of the step that is possible now. Returns false if
+  /// the lane is blocked. A step that receives from any lane takes the oldest message, or the
+  /// oldest message of lane `sender` if it is given.
   bool try_step(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
 
   /// The reason why a lane's next step is blocked.
@@ -66,15 +67,15 @@ class SymbolicRun {
   /// Describes the obstacle; "" if there is none.
   [[nodiscard]] std::string obstacle_in_words(std::size_t number);
 
-  /// Calls `tell` with each sender, receiver and the number of messages between them that were
-  /// never received.
+  /// Calls `tell` for each connection with messages that were never received: with its sending
+  /// lane, its receiving lane and the number of these messages.
   void untaken(const std::function<void(std::size_t from, std::size_t to, std::size_t messages)>&
                    tell) const;
   [[nodiscard]] const SymbolicBuffer& data(Rank rank) const {
     return data_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] Sums& sums() { return sums_; }
-  /// The problems of the steps done so far. Execution stops at the first one.
+  /// The problems found in the steps that have been executed. Execution stops at the first problem.
   [[nodiscard]] const std::vector<Violation>& problems() const { return problems_; }
 
  private:
@@ -87,12 +88,13 @@ class SymbolicRun {
     Clock clock;
     std::vector<Clock> history;       ///< the clock after each step, if clocks are kept
     std::deque<std::size_t> arrived;  ///< for kReceiveAny: senders in order of arrival
-    /// The content that the first half of a receive-…-send step has received and not yet sent. Its
-    /// slot is already free.
+    /// The content that the first half of a fused receive-and-send step has received and that is
+    /// not sent yet. Its slot is already free.
     std::optional<Content> in_hand;
   };
 
-  /// The cause of a problem in addition to the lane's current step: another lane, an element.
+  /// Details of a problem in addition to the lane's current step: another lane, an element. -1:
+  /// none.
   struct Besides {
     Rank rank = -1;
     Lane lane = -1;

@@ -9,23 +9,23 @@
 
 namespace tutti::core {
 
-/// The kinds of mistakes in a schedule. They are stable for programs and tests; the wording of
+/// The kinds of mistakes in a schedule. Programs and tests can rely on them; the wording of
 /// messages may change.
 enum class ViolationKind : std::uint8_t {
-  kDeadlock,      ///< the lane never completes this step, because its condition never comes true
+  kDeadlock,      ///< a lane never completes a step, because the step stays blocked
   kUntaken,       ///< messages are never received
   kNoSuchLane,    ///< a step refers to a lane or a rank that does not exist
   kOutside,       ///< a range reaches outside its buffer
   kNeverWritten,  ///< an element is read before it is written
-  kLength,        ///< the two sides of a message, or the two ranges of a step, differ in length
-  kNoInputs,      ///< a reduction has no inputs
-  kTwice,         ///< a contribution is added a second time
-  kUnlike,        ///< a sum combines elements that do not correspond to each other
-  kUnheard,       ///< another rank's buffer is read before a message from that rank has arrived
-  kRace,          ///< two lanes access the same element without ordering, and at least one of them
-                  ///< writes
-  kWrongSum,      ///< at the end an element does not hold the sum of all contributions
-  kWrongElement,  ///< at the end an element holds the value of another element
+  kLength,    ///< the two sides of a message, or the two ranges of a step, have different lengths
+  kNoInputs,  ///< a reduction has no inputs
+  kTwice,     ///< a contribution is added a second time
+  kUnlike,    ///< a sum combines elements with different indices
+  kUnheard,   ///< another rank's buffer is read before a message from that rank has arrived
+  kRace,      ///< two lanes access the same element in no defined order, and at least one of them
+              ///< writes
+  kWrongSum,  ///< at the end, an element is not the sum of all contributions
+  kWrongElement,  ///< at the end, an element has the value of another element
   kCount
 };
 /// Returns the name, in lower case with hyphens: "deadlock", "never-written".
@@ -35,14 +35,14 @@ std::string_view to_string(ViolationKind kind);
 struct Violation {
   ViolationKind kind = ViolationKind::kDeadlock;
   Rank rank = 0;
-  Lane lane = -1;          ///< -1: the rank as a whole, at the end of the run
-  std::int64_t step = -1;  ///< index of the lane's step; -1: no particular step
-  Rank other_rank = -1;    ///< the rank for which it waits, with which it races or from which it
+  Lane lane = -1;          ///< -1: the violation concerns the final state of the rank
+  std::int64_t step = -1;  ///< index of the step in the lane; -1: no particular step
+  Rank other_rank = -1;    ///< rank for which the step waits, with which it races or from which it
                            ///< received; -1: none
   Lane other_lane = -1;
-  std::int64_t element =
-      -1;                 ///< index in the buffer, or in the range that the step accesses; -1: none
-  std::string text = {};  ///< a description in one sentence
+  std::int64_t element = -1;  ///< index of the element in the buffer, or in the range that the step
+                              ///< accesses; -1: no particular element
+  std::string text = {};      ///< a description in one sentence
 
   bool operator==(const Violation&) const = default;
 };

@@ -6,16 +6,16 @@
 
 namespace tutti::core {
 
-/// A schedule stored as a list of steps: for small groups, for imported schedules, and for tests
-/// that break one on purpose.
+/// A schedule that is stored as a list of steps. Written schedules are used for small groups, for
+/// imported schedules, and for tests that change single steps.
 class WrittenSchedule : public Schedule {
  public:
   struct LaneSteps {
     std::vector<Step> steps;
     int credits = kUnlimitedCredits;
     Engine engine = Engine::kKernel;
-    std::vector<std::int32_t> arrival_slots;  ///< by sender: its slot; empty: the sender's rank is
-                                              ///< its slot
+    /// The slot of each sender. Empty: the sender's rank is its slot.
+    std::vector<std::int32_t> arrival_slots;
   };
   struct RankLanes {
     std::vector<LaneSteps> lanes;
@@ -24,7 +24,7 @@ class WrittenSchedule : public Schedule {
 
   explicit WrittenSchedule(std::vector<RankLanes> ranks_of_lanes)
       : ranks_(std::move(ranks_of_lanes)) {}
-  /// Copies all steps of `schedule` into lists. Cost: one step() per step.
+  /// Copies all steps of `schedule` into lists. Cost: one call of step() per step.
   static WrittenSchedule of(const Schedule& schedule);
 
   [[nodiscard]] std::vector<RankLanes>& written() { return ranks_; }

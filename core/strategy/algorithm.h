@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The algorithms that move a pack's bytes. Each has one row in core/strategy/algorithm_table.cpp
-/// with all the properties that the rest of Tutti needs.
+/// The algorithms that reduce or move packs. Each has one row in core/strategy/algorithm_table.cpp
+/// with all properties that the rest of Tutti uses.
 enum class BaseAlgorithm : std::uint8_t {
   kRing,
   kXring,
@@ -24,21 +24,22 @@ enum class BaseAlgorithm : std::uint8_t {
   kTfRing,
   kReductionToOneDevice,
   kHierarchicalCopy,
-  /// A file describes it (Strategy::custom); scenarios cannot ask for it by name.
+  /// An algorithm that a file describes (Strategy::custom), without a name in scenarios.
   kCustom,
-  /// Variables lie on servers (Strategy::servers); scenarios cannot ask for it by name.
+  /// Gradients are sent to servers that store the variables (Strategy::servers); without a name in
+  /// scenarios.
   kOnServers,
 };
 
-/// A strategy's algorithm: one for all replicas, or one inside every worker and another across
-/// workers.
+/// A strategy's algorithm: either one algorithm over all replicas, or one inside every worker
+/// combined with another across workers.
 struct AlgorithmChoice {
-  /// The algorithm that every worker runs first; nullopt: `across` covers all replicas.
+  /// The algorithm that every worker runs first. nullopt: `across` runs over all replicas.
   std::optional<BaseAlgorithm> inside;
   BaseAlgorithm across = BaseAlgorithm::kRing;
 
   constexpr AlgorithmChoice() = default;
-  /// Implicit: a base algorithm is a valid choice.
+  /// This conversion is implicit, because a base algorithm alone is a valid choice.
   constexpr AlgorithmChoice(BaseAlgorithm alone) : across(alone) {}
   constexpr AlgorithmChoice(BaseAlgorithm inside_workers, BaseAlgorithm across_workers)
       : inside(inside_workers), across(across_workers) {}
@@ -47,17 +48,19 @@ struct AlgorithmChoice {
   friend constexpr auto operator<=>(const AlgorithmChoice&, const AlgorithmChoice&) = default;
 };
 
-/// Returns the name in scenarios: "ring", "nccl/pscpu".
+/// Returns the algorithm's name in scenarios: "ring", "nccl/pscpu".
 std::string to_string(AlgorithmChoice algorithm);
-/// Returns the algorithm with that name or alias ("rechd" and "nccl/rechd" are TensorFlow's);
-/// nullopt if there is none.
+/// Returns the algorithm with this name or alias; nullopt if there is none. TensorFlow's names
+/// "rechd" and "nccl/rechd" are aliases.
 std::optional<AlgorithmChoice> parse_algorithm(std::string_view name);
-/// Returns why the combination `name` ("nccl/psgpu") of two known algorithms does not exist, and
-/// which ones do; nullopt if it exists, or if `name` is not a combination of known names.
+/// Returns the reason why the combination `name` ("nccl/psgpu") of two known algorithms does not
+/// exist, with the combinations that exist. Returns nullopt if the combination exists, or if `name`
+/// does not combine two known names.
 std::optional<std::string> why_no_combination(std::string_view name);
 /// Returns the names and then the aliases of all algorithms that a scenario can select.
 std::vector<std::string> algorithm_names();
-/// Returns every algorithm that a scenario can select, once: base algorithms, then combinations.
+/// Returns every algorithm that a scenario can select: base algorithms, then combinations. Aliases
+/// are not repeated.
 std::vector<AlgorithmChoice> algorithms();
 
 }  // namespace tutti::core

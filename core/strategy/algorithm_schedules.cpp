@@ -117,7 +117,7 @@ Made ring(const ScheduleRequest& r) {
     return ring_all_reduce(r.replicas, r.elements, rotated_rings(r, r.shift()));
   RingOptions options = rotated_rings(r, 0);
   if (has_equal_blocks(r)) return ring_blocks(r.contract(), options);
-  options.most_elements_per_message = r.elements_in(kNcclBroadcastChunk);
+  options.max_elements_per_message = r.elements_in(kNcclBroadcastChunk);
   if (goes_along_a_chain(r)) return chain(r.contract(), options);
   return direct(r.contract(), r.engine());
 }
@@ -169,7 +169,7 @@ Made nccl(const ScheduleRequest& r) {
   if (r.is(CollectiveKind::kAllReduce)) return all_reduce_by_nccl(r, r.replicas, across_workers);
   RingOptions options = rings_of_nccl(r, across_workers);
   if (has_equal_blocks(r)) return ring_blocks(r.contract(), options);
-  options.most_elements_per_message = r.elements_in(kNcclBroadcastChunk);
+  options.max_elements_per_message = r.elements_in(kNcclBroadcastChunk);
   options.credits = kNcclBroadcastCredits;
   if (goes_along_a_chain(r)) return chain(r.contract(), options);
   return direct(r.contract(), Engine::kKernel);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Functions for the algorithm table that build schedules from those in core/algorithm, where that
-// takes more than a call.
+// Functions to which the algorithm table refers, which build the schedules of a strategy's
+// collectives from the schedules in core/algorithm.
 
 #include <memory>
 #include <vector>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The properties of each algorithm, as data. No other code compares algorithms by name; it uses
-// their traits instead. A new algorithm is a row in algorithm_table.cpp and a file with its
-// schedule in core/algorithm. (Whether several workers can be simulated as one is a property of the
-// schedule: Schedule::same_everywhere().)
+// The properties of each algorithm, as data. Other code never compares algorithms by name, but uses
+// these traits. A new algorithm needs a row in algorithm_table.cpp and a file with its schedule in
+// core/algorithm. One property belongs to the schedule instead: Schedule::same_everywhere() is true
+// if one worker can be simulated in place of all.
 
 #include <cstdint>
 #include <initializer_list>
@@ -43,7 +43,8 @@ class CollectiveKinds {
 enum class SumsOn : std::uint8_t {
   kReplicas,
   kHosts,      ///< the workers' CPUs, which are separate ranks if replicas are GPUs
-  kOneDevice,  ///< one device, which also divides a mean before it copies results back to all
+  kOneDevice,  ///< one device, which also divides the sum if a mean is requested, before it copies
+               ///< the result to all
 };
 
 /// The part of the data that NCCL moves.
@@ -51,11 +52,12 @@ enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
 
 /// The limit on the number of shards.
 enum class ShardLimit : std::uint8_t {
-  kNoShards,          ///< shards are not supported
-  kReplicasOfWorker,  ///< rings are rotated against each other by replicas of a worker
-  kWorkers,           ///< at most the number of workers, whose CPUs sum the shards
-  kReplicas,          ///< at most the number of replicas, which sum the shards
-  kOwn,               ///< checked by find_problems
+  kNoShards,          ///< the algorithm has no shards
+  kReplicasOfWorker,  ///< at most the number of replicas of a worker, by which rings are rotated
+                      ///< against each other
+  kWorkers,           ///< at most the number of workers, whose CPUs sum shards
+  kReplicas,          ///< at most the number of replicas, which sum shards
+  kOwn,               ///< the function find_problems checks it
 };
 
 /// The closed form of an algorithm's time (docs/algorithms.md).
@@ -73,30 +75,31 @@ struct AlgorithmTraits {
   CollectiveKinds on_cpus = {};  ///< empty: the algorithm needs GPUs
   SumsOn sums_on = SumsOn::kReplicas;
   NcclPart nccl = NcclPart::kNone;
-  /// True if ranks are replicas with equal roles, so that it also works in the groups of a
-  /// partition.
+  /// True if all ranks are replicas with equal roles, so that the algorithm also works in the
+  /// groups of a partition.
   bool works_in_groups = false;
-  /// True if its settings are those of TensorFlow's collective runtime (Strategy::tf_runtime),
-  /// where only the all-reduce has several rings.
+  /// True if the settings of TensorFlow's collective runtime apply (Strategy::tf_runtime). In that
+  /// runtime, only the all-reduce has several rings.
   bool in_tf_runtime = false;
-  bool reads_inputs_in_place = false;  ///< reduces out of place without a copy of the inputs
-  /// True if it can leave an odd device out of the sum (Strategy::hierarchical_copy).
+  /// True if the algorithm reduces out of place without copying the inputs.
+  bool reads_inputs_in_place = false;
+  /// True if the algorithm can leave an odd device out of the sum (Strategy::hierarchical_copy).
   bool drops_odd_device = false;
-  bool chooses_device = false;  ///< Strategy::reduce_to selects the device that sums
+  bool chooses_device = false;  ///< true if Strategy::reduce_to selects the device that sums
   ClosedFormKind closed_form = ClosedFormKind::kNone;
 
   // --- requirements ---
-  bool power_of_two = false;  ///< needs a power of two of replicas; a combination needs a power of
-                              ///< two of workers
+  bool power_of_two = false;  ///< true if it needs a power of two of replicas, or of workers if it
+                              ///< is part of a combination
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
-  bool channels = false;          ///< supports Strategy::channels
-  bool lanes_cut_evenly = false;  ///< pad_packs also pads to the lanes that share the buffer
-  /// Returns the padded number of elements for `elements` among `ranks` with `shards`; null: no
-  /// padding.
+  bool channels = false;          ///< true if it supports Strategy::channels
+  bool lanes_cut_evenly = false;  ///< true if pad_packs also makes the parts of all lanes equal
+  /// Returns the padded length, in elements, of a buffer of `elements` elements. Null: the
+  /// algorithm does not pad.
   std::int64_t (*padded)(std::int64_t elements, std::int64_t ranks, std::int64_t shards) = nullptr;
-  bool pads_by_copy = false;  ///< a device copies a pack in order to pad it
-  /// Adds problems with its own settings; null: it has none.
+  bool pads_by_copy = false;  ///< true if padding requires a copy of the pack on the device
+  /// Adds problems with settings that only this algorithm has. Null: it has no such settings.
   void (*find_problems)(const Strategy& strategy, const Cluster& cluster,
                         std::vector<StrategyProblem>& problems) = nullptr;
 
@@ -104,30 +107,34 @@ struct AlgorithmTraits {
   Merging merging = Merging::kConcat;
   Launch launch = Launch::kConcurrent;
   Staging staging = Staging::kViaHost;
-  bool waits_for_workers = false;  ///< Strategy::waits_for_workers, if the algorithm works across
-                                   ///< workers
+  /// The value of Strategy::waits_for_workers if the algorithm works across workers.
+  bool waits_for_workers = false;
 
   // --- names in frameworks ---
-  /// The implementation in CommunicationOptions, which has bytes_per_pack.
+  /// The name of the algorithm as an implementation in TensorFlow's CommunicationOptions; "" if it
+  /// has none.
   std::string_view tf_implementation = {};
-  std::string_view torch_backend = {};  ///< the torch.distributed backend that implements it
-  bool in_horovod = false;              ///< NCCL, MPI or Gloo implement it in Horovod
+  /// The torch.distributed backend that implements the algorithm; "" if there is none.
+  std::string_view torch_backend = {};
+  bool in_horovod = false;  ///< true if NCCL, MPI or Gloo implements it in Horovod
 
   // --- schedules ---
-  /// Makes the schedule of a collective over all replicas; null: it works only in combinations.
+  /// Makes the schedule of a collective over all replicas. Null: the algorithm works only in
+  /// combinations.
   std::shared_ptr<const Schedule> (*schedule)(const ScheduleRequest& request) = nullptr;
 
-  /// The first half of a combination: sums inside every worker, onto its first GPU or its host,
-  /// runs `across` (if there are several workers) and distributes the results. Null: it does not
-  /// work inside workers.
+  /// Makes the stages of a combination with this algorithm inside workers: sums inside every
+  /// worker, on its first GPU or its host; the stage made by `across`, if there are several
+  /// workers; and the distribution of the results. Null: the algorithm does not work inside
+  /// workers.
   std::vector<CollectiveStage> (*around)(const ScheduleRequest& request,
                                          Stage (*across)(const ScheduleRequest&)) = nullptr;
   bool inside_ends_on_hosts = false;
-  /// Build the second half: the all-reduce among the workers' first GPUs, or among their hosts,
-  /// after the first half.
+  /// These functions make the stage across workers of a combination: the all-reduce among the
+  /// workers' first GPUs, or among their hosts. Null: the algorithm does not support this.
   Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
   Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
-  std::string_view why_not_across = {};  ///< the reason why both functions are null
+  std::string_view why_not_across = {};  ///< reason why both functions above are null
 
   [[nodiscard]] bool needs_gpus() const { return on_cpus.empty(); }
   [[nodiscard]] bool supports(CollectiveKind kind, bool gpus) const {
@@ -143,7 +150,7 @@ const AlgorithmTraits& traits(AlgorithmChoice algorithm);
 /// Returns the traits of every algorithm that a scenario can select, in the order of algorithms().
 const std::vector<AlgorithmTraits>& all_traits();
 
-/// Returns the names of the algorithms for which `predicate` is true: "ring, tf_ring and nccl".
+/// Returns the names of all algorithms for which `predicate` is true: "ring, tf_ring and nccl".
 template <class Predicate>
 std::string names_where(Predicate predicate, std::string_view last = " and ") {
   std::vector<std::string> names;

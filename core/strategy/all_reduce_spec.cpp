@@ -192,8 +192,8 @@ Strategy for_entry(const Strategy& strategy, std::size_t number) {
   // The operations are ordinary ones, which ScopedAllocator does not merge.
   one.merging = Merging::kConcat;
   one.waits_for_workers = true;
-  if (!one.launch_asked) one.launch = usual.launch;
-  if (!one.staging_asked) one.staging = usual.staging;
+  if (!one.requested_launch) one.launch = usual.launch;
+  if (!one.requested_staging) one.staging = usual.staging;
   if (!traits(*entry.algorithm).channels) one.channels.reset();
   return one;
 }

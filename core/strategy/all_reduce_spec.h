@@ -1,6 +1,6 @@
 #pragma once
 
-// TensorFlow's all_reduce_spec: selects the algorithm for a gradient by its size.
+// TensorFlow's all_reduce_spec, which selects the algorithm for a gradient by its size.
 // SOURCE: tensorflow/python/distribute/cross_device_ops.py (1.15), MultiWorkerAllReduce;
 // tensorflow/benchmarks scripts/tf_cnn_benchmarks/allreduce.py.
 
@@ -24,12 +24,12 @@ struct SpecEntry {
   std::string name;                          ///< name as TensorFlow's users write it
   std::optional<AlgorithmChoice> algorithm;  ///< nullopt: TensorFlow has no algorithm of this name
   int shards = 1;
-  std::int64_t limit = -1;  ///< size of the largest gradient that the entry takes, in the spec's
-                            ///< unit; negative: no limit
+  std::int64_t limit = -1;  ///< maximum size of a gradient that the entry takes, inclusive, in the
+                            ///< spec's unit; negative: no limit
 };
 
-/// The program whose interpretation of the spec applies (core/proto/scenario.proto,
-/// AllReduceSpec.Api; likewise below).
+/// The program whose interpretation of the spec applies. This and the following enumerations are
+/// those of AllReduceSpec in core/proto/framework/tensorflow.proto.
 enum class SpecApi { kMultiWorkerAllReduce, kTfCnnBenchmarks };
 enum class LimitUnit { kBytes, kElements };
 enum class ResultOrder { kRestored, kByEntry };
@@ -46,61 +46,64 @@ struct AllReduceSpec {
   static AllReduceSpec usual();
 };
 
-/// One of the eight algorithms of TensorFlow's specs. rechd is not included: TensorFlow has it only
-/// across workers.
+/// One of the eight algorithms of TensorFlow's specs. rechd alone is not one of them, because
+/// TensorFlow has it only across workers.
 struct SpecAlgorithm {
-  /// TensorFlow's interpretation of an entry's shards.
+  /// The effect of an entry's shards in TensorFlow.
   enum class Shards : std::uint8_t {
     kUsed,
-    kUsedByMultiWorkerAllReduce,  ///< tf_cnn_benchmarks always sums on worker 0's CPU
+    kUsedByMultiWorkerAllReduce,  ///< used by MultiWorkerAllReduce only; tf_cnn_benchmarks always
+                                  ///< sums on worker 0's CPU
     kIgnored,
-    kOneRing,   ///< ignored with one worker; across several workers always one ring
-    kAllHosts,  ///< ignored: sums on the CPUs of all workers, the maximum number of shards
+    kOneRing,   ///< ignored if there is one worker; several workers always use one ring
+    kAllHosts,  ///< ignored: the CPUs of all workers sum, which is the maximum number of shards
   };
   std::string_view name;
   AlgorithmChoice algorithm;
   Shards shards = Shards::kUsed;
-  bool in_one_process = false;  ///< TensorFlow supports it only inside one worker
-  bool halves_evenly =
-      false;  ///< TensorFlow fails if a pack's elements are not a multiple of the number of workers
+  bool in_one_process = false;  ///< true if TensorFlow supports it only inside one worker
+  bool halves_evenly = false;   ///< true if TensorFlow fails unless the number of a pack's elements
+                                ///< is a multiple of the number of workers
 };
 
-/// Returns the algorithm of that name in a spec.
+/// Returns the algorithm with this name in a spec; nullopt if there is none.
 std::optional<AlgorithmChoice> parse_spec_algorithm(std::string_view name);
-/// Returns the names of all eight.
+/// Returns the names of all eight algorithms.
 std::vector<std::string> spec_algorithm_names();
-/// Returns the algorithm of a spec; null if specs do not have it.
+/// Returns the entry of this algorithm in the list of TensorFlow's algorithms; null if specs do not
+/// have it.
 const SpecAlgorithm* find_spec_algorithm(AlgorithmChoice algorithm);
 
 /// Formats a spec: "pscpu:2048:pscpu#2:65536:xring".
 std::string to_text(const AllReduceSpec& spec);
 
-/// The size of a gradient, for comparison with limits.
+/// The size of a gradient in both units of limits.
 struct LimitedGradient {
   std::int64_t elements = 0;
   Bytes bytes;
 };
-/// Returns the entry that takes each gradient; -1 if all entries have limits and the gradient
-/// exceeds them.
+/// Returns the index of the entry that takes each gradient; -1 if the gradient exceeds the limits
+/// of all entries.
 std::vector<int> entries_of(const AllReduceSpec& spec, std::span<const LimitedGradient> gradients);
 
-/// Returns the gradients in the order in which MultiWorkerAllReduce returns them: entry by entry,
-/// not in input order.
+/// Returns the indices of the gradients in the order in which MultiWorkerAllReduce returns their
+/// results: entry by entry, not in input order.
 std::vector<int> result_order(std::span<const int> entry_of_gradient);
 
-/// A problem with an entry: its field of SpecEntry (or none), and a text with the remedy.
+/// A problem with an entry: a field of SpecEntry ("" if no field is at fault), and a text with the
+/// remedy.
 struct SpecProblem {
   std::size_t entry = 0;
   std::string field;
   std::string text;
   ProblemCode code = ProblemCode::kInvalid;
 };
-/// Returns the problems that do not depend on the cluster: names, limits out of order. With literal
-/// validation, TensorFlow checks only shards.
+/// Returns the problems that do not depend on the cluster, such as unknown names and limits out of
+/// order. With literal validation, only shards are checked, as in TensorFlow.
 std::vector<SpecProblem> problems_of(const AllReduceSpec& spec);
 
-/// Returns `strategy` for the gradients of one entry of its spec: without a spec, and without
-/// settings that TensorFlow ignores.
+/// Returns `strategy` as it applies to the gradients of one entry of its spec. The result has no
+/// spec, and none of the settings that TensorFlow ignores for this entry.
 /// REQUIRES: the entry's algorithm is known.
 Strategy for_entry(const Strategy& strategy, std::size_t entry);
 

@@ -7,9 +7,9 @@
 
 namespace tutti::core {
 
-/// Gradients that are sent in a narrower type than that of the computation. Conversion reads every
-/// element in one type and writes it in the other, before and after communication, at the device's
-/// memory bandwidth.
+/// The type in which gradients are sent, if it is narrower than the type in which they are
+/// computed. The conversions before and after communication read every element in one type and
+/// write it in the other, at the device's memory bandwidth.
 struct Compression {
   DataType type = DataType::kFloat16;
   /// True: each pack is converted as a whole, right before it is sent (SOURCE: pytorch/pytorch
@@ -28,8 +28,8 @@ DataType sent_as(const std::optional<Compression>& compression, DataType type);
 /// Returns the bytes read and written to convert `elements` elements; 0 if the types are equal.
 Bytes converted(std::int64_t elements, DataType from, DataType to);
 
-/// Returns the workload with its gradients in the types in which they are sent, for the bounds of
-/// communication.
+/// Returns the workload with its gradients in the types in which they are sent. The bounds of
+/// communication use it.
 Workload as_sent(Workload workload, const std::optional<Compression>& compression);
 
 }  // namespace tutti::core

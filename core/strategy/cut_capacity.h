@@ -7,7 +7,7 @@
 
 namespace tutti::core {
 
-/// The capacity across a cut, and the least latency across it.
+/// The total bandwidth across a cut, and the minimum latency across it.
 struct Capacity {
   Wide bytes_per_second = 0;
   Time latency = kNever;
@@ -22,10 +22,11 @@ struct Capacity {
   }
 };
 
-/// The first whole picosecond by which `times` × `bytes` can have crossed.
+/// Returns the time in which `times` × `bytes` can cross the cut, without latency, rounded up to
+/// whole picoseconds.
 Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity);
 
-/// Returns the total capacity of the links that leave (or enter) a part.
+/// Returns the total capacity of the links that leave a part of the machine, or that enter it.
 Capacity links_of(const Machine& machine, int part, bool leaving);
 
 /// Returns the total capacity of a worker's network cards.

@@ -344,9 +344,9 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
     const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;
     return bytes / static_cast<double>(place.rate.count());
   };
-  double most_inside = 0, most_port = 0;
+  double max_inside = 0, most_port = 0;
   for (const Place& place : places_) {
-    double* const most = place.part == Part::kInside ? &most_inside
+    double* const most = place.part == Part::kInside ? &max_inside
                          : place.part == Part::kPort ? &most_port
                                                      : nullptr;
     if (most) *most = std::max(*most, modelled(place, load_of(place, time)));
@@ -363,7 +363,7 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
     const Time least = min_of(place, load);
     switch (place.part) {
       case Part::kInside:
-        use.busy = part_of_time(time.links, core::part_of(modelled(place, load), most_inside));
+        use.busy = part_of_time(time.links, core::part_of(modelled(place, load), max_inside));
         if (!nvlink) use.busy += transfer_time(whole_bytes(load.far), place.rate);
         break;
       case Part::kPort:

@@ -1,16 +1,16 @@
 #pragma once
 
-// The links that a collective of NCCL's uses, and the bytes on each of them.
+// The links that a collective of NCCL uses, and the bytes on each of them.
 //
-// The time model (core/nccl/time) gives the number of bytes that leave the busiest GPU for others
-// of its node, and the busiest node. The links that they cross follow from the routes in the
-// machine files: along the rings of NCCL's channels and, for sends and receives, from every sender
-// to every receiver. Two kinds of routes are specific to NCCL:
-// - PXN: a message to a GPU of another node goes over NVLink to the GPU next to the network card on
-//   the receiver's rail, and leaves by that card.
-// - NVB: a message between two GPUs of a node without a common NVLink goes through the memory of a
-//   GPU that has an NVLink to both.
-// The bytes give a lower bound: a collective takes at least the transfer time of its busiest link.
+// The time model (core/nccl/time) gives two numbers: the bytes that the busiest GPU sends to other
+// GPUs of its node, and the bytes that leave the busiest node. The links that these bytes cross
+// follow from the routes in the machine files: along the rings of NCCL's channels or, for sends and
+// receives, from every sender to every receiver. Two kinds of routes are specific to NCCL:
+// - PXN: a message to a GPU of another node first goes over NVLink to the GPU that is next to the
+//   network card on the receiver's rail, and leaves the node through that card.
+// - NVB: a message between two GPUs of a node that share no NVLink goes through the memory of a GPU
+//   that has NVLinks to both. The bytes also give a lower bound: a collective takes at least the
+//   transfer time of its busiest link.
 
 #include <cstdint>
 #include <memory>
@@ -26,25 +26,25 @@ namespace tutti::core {
 
 class NcclLinks {
  public:
-  /// `group`: the collective's own, or another that executes the same collective. REQUIRES:
-  /// collective.nccl is set.
+  /// Finds the links of a collective. `group` is the collective's own group, or another group that
+  /// executes the same collective. REQUIRES: collective.nccl is set.
   NcclLinks(const Collective& collective, const Group& group, const PathBook& paths);
 
-  /// Returns the use of each resource by the collective's data if it takes the time `time`. A GPU's
-  /// links and the cards are busy in proportion to the busiest of them, which is busy for the time
-  /// that the model gives, but at least for the transfer time of their bytes; links in between are
-  /// busy for the transfer time of their bytes.
+  /// Returns the use of each resource if the collective takes the time `time`. The busiest link of
+  /// a GPU, and the busiest card, are busy for the time that the model gives; the other links of
+  /// GPUs and the other cards are busy in proportion to their load, but at least for the transfer
+  /// time of their bytes. All other links are busy for the transfer time of their bytes.
   [[nodiscard]] std::vector<LinkUse> uses(const nccl::CollectiveTime& time) const;
 
-  /// The busiest link, and the least time in which it can carry its bytes.
+  /// The busiest link, and the minimum time in which it can carry its bytes.
   struct Busiest {
     Time least;
     LinkId link = -1;
-    bool of_device =
-        false;  ///< a GPU's own link, or a card's port, for which the time model has parameters
+    bool of_device = false;  ///< true for a GPU's own link or a card's port, for which the time
+                             ///< model has parameters
   };
-  /// Returns the busiest of the links inside nodes and the cards' ports; links between the ports of
-  /// a fabric are ignored.
+  /// Returns the busiest of the links inside nodes and of the cards' ports. Links between the
+  /// switches of a fabric are ignored.
   [[nodiscard]] Busiest busiest(const nccl::CollectiveTime& time) const;
 
   /// The kind of link between the GPUs of a worker.
@@ -78,40 +78,40 @@ class NcclLinks {
 
   std::vector<Place> places_;
   LinkKind inside_ = LinkKind::kPcie;
-  double most_of_gpu_ = 0;  ///< largest number of elements that a rank sends to, or receives from,
-                            ///< others of its worker
-  double most_of_worker_ = 0;  ///< largest number of elements that a worker sends to, or receives
-                               ///< from, others
+  double most_of_gpu_ = 0;  ///< maximum number of elements that a rank sends to, or receives from,
+                            ///< other ranks of its worker
+  /// The maximum number of elements that a worker sends to, or receives from, other workers.
+  double most_of_worker_ = 0;
 };
 
 /// Returns the number of rings that represent the routes of a collective that NCCL executes by
-/// `choice` between `gpus` of every worker: one per channel, each of which leaves a node by one
-/// network card. nullopt: all rings of the machine's file. If the file has none, or data does not
-/// use channels (NVLS, a network that reduces), one ring leaves from every GPU.
+/// `choice` between `gpus` GPUs of every worker. If data follows channels (rings, trees), there is
+/// one ring per channel, which leaves a node through one network card. nullopt: all rings of the
+/// machine's file. If the file has no rings, and data does not follow channels (NVLS, networks that
+/// reduce, sends), there is one ring per GPU.
 std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
                                     const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers);
 
-/// The lower bound of one kind of collective on identical machines, for any number of them: the
-/// bytes on links are proportional to the figures of the time model, so the loads of two machines
-/// suffice.
+/// The lower bound of one kind of collective on any number of identical machines. Two machines
+/// suffice to compute the bytes on links, because these are proportional to the bytes that the time
+/// model gives.
 class NcclLinkBound {
  public:
-  /// `network`: the network between the machines, if known. REQUIRES: every machine is one node to
-  /// NCCL.
+  /// Computes the loads. `network` is the network between the machines, if it is known. REQUIRES:
+  /// NCCL treats every machine as one node.
   NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
                 const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind,
                 Rank root);
 
-  /// Raises the collective's time to the bound. It must be of the given kind, between the given
-  /// ranks.
+  /// Raises `time` to the bound if it is lower. REQUIRES: `time` is that of a collective of this
+  /// kind on these ranks.
   void apply(nccl::CollectiveTime& time) const;
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks>
-      by_channels_;  ///< for algorithms with rings and trees, and for sends
-  std::shared_ptr<const NcclLinks> by_heads_;  ///< for NVLS, and for networks that reduce
+  std::shared_ptr<const NcclLinks> by_channels_;  ///< for rings, trees and sends
+  std::shared_ptr<const NcclLinks> by_heads_;     ///< for NVLS and networks that reduce
 };
 
 }  // namespace tutti::core

@@ -63,7 +63,7 @@ RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy,
     channels.resize(static_cast<std::size_t>(worthwhile));
   RingOptions options;
   options.lanes = std::move(channels);
-  options.most_elements_per_message = std::max<std::int64_t>(1, kRingSlice / size_of(type));
+  options.max_elements_per_message = std::max<std::int64_t>(1, kRingSlice / size_of(type));
   options.credits = kRingCredits;
   options.engine = Engine::kKernel;
   return options;

@@ -1,7 +1,7 @@
 #pragma once
 
-// NCCL as rings over its channels, with the parameters of NCCL 2.28.9 for the Simple protocol. The
-// simulator (with run { nccl: RINGS }) and real runs use them.
+// NCCL's collectives as rings over its channels, with the parameters of NCCL 2.28.9 for the Simple
+// protocol. The simulator (with run { nccl: RINGS }) and real runs use these rings.
 // SOURCE: NVIDIA/nccl src/include/device.h, src/enqueue.cc. A connection's buffer of 4 MiB has 8
 // slots; a ring slice is 2 slots, a broadcast chunk 1.
 
@@ -18,24 +18,24 @@ namespace tutti::core {
 inline constexpr Bytes kNcclBroadcastChunk{512 << 10};
 inline constexpr int kNcclBroadcastCredits = 8;
 
-/// Returns the replicas of a worker in index order, rotated by `by`.
+/// Returns the ring through the replicas of a worker in index order, starting at replica `by`.
 RingPath rotated_path(std::int32_t per_worker, std::int32_t by);
 
-/// Returns the channels for which the machine's file has rings, if all GPUs of every worker take
-/// part; else none. NCCL searches rings, and then uses each a second time: the first channels are
-/// one of every ring, so that even a few of them use several network cards.
+/// Returns the channels for which the machine's file has rings, if all GPUs of every worker
+/// participate; otherwise none. NCCL uses each ring that it has found for several channels. The
+/// first channels use one ring each, so that even a few channels use several network cards.
 /// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Duplicate ringPrev/ringNext").
 std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker,
                                           bool across_workers);
 
-/// Returns one ring per channel: those of the machine if all its GPUs take part. Otherwise ring c
+/// Returns one ring per channel: the machine's rings if all its GPUs participate. Otherwise, ring c
 /// is in index order and begins at GPU c, so that channels enter and leave workers at different
-/// GPUs, and so through different network cards.
+/// GPUs, and therefore through different network cards.
 std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
                                     std::int32_t per_worker, bool across_workers);
 
-/// Returns rings for as many of the channels as NCCL uses for the strategy's collective on
-/// `elements`, cut into slices.
+/// Returns the rings for the strategy's collective on `elements` elements, cut into slices. A small
+/// collective uses only some of the channels, as in NCCL.
 RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy, DataType type,
                        std::int64_t elements);
 

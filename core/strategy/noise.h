@@ -6,17 +6,16 @@
 
 namespace tutti::core {
 
-/// Random delays of computation, per step and replica: never negative, on average `mean`, and
-/// independent of each other.
+/// Random delays of computation, one per training step and replica. Delays are independent of each
+/// other and never negative, and their mean is `mean_ppm`.
 ///
-/// The effect of these three kinds on collectives is known: when n replicas wait for the last of
-/// them, it is late by mean · H_n (exponential; H_n = 1 + 1/2 + … + 1/n ≈ ln n), by about mean ·
-/// n^(1/tail_index) (Pareto), or by mean / probability with probability 1 - (1 - probability)^n
-/// (Bernoulli).
+/// If n replicas wait for the last of them, its expected delay is mean · H_n for exponential delays
+/// (H_n = 1 + 1/2 + … + 1/n ≈ ln n), and about mean · n^(1/tail_index) for Pareto delays. For
+/// Bernoulli delays it is late by mean / probability, with probability 1 - (1 - probability)^n.
 /// SOURCE: Agarwal, Garg, Vishnoi, "The impact of noise on the scaling of collectives: a
-/// theoretical approach", HiPC 2005. Measured straggling of cloud workers is modelled as a shifted
-/// exponential in Lee et al., "Speeding up distributed machine learning using codes", IEEE Trans.
-/// Inf. Theory 64(3), 2018.
+/// theoretical approach", HiPC 2005. Lee et al. model the measured straggling of cloud workers by a
+/// shifted exponential distribution: "Speeding up distributed machine learning using codes", IEEE
+/// Trans. Inf. Theory 64(3), 2018.
 struct Noise {
   enum class Kind : std::uint8_t { kNone, kExponential, kPareto, kBernoulli };
   Kind kind = Kind::kNone;
@@ -28,12 +27,12 @@ struct Noise {
   bool operator==(const Noise&) const = default;
 };
 
-/// The maximum ratio of a step's computation to its nominal time; the tail of the distribution is
-/// cut off there.
+/// The maximum ratio of a step's computation time to its nominal time. The tail of the distribution
+/// is cut off there.
 inline constexpr std::int64_t kMaxNoisy = 1'000;
 
-/// Returns the time that a replica computes in a step, in millionths of the nominal time: 1'000'000
-/// and more. It depends only on seed, replica and step, so not on the order of events, and is
+/// Returns a replica's computation time in a step with noise, in millionths of the nominal time: at
+/// least 1'000'000. The result depends only on the arguments, not on the order of events, and is
 /// computed with integers, so it is equal on all machines.
 std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t replica,
                         std::int32_t step);
@@ -46,8 +45,8 @@ std::uint64_t log2_fixed(std::uint64_t x);
 /// Returns 2^16 · 2^(e / 2^32), at most 2^62.
 std::uint64_t exp2_fixed(std::uint64_t e);
 
-/// Returns the time that a replica computes in a step, in millionths of the nominal time: uniformly
-/// distributed within ± `jitter_ppm`. A pure function of its arguments.
+/// Returns a replica's computation time in a step with jitter, in millionths of the nominal time:
+/// uniformly distributed within 1'000'000 ± `jitter_ppm`. The result depends only on the arguments.
 std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica,
                      std::int32_t step);
 

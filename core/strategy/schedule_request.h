@@ -11,29 +11,30 @@
 
 namespace tutti::core {
 
-/// The input from which a schedule is made: a strategy's collective on some elements, over all
-/// replicas of a cluster or over a group of them.
+/// The input of the functions that make schedules: a strategy's collective on a number of elements,
+/// over all replicas of a cluster or over a group of them.
 struct ScheduleRequest {
   const Cluster& cluster;
   const Strategy& strategy;
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 0;  ///< number of elements, padded if the algorithm pads
+  std::int64_t elements = 0;  ///< number of elements, including padding
   int index = 0;              ///< index of the pack
   std::int32_t replicas = 1;
   std::int32_t per_worker = 1;
-  bool hosts = false;  ///< the workers' hosts are ranks after the replicas
+  bool hosts = false;  ///< true if the workers' hosts are ranks, after the replicas
 
   [[nodiscard]] std::int32_t workers() const { return replicas / per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas + (hosts ? workers() : 0); }
   [[nodiscard]] std::int64_t elements_in(Bytes bytes) const {
     return std::max<std::int64_t>(1, bytes / size_of(type));
   }
-  /// The engine that moves and reduces data on the replicas outside of NCCL.
+  /// Returns the engine that moves and reduces data on the replicas, except in NCCL.
   [[nodiscard]] Engine engine() const {
     return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine
                                                                    : Engine::kCpu;
   }
-  /// The distance of inputs after their places if the collective is out of place; else 0.
+  /// Returns the distance in elements from an input's place to the input, if the collective is out
+  /// of place; otherwise 0.
   [[nodiscard]] std::int64_t shift() const { return strategy.out_of_place ? elements : 0; }
   [[nodiscard]] Contract contract() const {
     return Contract::of(strategy.collective, replicas, elements, strategy.root,

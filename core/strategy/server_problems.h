@@ -6,8 +6,7 @@
 
 namespace tutti::core {
 
-/// Returns the problems that prevent variables on servers in this cluster: texts with fields, like
-/// problems_of().
+/// Returns the problems that prevent this cluster from storing variables on servers.
 std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const Cluster& cluster);
 
 }  // namespace tutti::core

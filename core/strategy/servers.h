@@ -11,14 +11,14 @@
 
 namespace tutti::core {
 
-/// The placement of variables on devices; in creation order, with ties decided in favour of the
-/// first device.
+/// The rule that places variables on devices. Variables are placed in creation order; of several
+/// equally suitable devices, the first is used.
 enum class Placement : std::uint8_t {
-  kRoundRobin,   ///< each variable on the next device in turn
+  kRoundRobin,   ///< each variable on the next device, cyclically
   kGreedyBytes,  ///< on the device with the fewest bytes so far
   kMinElements,  ///< on the device with the fewest elements so far
-  kByHash,  ///< each part by the hash of its key (core/framework/byteps/keys.h); not supported by
-            ///< place()
+  kByHash,  ///< each partition by the hash of its key (core/framework/byteps/keys.h); place() does
+            ///< not support this
 };
 std::string_view to_string(Placement placement);
 
@@ -26,68 +26,71 @@ std::string_view to_string(Placement placement);
 struct Placed {
   std::int64_t elements = 0;
   Bytes bytes;
-  bool pinned = false;  ///< the variable is already placed on another device, and is skipped
+  /// True if the variable is already placed on another device; it is then skipped.
+  bool pinned = false;
 };
 
-/// Returns the device of each variable, from 0; -1 for pinned ones. Cost: `places` for each
-/// variable.
+/// Returns the index of each variable's device; -1 for pinned variables. `places` is the number of
+/// devices. Cost: proportional to variables times devices.
 /// SOURCE: tensorflow/python/training/device_setter.py, _RoundRobinStrategy;
 /// tensorflow/contrib/training/device_setter.py, GreedyLoadBalancingStrategy; tensorflow/benchmarks
 /// variable_mgr_util.py, ParamServerDeviceSetter.
 std::vector<int> place(const std::vector<Placed>& variables, int places, Placement placement);
 
-/// Variables that are stored on one device each, which adds up their gradients.
+/// The devices that store variables. Each variable is stored on one device, which also sums its
+/// gradients.
 struct Servers {
   enum class On : std::uint8_t {
-    kHosts,     ///< the CPUs of workers `first` … `first` + `count` - 1
-    kReplicas,  ///< the replicas of the only worker
+    kHosts,     ///< CPUs of the workers `first` … `first` + `count` - 1
+    kReplicas,  ///< replicas of the only worker
   };
   On on = On::kHosts;
   std::int64_t first = 0;
   int count = 1;
   Placement placement = Placement::kRoundRobin;
 
-  /// The device of every worker through which gradients and variables are sent.
+  /// The device of each worker through which all gradients (push) or variables (pull) of the worker
+  /// are sent.
   enum class Relay : std::uint8_t {
     kNone,           ///< every replica communicates separately
     kHost,           ///< the worker's CPU
-    kReplicaInTurn,  ///< replica i mod G for variable i, with G replicas in a worker
-    kByLoad,  ///< the CPU for fewer than 65536 elements, otherwise the replica with the fewest
-              ///< elements so far
+    kReplicaInTurn,  ///< replica i mod G for variable i, if a worker has G replicas
+    kByLoad,  ///< the CPU for variables of fewer than 65536 elements; otherwise the replica with
+              ///< the fewest elements so far
   };
   Relay push = Relay::kNone;
   Relay pull = Relay::kNone;
 
-  /// True: replicas read the variables when their next step begins. False: they hold copies that
-  /// are updated at once.
+  /// True: replicas read the variables when their next step begins. False: replicas hold copies,
+  /// which are updated immediately.
   bool reads = true;
-  /// True: the device that adds up gradients updates the variable. False: every replica updates its
-  /// own copy.
+  /// True: the device that sums the gradients updates the variable. False: every replica updates
+  /// its own copy.
   bool updates = true;
-  /// Workers do not wait for each other (asynchronous training).
+  /// True if workers do not wait for each other (asynchronous training).
   bool asynchronous = false;
 };
 
 /// TensorFlow's HierarchicalCopyAllReduce.
 struct HierarchicalCopy {
-  /// The devices that add up pack i: device i mod n, and the corresponding one of the other half.
+  /// The rule that selects the two devices that sum a pack, one per group (copy_roots()).
   enum class Topology : std::uint8_t { kDgx1, kGcpV100 };
   Topology topology = Topology::kDgx1;
-  bool drops_odd = false;  ///< drops an odd device, as TensorFlow does; otherwise the device
-                           ///< belongs to the second group
+  bool drops_odd = false;  ///< true if the gradients of an odd device are dropped, as in
+                           ///< TensorFlow; otherwise the device belongs to the second group
 };
 
-/// The two devices that add up pack `index`, and the size of the first group.
+/// The two devices that sum a pack, and the size of the first group.
 struct CopyRoots {
-  int first = 0;   ///< device of the final sum
-  int second = 0;  ///< device of the other group's sum
-  int group = 1;   ///< devices 0 … group - 1 are the first group, regardless of which root it
-                   ///< contains
+  int first = 0;   ///< device that computes the final sum
+  int second = 0;  ///< device that sums the other group
+  int group = 1;   ///< size of the first group, which consists of devices 0 … group - 1 and may
+                   ///< contain either root
 };
-/// Returns the roots of a pack. REQUIRES: at least 2 devices; 8 with kGcpV100.
+/// Returns the roots of pack `index`. REQUIRES: at least 2 devices; 8 with kGcpV100.
 CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int64_t index);
 
-/// Describes servers: "on the CPUs of workers 2 to 3, greedy by bytes".
+/// Returns a description of the servers: "on the CPUs of workers 2 to 3, greedy by bytes".
 std::string describe(const Servers& servers);
 
 }  // namespace tutti::core

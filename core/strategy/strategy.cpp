@@ -26,13 +26,13 @@ void Strategy::take(AlgorithmChoice which) {
   merging = usual.merging;
   launch = usual.launch;
   waits_for_workers = usual.waits_for_workers;
-  if (!staging_asked) staging = usual.staging;
+  if (!requested_staging) staging = usual.staging;
   apply_overrides();
 }
 
 void Strategy::apply_overrides() {
-  merging = merging_asked.value_or(merging);
-  launch = launch_asked.value_or(launch);
+  merging = requested_merging.value_or(merging);
+  launch = requested_launch.value_or(launch);
 }
 
 namespace {
@@ -161,7 +161,7 @@ class Requirements {
   }
 
   void check_staging() {
-    if (strategy_.staging == Staging::kDirect || !strategy_.staging_asked || !all_gpus_ ||
+    if (strategy_.staging == Staging::kDirect || !strategy_.requested_staging || !all_gpus_ ||
         all_cpus_)
       return;
     problem("staging",

@@ -22,55 +22,57 @@
 
 namespace tutti::core {
 
-/// The way in which gradients are merged into one buffer (core/proto/scenario.proto,
+/// The method by which gradients are merged into one buffer (core/proto/scenario.proto,
 /// Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
-/// The order of serial launches: the order in which packs are handed over, or descending instance
-/// keys.
+/// The order of serial launches: the order of the plan's packs (kAsHandedOver), or by descending
+/// instance keys (kDescendingKeys). kByPacking means the former if bytes_per_pack or num_packs is
+/// set, otherwise the latter.
 enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
-/// A problem that prevents a strategy from running: a text with the field (before the colon) and
-/// the remedy.
+/// A problem that prevents a strategy from running: the field at fault, and a text with the remedy.
 struct StrategyProblem {
   std::string field;
   std::string text;
   ProblemCode code = ProblemCode::kConflict;
 };
 
-/// A strategy's handling of sparse gradients, if it does not simply gather rows by its algorithm.
+/// A strategy's rules for sparse gradients. By default, the strategy's algorithm gathers the rows.
 struct SparseRules {
-  std::optional<StrategyProblem> refused;  ///< set if sparse gradients are not supported
+  /// Set if the strategy does not support sparse gradients.
+  std::optional<StrategyProblem> refused;
   std::optional<StrategyProblem>
-      refused_if_rows_differ;  ///< set if all replicas must have the same number of rows
-  bool on_servers = true;      ///< gradients of variables on servers may be sparse
-  bool over_first_device =
-      false;  ///< each gradient is gathered on the first device, and copied from there to all
-  std::optional<AlgorithmChoice> gathered_by;  ///< algorithm that gathers them, independent of the
-                                               ///< algorithm for dense gradients
-  bool lengths_first = false;                  ///< replicas first exchange their numbers of rows
-  std::string whole_if_rows_differ;  ///< the component that reduces the gradient as a dense one if
-                                     ///< rows differ; "": rows are gathered
+      refused_if_rows_differ;      ///< set if all replicas must have the same number of rows
+  bool on_servers = true;          ///< true if gradients of variables on servers may be sparse
+  bool over_first_device = false;  ///< true if each gradient is gathered on the first device and
+                                   ///< copied from there to all devices
+  /// The algorithm that gathers rows, if it is not the algorithm of dense gradients.
+  std::optional<AlgorithmChoice> gathered_by;
+  bool lengths_first = false;  ///< true if replicas first exchange their numbers of rows
+  /// The component that reduces a gradient as a dense one if replicas have different numbers of
+  /// rows; "": rows are gathered.
+  std::string whole_if_rows_differ;
   bool after_last_pack =
-      false;  ///< serial launches: sparse gradients come after the last dense pack
-  bool indices_beside_values = false;  ///< concurrent launches: indices do not wait for values
+      false;  ///< true if serial launches put sparse gradients after the last dense pack
+  /// True if concurrent launches gather indices without waiting for values.
+  bool indices_beside_values = false;
 };
 
-/// The aggregation of per-replica variables for a checkpoint.
+/// A strategy's rules for aggregating per-replica variables before a checkpoint.
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
-  bool on_cpu = false;                ///< variables are copied to the worker's CPU and added up
-                                      ///< there
-  std::optional<AlgorithmChoice> by;  ///< algorithm that sums them, independent of the algorithm
-                                      ///< for gradients
+  bool on_cpu = false;  ///< true if variables are copied to the worker's CPU and summed there
+  /// The algorithm that sums variables, if it is not the algorithm of gradients.
+  std::optional<AlgorithmChoice> by;
 };
 
 class Framework;
 class AlgorithmText;
 class CustomAlgorithm;
 
-/// An algorithm that a file describes.
+/// An algorithm that is described in a file.
 struct CustomChoice {
   std::string file;  ///< file name in the scenario
   std::string path;  ///< path where the file was found
@@ -82,8 +84,8 @@ struct CustomChoice {
 
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
-  /// If the strategy has a spec: the algorithm of its last entry, which takes the largest
-  /// gradients.
+  /// The algorithm. If the strategy has a spec, this is the algorithm of the spec's last entry,
+  /// which takes the largest gradients.
   AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
   std::optional<CustomChoice> custom;  ///< only for algorithm kCustom
@@ -97,25 +99,26 @@ struct Strategy {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
-  bool agg_small_grads_exact_group = false;  ///< if false, groups hold up to two more gradients
+  /// True: a pack holds at most agg_small_grads_max_group gradients. False: up to two more.
+  bool agg_small_grads_exact_group = false;
   int all_reduce_merge_scope = 1;
-  bool merge_scope_asked = false;
-  int chunks_by_count = 0;  ///< number of packs with equal numbers of gradients, the last created
-                            ///< first (TensorFlow 2.1); 0: unused
-  bool pad_packs = false;   ///< pads packs to a size that can be cut evenly
+  bool requested_merge_scope = false;
+  int chunks_by_count = 0;  ///< number of packs with equal numbers of gradients, in reverse order
+                            ///< of creation (TensorFlow 2.1); 0: unused
+  bool pad_packs = false;   ///< true if packs are padded to a size that can be cut evenly
   TfRuntime tf_runtime;     ///< only for tf_ring
   std::shared_ptr<const Framework>
-      framework;  ///< the framework that chose these settings, if any (core/framework)
-  std::optional<Servers> servers;  ///< the devices that store variables, unless every replica
-                                   ///< stores them
-  /// Only for reduction_to_one_device: the rank that adds; nullopt: the first worker's CPU.
+      framework;  ///< framework that determined these settings (core/framework); null: none
+  /// The devices that store variables; nullopt: every replica stores them.
+  std::optional<Servers> servers;
+  /// Only for reduction_to_one_device: the rank that sums. nullopt: the first worker's CPU sums.
   std::optional<Rank> reduce_to = Rank{0};
   HierarchicalCopy hierarchical_copy;  ///< only for hierarchical_copy
-  bool independent = false;  ///< every replica keeps its gradients to itself; nothing is reduced
-  std::string distribution_name;  ///< for display: the distribution that holds variables,
-                                  ///< "MirroredStrategy (NcclAllReduce)"
-  std::string reduced_by;         ///< for display: the reducer, "CollectiveAllReduce TF_2_4,
-                                  ///< implementation NCCL"; or ""
+  bool independent = false;            ///< true if gradients are never reduced
+  std::string distribution_name;  ///< for display: the distribution strategy, "MirroredStrategy
+                                  ///< (NcclAllReduce)"
+  std::string reduced_by;         ///< for display: the component that reduces, "CollectiveAllReduce
+                                  ///< TF_2_4, implementation NCCL"; may be ""
   SparseRules sparse;
   CheckpointRules checkpoint;
 
@@ -124,34 +127,36 @@ struct Strategy {
   Reduction reduction = Reduction::kSum;
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
-  bool staging_asked = false;  ///< staging was set explicitly; otherwise it is the algorithm's
-                               ///< default
-  std::optional<Launch> launch_asked;
-  std::optional<Merging> merging_asked;
-  std::optional<Update> update_asked;
-  /// nccl/…: the stage across workers waits until NCCL is done on every GPU of its worker, as with
-  /// TensorFlow's control edges, not only on the first GPU.
+  /// True if staging was set explicitly; otherwise it is the algorithm's default.
+  bool requested_staging = false;
+  std::optional<Launch> requested_launch;
+  std::optional<Merging> requested_merging;
+  std::optional<Update> requested_update;
+  /// For nccl/…: true if the stage across workers waits until NCCL is complete on every GPU of its
+  /// worker, as with TensorFlow's control edges; otherwise it waits only for the first GPU.
   bool waits_for_workers = false;
   Time launch_overhead;
-  bool launch_overhead_asked = false;
+  bool requested_launch_overhead = false;
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
-  bool instance_keys = false;  ///< packs have instance keys in any launch order (collective_keys.h)
-  std::optional<Time> timeout;   ///< the timeout of each of a collective's two timers
-  Notes notes;                   ///< notes for readers of the plan that explain it
-  std::string reduce_to_device;  ///< as written in the scenario; lowered to reduce_to
-  /// The fields above that were set by options of a framework, and where those are written:
-  /// "num_packs" → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the fields are
-  /// reported there.
+  /// True if packs have instance keys whatever the launch order (collective_keys.h).
+  bool instance_keys = false;
+  std::optional<Time> timeout;   ///< timeout of both timers of a collective
+  Notes notes;                   ///< explanations for readers of the plan
+  std::string reduce_to_device;  ///< device name in the scenario, from which reduce_to is computed
+  /// Maps the name of a field above to the framework's option that has set it: "num_packs" →
+  /// "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the field are reported at the
+  /// option.
   std::map<std::string, std::string> written_as;
 
-  /// Returns TensorFlow's defaults for an algorithm: NCCL's collectives are serialised and read GPU
-  /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
+  /// Returns a strategy with an algorithm and its defaults, which are those of TensorFlow: NCCL's
+  /// collectives are serialised and read GPU memory directly; ring and nccl are CollectiveReduce
+  /// ops, which the ScopedAllocator merges.
   static Strategy for_algorithm(AlgorithmChoice algorithm);
-  /// Sets the algorithm with its defaults, except for settings that were requested explicitly.
+  /// Sets the algorithm and its defaults, except for settings that were set explicitly.
   void take(AlgorithmChoice algorithm);
-  /// Applies the requested merging and launches, if any.
+  /// Applies the merging and the launch that were set explicitly, if any.
   void apply_overrides();
 };
 

@@ -14,31 +14,32 @@ namespace tutti::core {
 
 /// The settings of TensorFlow's collective runtime (strategy { tf_ring { … } }).
 struct TfRuntime {
-  std::vector<std::int32_t> subdiv_offsets;  ///< one ring per offset; empty: one ring, or the
-                                             ///< number that the next field gives
+  std::vector<std::int32_t> subdiv_offsets;  ///< offsets of the rings; empty: one ring, or the
+                                             ///< number that max_subdivs_per_device determines
   std::optional<int> max_subdivs_per_device;
-  Bytes align{64};            ///< alignment of chunks
-  bool tasks_by_name = true;  ///< tasks are ordered by name, so task 10 comes before task 2
+  Bytes align{64};  ///< alignment of chunks
+  /// True if tasks are ordered by name, so that task 10 comes before task 2.
+  bool tasks_by_name = true;
   std::string gpu_ring_order;
 };
 
-/// Returns the devices of a task in the order in which TensorFlow's rings visit them. GPUs
-/// advertise a link of strength 1 to each GPU whose memory they can access, which here means that
-/// no CPU is on the route; CPUs advertise none.
+/// Returns the devices of a task in the order in which TensorFlow's rings visit them. A GPU
+/// advertises a link of strength 1 to each GPU whose memory it can access; here, that is every GPU
+/// to which a route without a CPU leads. CPUs advertise no links.
 /// SOURCE: tensorflow/core/common_runtime/gpu/gpu_device.cc (GetInterconnectMaps),
 /// collective_param_resolver_local.cc.
 std::vector<std::int32_t> device_order(const Machine& machine, int replicas,
                                        const std::string& gpu_ring_order);
 
-/// True if all workers' machines have their devices in the same order. If not, Tutti orders them by
-/// name.
+/// True if the devices of all workers' machines have the same order. If not, Tutti orders devices
+/// by name.
 bool same_device_order(const Cluster& cluster, const TfRuntime& runtime);
 
-/// Returns the order in which the runtime arranges the replicas of the cluster.
+/// Returns the runtime's order of the cluster's replicas.
 TaskOrder task_order(const Cluster& cluster, const TfRuntime& runtime);
 
-/// Returns the rings of a reduction of `bytes`. `shards`: 2 is tf_cnn_benchmarks' collective#2, a
-/// second ring in the opposite direction that starts at an offset of half of the worker's devices.
+/// Returns the rings of a reduction of `bytes`. `shards` = 2 means tf_cnn_benchmarks' collective#2:
+/// a second ring in the opposite direction, shifted by half of a worker's devices.
 std::vector<Subdivision> subdivisions(const Cluster& cluster, const TfRuntime& runtime, int shards,
                                       Bytes bytes);
 

@@ -1,25 +1,26 @@
 #pragma once
 
-// Switches removed from a fabric without loss.
+// Replaces the switches of a fabric by direct links between ranks, without loss of bandwidth.
 //
-// A switch cannot copy data, so that a tree passes through it from one link in to one link out. One
-// unit on a link u → w into switch w and one unit on a link w → t out of it are taken away, and one
-// unit is added to a direct link u → t. This is called splitting off. Doing so narrows two kinds of
-// cuts: those with u and t inside and w outside, and those with w inside and u and t outside. The
-// others keep their capacity. For every link into a switch there is some link out of it with which
-// it can be split off without making a cut too narrow, as long as links in and out of every node
-// have the same total. So all switches disappear one after the other, and what is left are links
-// between ranks over which just as much can be sent.
+// A switch cannot copy data, so a tree passes through a switch from one link in to one link out.
+// "Splitting off" takes one unit of capacity from a link u → w into switch w and one unit from a
+// link w → t out of it, and adds one unit to a direct link u → t. Splitting off narrows two kinds
+// of cuts: those with u and t inside and w outside, and those with w inside and u and t outside.
+// All other cuts keep their capacity. Suppose that for every node, the links in and the links out
+// have the same total capacity. Then for every link into a switch, there is a link out of the
+// switch such that splitting off this pair makes no cut too narrow. So all switches can be removed
+// one after the other. The remaining links between ranks can carry as much as the original fabric.
 //
-// The cuts are watched by their flows. For every rank v there is a flow by which all contributions
-// reach v; no cut is too narrow while these flows exist. Splitting γ units off moves what passes
-// u → w → t over to u → t, and what is more than fits is sent another way. If d units of some flow
-// find none, exactly γ - d can be split off.
+// Flows show whether a cut is too narrow: for every rank v, a flow is kept by which all
+// contributions reach v. No cut is too narrow as long as all these flows exist. When γ units are
+// split off, the part of a flow that passes u → w → t moves to u → t, and the excess over the
+// capacities is rerouted. If d units of some flow cannot be rerouted, exactly γ - d units can be
+// split off.
 //
-// Messages between two ranks of a cluster take one fixed route. Links are therefore first split
-// off along routes that exist: a path that has grown together must be a piece of some route. The
-// remaining units are split off regardless and counted: these units travel over other links than
-// planned here.
+// In a cluster, messages between two ranks take one fixed route. Therefore links are first split
+// off only along existing routes: the merged path must be a piece of some route. The remaining
+// units are split off without this condition, and are counted in RankGraph::off_route, because
+// their messages will use other links than planned here.
 // SOURCE: Bang-Jensen, Frank, Jackson, "Preserving and increasing local edge-connectivity in mixed
 // graphs", SIAM J. Discrete Math. 1995; its use for switches: arXiv 2402.06787, section 5.2.
 
@@ -43,17 +44,19 @@ struct RankLink {
 
 struct RankGraph {
   int ranks = 0;
-  std::vector<RankLink> links;  ///< at most one link for each pair, sorted; capacities are above 0
+  std::vector<RankLink> links;  ///< sorted, at most one link for each pair of ranks; capacities are
+                                ///< above 0
   std::int64_t off_route = 0;   ///< number of units whose messages use other links than planned
 };
 
-/// Replaces the switches of `graph`, whose links have room for `capacities` trees, by links between
-/// ranks. Each rank contributes `trees` times its number. nullopt if `go_on` said so, or if a cut
-/// would become too narrow, which happens only if some node has more capacity in than out.
-/// `attempt`: other numbers visit links and switches in other orders; one of them may leave fewer
-/// units off their routes.
+/// Replaces the switches of `graph` by links between ranks. `capacities` has the number of trees
+/// that each link can carry; each rank is the root of `trees` trees for each of its parts
+/// (`contributions`). Returns nullopt if `go_on` returns false, or if a cut would become too
+/// narrow, which happens only if some node has more incoming than outgoing capacity. `attempt`
+/// selects the order in which links and switches are visited; some orders leave fewer units off
+/// their routes.
 /// REQUIRES: carries(graph, capacities, contributions, trees).
-/// Cost: a few searches for each rank and each pair of links of a switch that is tried.
+/// Cost: a few graph searches for each rank and each pair of links that is tried.
 std::optional<RankGraph> without_switches(const FabricGraph& graph,
                                           const std::vector<std::int64_t>& capacities,
                                           const Contributions& contributions, std::int64_t trees,

@@ -1,18 +1,19 @@
 #pragma once
 
-// Few rounds for small messages: exchanges in groups.
+// Exchanges: collectives in few rounds, for small messages.
 //
-// Number the ranks in mixed radix: with radices 8 and 4, rank 13 of 32 has the digits 5 and 1.
-// In the round of a radix, ranks that differ in that digit alone exchange everything they hold, all
-// with all. After a round for each radix everybody has everything. All radices 2 is recursive
-// doubling; one radix for all ranks is a single round in which everybody sends to everybody. In
-// between, a radix as large as a node has GPUs makes one cheap round inside nodes, and the others
-// cross the network. All ranks do the same, so that the search over ordered factorizations of the
-// number of ranks (16 for 32 ranks, 64 for 128) covers all of them at once.
+// Ranks are numbered in mixed radix: with radices 8 and 4, rank 13 of 32 has the digits 5 and 1.
+// Each radix has a round, in which ranks that differ only in this digit exchange all data that they
+// have, each with each. After all rounds, every rank has all data. If all radices are 2, the
+// exchange is recursive doubling. With a single radix, there is one round in which every rank sends
+// to every other rank. If the first radix is the number of GPUs of a node, there is one cheap round
+// inside nodes, and the other rounds cross the network. All ranks do the same, so the candidates
+// are the ordered factorizations of the number of ranks (16 for 32 ranks, 64 for 128).
 //
-// An all-gather goes from the inner radix to the outer: what a rank holds is always one range of
-// blocks. A reduce-scatter goes the other way. An all-reduce does one after the other, or, with a
-// buffer so small that only rounds count, exchanges whole buffers in every round.
+// An all-gather goes from the innermost radix to the outermost, so that a rank's data is always one
+// contiguous range of blocks. A reduce-scatter goes in the reverse order. An all-reduce is a
+// reduce-scatter followed by an all-gather. If the buffer is so small that only the number of
+// rounds matters, the all-reduce exchanges whole buffers in every round.
 
 #include <optional>
 #include <vector>
@@ -24,26 +25,28 @@
 namespace tutti::core::synthesis {
 
 struct Exchange {
-  std::vector<int> radices;  ///< radices from the innermost to the outermost; their product is the
-                             ///< number of ranks
-  bool whole_buffers = false;  ///< all-reduce only: every round exchanges and adds the whole buffer
+  std::vector<int> radices;    ///< from the innermost to the outermost; their product is the number
+                               ///< of ranks
+  bool whole_buffers = false;  ///< true: every round exchanges and adds whole buffers (all-reduce
+                               ///< only)
 
   bool operator==(const Exchange&) const = default;
 };
 
-/// True for the collectives that exchanges do: all-gather, reduce-scatter and all-reduce.
+/// True for the collectives that exchanges support: all-gather, reduce-scatter and all-reduce.
 bool has_exchanges(CollectiveKind kind);
 
-/// Returns all exchanges between this number of ranks. Cost: their number, at most some thousand.
+/// Returns all exchanges for a number of ranks, at most some thousand.
 std::vector<Exchange> exchanges_of(int ranks, CollectiveKind kind);
 
-/// An estimate of the time: per round the longest latency, and what the slowest route carries.
-/// kNever if two ranks would have to exchange something and have no route.
+/// Estimates the time of an exchange as the sum over its rounds. The time of a round is its longest
+/// latency plus the transfer time on its slowest route. Returns kNever if two ranks that exchange
+/// data have no route.
 Time estimate(const Exchange& exchange, CollectiveKind kind, const FabricGraph& graph, Bytes bytes);
 
 std::string text_of(const Exchange& exchange, CollectiveKind kind, const TextOptions& options);
 
-/// "8 × 4".
+/// Describes an exchange by its radices: "8 × 4".
 std::string describe(const Exchange& exchange);
 
 }  // namespace tutti::core::synthesis

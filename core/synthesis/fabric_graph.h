@@ -1,11 +1,11 @@
 #pragma once
 
-// The graph of a cluster's fabric for synthesis: ranks, the switches between them, and directed
-// links with capacities.
+// The graph of a cluster's fabric that synthesis works on: ranks, the switches between them, and
+// directed links with capacities.
 //
-// A DGX A100 becomes 8 ranks, 1 NVSwitch and links of 240 GB/s each way. Capacities are whole
-// numbers: bandwidths are divided by their greatest common divisor (here 240 GB/s, so that every
-// capacity is 1), which keeps all later arithmetic exact and small.
+// For example, a DGX A100 becomes 8 ranks, 1 NVSwitch, and links of 240 GB/s in each direction.
+// Capacities are integers, so that all arithmetic is exact: bandwidths are divided by their
+// greatest common divisor (here 240 GB/s, so that every capacity is 1).
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ namespace tutti::core::synthesis {
 struct FabricLink {
   int from = 0;
   int to = 0;
-  std::int64_t capacity = 0;  ///< in units of FabricGraph::unit, at least 1
+  std::int64_t capacity = 0;  ///< bandwidth in units of FabricGraph::unit, at least 1
   Time latency;
 };
 
@@ -27,14 +27,15 @@ struct FabricLink {
 /// messages (switches, CPUs, network cards and devices without a replica).
 struct FabricGraph {
   int ranks = 0;
-  std::vector<std::string> names;  ///< by node: its name, such as "w0/gpu3", "w0/nvswitch" or
+  std::vector<std::string> names;  ///< by node: name, for example "w0/gpu3", "w0/nvswitch" or
                                    ///< "leaf1"
   std::vector<FabricLink> links;
-  Bandwidth unit{1};       ///< the bandwidth of a capacity of 1
+  Bandwidth unit{1};       ///< bandwidth of a link of capacity 1
   bool rounded = false;    ///< true if bandwidths were rounded down to multiples of `unit`
-  int ranks_per_node = 1;  ///< divides `ranks`; ranks of a worker have consecutive numbers
-  /// The links on the route from rank a to rank b, at a * ranks + b. Messages between two ranks
-  /// take this route and no other. Empty if there is none; all are empty if routes are free.
+  int ranks_per_node = 1;  ///< number of ranks on each node, which divides `ranks`; ranks of a node
+                           ///< have consecutive numbers
+  /// By a * ranks + b: the links of the route from rank a to rank b, which all messages between
+  /// them take. Empty if there is no route. All routes are empty if messages may take any path.
   std::vector<std::vector<int>> routes;
 
   [[nodiscard]] int nodes() const { return static_cast<int>(names.size()); }
@@ -44,22 +45,24 @@ struct FabricGraph {
   }
   [[nodiscard]] bool has_route(int from, int to) const { return !route(from, to).empty(); }
   [[nodiscard]] Time latency(int from, int to) const;
-  /// The lowest bandwidth on the route. REQUIRES: has_route(from, to).
+  /// Returns the lowest bandwidth on the route. REQUIRES: has_route(from, to).
   [[nodiscard]] Bandwidth bandwidth(int from, int to) const;
 };
 
-/// The bandwidths of all links as capacities: divided by their greatest common divisor, or by a
-/// millionth of the largest if the quotients would be too large for exact arithmetic.
-/// REQUIRES: all are above 0; `graph.links` has as many.
+/// Sets the capacities of all links from their bandwidths. Bandwidths are divided by their greatest
+/// common divisor, or by a millionth of the largest bandwidth if the quotients would be too large
+/// for exact arithmetic.
+/// REQUIRES: all bandwidths are above 0; there is one for each link.
 void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths);
 
-/// The fabric without routes whose narrowest link has less than this capacity, and without links
-/// that no other route uses. Routes that are left out are empty.
+/// Returns the fabric without the routes whose narrowest link has less than this capacity, and
+/// without the links that no remaining route uses. Removed routes are empty.
 FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity);
-/// The capacities of the narrowest links of all routes, from low to high, each once.
+/// Returns the distinct capacities of the narrowest links of all routes, in ascending order.
 std::vector<std::int64_t> route_capacities(const FabricGraph& graph);
 
-/// The fabric with all links and routes turned round: a forest there is one for reductions here.
+/// Returns the fabric with all links and routes reversed. A forest of the reversed fabric is a
+/// forest for reductions in `graph`.
 FabricGraph reversed(const FabricGraph& graph);
 
 }  // namespace tutti::core::synthesis

@@ -6,18 +6,20 @@
 
 namespace tutti::core::synthesis {
 
-/// The largest number of ranks for which schedules are synthesized.
+/// The maximum number of ranks for which schedules are synthesized.
 inline constexpr std::int64_t kMaxRanks = 512;
 
-/// The links of a cluster that synthesis takes into account.
+/// The links of a cluster that the graph of its fabric includes.
 enum class FabricLinks {
-  kOnRoutes,  ///< only the links on the routes that messages between ranks take
-  kAll,       ///< all links of the cluster, as if data could be routed freely
+  kOnRoutes,  ///< only links on the routes of messages between ranks
+  kAll,       ///< all links of the cluster, as if messages could take any path
 };
 
-/// The fabric between the replicas of a cluster; messages are not staged in host memory.
-/// ERRORS: one rank alone; more than kMaxRanks; a rank that cannot be reached over links and ranks.
-/// Cost: that of the routes between all pairs of ranks.
+/// Returns the graph of the fabric between the replicas of a cluster. Messages are not staged in
+/// host memory.
+/// ERRORS: there is only one rank; there are more than kMaxRanks; a rank cannot be reached, even
+/// over other ranks.
+/// Cost: computing the routes between all pairs of ranks.
 Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links = FabricLinks::kOnRoutes);
 
 }  // namespace tutti::core::synthesis

@@ -1,16 +1,16 @@
 #pragma once
 
-// A forest as a text of Tutti's language for algorithms (docs/your-own-algorithm.md).
+// Writes a forest as a text in Tutti's language for algorithms (docs/your-own-algorithm.md).
 //
-// Every tree carries its own chunks, and every chunk travels in pieces, so that a rank passes the
-// first piece on while the second arrives. A tree has as many lanes as its busiest rank has
-// children: a link to the j-th child is on lane j at both ends. The lane on which a rank receives
-// also leads to its first child, so that this piece goes on without a wait; the lanes of its other
-// children wait for it.
+// Every tree carries its own chunks. Chunks are sent in pieces, so that a rank forwards the first
+// piece while the second arrives. The number of lanes of a tree is the largest number of children
+// of a rank; the edge to the j-th child is on lane j at both ends. The lane on which a rank
+// receives also sends to the rank's first child, so it forwards a piece without waiting. The lanes
+// to the other children wait for this lane.
 //
-// A reduction runs the same trees backwards. A rank adds up what its children send, one after the
-// other, and the last sum goes on to its parent. An all-reduce does both: each root sends a sum
-// down its tree once it has it.
+// A reduction uses the same trees in the reverse direction. A rank adds the data of its children
+// one after the other, and sends the sum to its parent. An all-reduce does both: each root sends a
+// sum down its tree once the sum is complete.
 
 #include <string>
 #include <vector>
@@ -23,11 +23,12 @@ namespace tutti::core::synthesis {
 struct TextOptions {
   std::string name = "synthesized";
   std::vector<std::string> remarks;  ///< comment lines at the beginning of the file
-  std::int64_t pieces = 1;           ///< the default of the file's parameter `pieces`
+  std::int64_t pieces = 1;           ///< default of the algorithm's parameter `pieces`
 };
 
-/// REQUIRES: kind is all-gather, reduce-scatter, all-reduce (each rank contributes one part),
-/// broadcast or reduce (only `root` contributes).
+/// Returns the text.
+/// REQUIRES: `kind` is all-gather, reduce-scatter or all-reduce, and each rank contributes one
+/// part; or `kind` is broadcast or reduce, and only the root contributes.
 std::string text_of(const Forest& forest, CollectiveKind kind, const TextOptions& options);
 
 }  // namespace tutti::core::synthesis

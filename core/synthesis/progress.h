@@ -4,8 +4,8 @@
 
 namespace tutti::core::synthesis {
 
-/// Called now and then during long work, with the share that is done (0 … 1). The work stops
-/// without a result if it returns false. Empty: the work goes on until it is done.
+/// Called now and then during a long computation, with the completed share (0 … 1). If it returns
+/// false, the computation stops without a result. If it is empty, the computation runs to its end.
 using GoOn = std::function<bool(double)>;
 
 }  // namespace tutti::core::synthesis

@@ -1,22 +1,25 @@
 #pragma once
 
-// Spanning trees packed into a graph of direct links.
+// Packs spanning trees into a graph of direct links.
 //
-// Every rank needs k trees that lead from it to all others, and a link may be used by as many trees
-// as its capacity. Edmonds' theorem says when that is possible: for every set S of ranks, the links
-// into S have room for the trees of all roots outside S. A tree that has grown into S already needs
-// no link into S any more. So the condition for trees that are half grown is: the links into S have
-// room for the trees that do not touch S. Trees grow link by link while it stays true.
+// Every rank needs k trees from itself to all other ranks, and the number of trees that use a link
+// is limited by the link's capacity. Edmonds' theorem says when such trees exist: for every set S
+// of ranks, the links into S must have capacity for the trees of all roots outside S. A tree that
+// already has a rank in S needs no further link into S. So the condition for partly grown trees is
+// that the links into S have capacity for the trees without a rank in S. Trees grow link by link
+// such that this condition stays true.
 //
-// Adding x → y to m copies of a tree takes m units away from all sets with y inside and x outside.
-// Sets that the tree touches already need no fewer links than before, and must have that many to
-// spare. The least spare capacity over these sets is a minimum cut: a source offers x without
-// limit, and each other tree as much as it has copies, at all of its ranks; what of that reaches y,
-// less the number of all other trees, is spare. If that is fewer than m copies, the tree divides:
-// some copies take the link, and the others grow on by themselves.
+// Adding a link x → y to m copies of a tree takes m units of capacity from all sets with y inside
+// and x outside. Sets with a rank of the tree still need the same capacity, so they must have m
+// units to spare. The smallest spare capacity of these sets is found by a minimum cut. A source
+// offers an unlimited flow at x, and for each other tree a flow of its number of copies at all its
+// ranks. The flow that reaches y, minus the number of all other trees, is the spare capacity. If
+// the spare capacity is less than m, the tree is divided: some copies take the link, and the others
+// grow separately.
 //
-// All trees grow at the same time, always by the link that reaches a rank earliest, so that trees
-// stay shallow and the last ones do not have to live with what the others left.
+// All trees grow at the same time, always by the link that reaches a rank earliest. So all trees
+// stay shallow; if trees grew one after the other, the last ones would have to use the links that
+// the others left.
 // SOURCE: Edmonds, "Edge-disjoint branchings", 1973; Schrijver, "Combinatorial Optimization",
 // section 53.3; Bérczi, Frank, "Packing arborescences", 2010; arXiv 2402.06787, section 5.3.
 
@@ -31,21 +34,21 @@
 
 namespace tutti::core::synthesis {
 
-/// So many equal trees.
+/// A spanning tree, and the number of its identical copies.
 struct SpanningTree {
   int root = 0;
   std::int64_t copies = 1;
   std::vector<int> parent;  ///< by rank; -1 for the root
-  std::vector<int> order;   ///< all ranks, each after its parent
+  std::vector<int> order;   ///< all ranks, each rank after its parent
 
   bool operator==(const SpanningTree&) const = default;
 };
 
-/// Packs `trees` times each rank's contribution of spanning trees into the graph. `cost` is the
-/// time that a tree takes for a step from one rank to another: trees with early ends are preferred.
-/// nullopt if `go_on` said so, or if the condition does not hold.
-/// Cost: a maximum flow for each link of a tree and a few for links that did not fit; the number of
-/// different trees is at most about that of ranks and links.
+/// Packs spanning trees into the graph: for each rank, `trees` times its contribution. `cost` is
+/// the time of a message from one rank to another; links that reach ranks early are preferred.
+/// Returns nullopt if `go_on` returns false, or if Edmonds' condition does not hold.
+/// Cost: a maximum flow for each link of a tree, and some for links that did not fit. The number of
+/// different trees is at most about the number of ranks and links.
 std::optional<std::vector<SpanningTree>> pack_trees(const RankGraph& graph,
                                                     const Contributions& contributions,
                                                     std::int64_t trees,

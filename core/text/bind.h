@@ -17,8 +17,8 @@ class Message;
 
 namespace tutti::core {
 
-/// Remembers where each field of a message was written.
-/// Keyed by the message's address: the message must stay where it was when it was bound.
+/// The locations in the text of each field of a message. Messages are identified by their
+/// addresses, so they must not be moved after bind().
 class SourceMap {
  public:
   explicit SourceMap(std::string file) : file_(std::move(file)) {}
@@ -31,19 +31,18 @@ class SourceMap {
     places_[{&message, field, index}] = at;
   }
 
-  /// Records that something written in the message was left out of it because it did not fit.
+  /// Records that a value in the text of the message did not fit and was left out.
   void add_misfit(const google::protobuf::Message& message) { misfits_.insert(&message); }
-  /// True if everything that was written in the message, and in the messages inside it, is in it.
-  /// Nothing is built from a message that is not whole, since it differs from what its author
-  /// wrote.
+  /// True if no value in the text of the message, or of messages inside it, was left out. Callers
+  /// build nothing from a message that is not whole, because it differs from its text.
   [[nodiscard]] bool whole(const google::protobuf::Message& message) const {
     return !misfits_.contains(&message);
   }
 
-  /// Returns the location where the message begins.
+  /// Returns the location at which the message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message) const;
-  /// Returns the location of a field's value (`index` for repeated fields); where its message
-  /// begins if it was not written.
+  /// Returns the location of a field's value; `index` is the element of a repeated field. If the
+  /// field was not written, returns the location at which its message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message, const std::string& field,
                             int index = 0) const;
   /// Returns the location that stands for the file as a whole.
@@ -59,8 +58,8 @@ class SourceMap {
 /// Returns the subject of a problem as the schema names it: "Network", or "Network.latency_us".
 std::string schema_name(const google::protobuf::Message& message, const std::string& field = "");
 
-/// Messages in fields that the schema of the enclosing message does not define; used by programs
-/// that add schemas of their own.
+/// Messages in fields that the schema of the enclosing message does not define. Used by programs
+/// that add their own schemas.
 class GuestMessages {
  public:
   GuestMessages();
@@ -68,18 +67,18 @@ class GuestMessages {
   GuestMessages& operator=(GuestMessages&&) noexcept;
   ~GuestMessages();
 
-  /// Allows messages of type `host` to have a field `field` that holds a message of the same type
-  /// as `prototype`.
+  /// Allows messages of type `host` to have a field `field`, which is a message of the same type as
+  /// `prototype`.
   void expect(const google::protobuf::Descriptor& host, const std::string& field,
               const google::protobuf::Message& prototype);
   [[nodiscard]] bool expected(const google::protobuf::Descriptor& host,
                               const std::string& field) const;
-  /// Adds a message for an expected field and returns it; null if there is one already. Its address
-  /// does not change.
+  /// Adds a message for an expected field and returns it; null if the field already has one. The
+  /// address of the message does not change.
   google::protobuf::Message* add(const std::string& field);
-  /// Returns the message that was written in `field`; null if none was.
+  /// Returns the message of `field`; null if it was not written.
   [[nodiscard]] const google::protobuf::Message* find(const std::string& field) const;
-  /// Calls `visitor` for each expected field, in the order in which they were declared.
+  /// Calls `visitor` for each expected field, in the order of the calls of expect().
   void visit(
       const std::function<void(const google::protobuf::Descriptor& host, const std::string& field,
                                const google::protobuf::Descriptor& message)>& visitor) const;
@@ -89,19 +88,19 @@ class GuestMessages {
   std::vector<Guest> guests_;
 };
 
-/// Parses a file that a scenario names, and fills `message` from it as bind() does. If no field of
-/// the message is in it, the file is something else: one problem says so and quotes nothing, since
-/// a scenario of unknown origin may name a file whose content is not to be printed.
+/// Parses a file that a scenario names, and fills `message` from it like bind(). If the file has no
+/// field of the message, it is another kind of file, and the only problem says so, without quoting
+/// the file: a scenario of unknown origin may name a file whose content must not be printed.
 Document bind_named_file(const std::string& text, const std::string& path,
                          google::protobuf::Message& message, SourceMap& sources,
                          Problems& problems);
 
-/// Fills `message` from a document according to the message's schema. Every value that does not fit
-/// is reported and left out, so that the messages around it are not whole (SourceMap::whole()):
-/// unknown fields and enum values (with the nearest known name), wrong types, numbers that do not
-/// fit or are not finite, fields given twice. With `json`, JSON's conventions (camel-case names,
-/// numbers in quotes, null) are accepted. `guests`: additional fields that are allowed; receives
-/// those that were written.
+/// Fills `message` from a document according to the message's schema. Values that do not fit are
+/// reported and left out, and the messages around them are then not whole (SourceMap::whole()).
+/// Values that do not fit are unknown fields and enum values (reported with the nearest known
+/// name), wrong types, numbers that are out of range or not finite, and fields that occur twice.
+/// JSON's conventions (camel-case names, numbers in quotes, null) are accepted. `guests` has
+/// additional fields that are allowed, and receives their messages.
 void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources,
           Problems& problems, GuestMessages* guests = nullptr);
 

@@ -10,10 +10,10 @@
 
 namespace tutti::core {
 
-/// A table of comma-separated values with a header line (RFC 4180: cells that hold commas, quotes
-/// or line breaks are in quotes; "" for a quote). Lines before the header that begin with '#' are
-/// remarks; those of the form `# key: value` are kept. After the header such a line is a row like
-/// any other.
+/// A table of comma-separated values with a header line (RFC 4180: cells with commas, quotes or
+/// line breaks are in quotes, and "" stands for a quote). Lines before the header that begin with
+/// '#' are remarks, of which those of the form `# key: value` are kept. After the header, a line
+/// that begins with '#' is an ordinary row.
 struct CsvTable {
   struct Cell {
     std::string text;
@@ -25,34 +25,35 @@ struct CsvTable {
   std::map<std::string, Cell> remarks;
   std::vector<Cell> columns;
   std::vector<Row> rows;
-  std::vector<Row> uneven;  ///< rows with more or fewer cells than columns, if such rows are kept
+  std::vector<Row> uneven;  ///< with kAreKept: rows with more or fewer cells than columns
 
-  /// Returns the index of a column, or -1.
+  /// Returns the index of a column; -1 if there is none with this name.
   [[nodiscard]] int column(std::string_view name) const;
-  /// True if there are columns and none of them has one of these names: the text is no such table.
+  /// True if there are columns but none has one of these names, so that the text is another kind of
+  /// table.
   [[nodiscard]] bool has_none_of(const std::vector<std::string>& names) const;
-  /// Returns the indices of required columns; reports each one that is missing.
+  /// Returns the indices of required columns. Reports each column that is missing.
   [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names,
                                                   const std::string& file,
                                                   Problems& problems) const;
 };
 
-/// The treatment of rows with more or fewer cells than the header: each is a problem, or they go to
-/// a separate list.
+/// The treatment of rows with more or fewer cells than the header: each is reported as a problem,
+/// or they are kept in CsvTable::uneven.
 enum class UnevenRows { kAreProblems, kAreKept };
 
 /// Parses a table. Reports rows with more or fewer cells than the header (unless they are kept),
-/// quotes that never close, a missing header, columns with the same name, more than kMaxCsvColumns
-/// or kMaxCsvCells (text_limits.h), and bytes that are not UTF-8.
+/// quotes that are not closed, a missing header, columns with the same name, more than
+/// kMaxCsvColumns columns or kMaxCsvCells cells (text_limits.h), and bytes that are not UTF-8.
 CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems,
                    UnevenRows uneven = UnevenRows::kAreProblems);
 
-/// Returns the error of a file that is no table of `what`. It quotes nothing of the file: a
-/// scenario of unknown origin may name one whose content is not to be printed.
+/// Returns the error for a file that is not a table of `what`. The error does not quote the file,
+/// because a scenario of unknown origin may name a file whose content must not be printed.
 [[nodiscard]] tl::unexpected<Error> no_such_table(const std::string& file, std::string_view what,
                                                   const std::vector<std::string>& columns);
 
-/// Returns a text as a cell: in quotes if necessary.
+/// Returns a text in the form of a cell: in quotes if necessary.
 std::string csv_cell(std::string_view text);
 
 }  // namespace tutti::core

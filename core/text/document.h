@@ -9,30 +9,29 @@
 
 namespace tutti::core {
 
-/// A line and a column of the parsed text, both counted from 1.
+/// A line and a column of a parsed text, both counted from 1.
 struct Position {
   int line = 0;
   int column = 0;
 };
 
-/// A text of fields and values before their meaning is known: the common form of the Protocol
-/// Buffers text format and JSON. Every value keeps its position, so that later problems with it can
-/// be located.
+/// A parsed value of the Protocol Buffers text format or JSON, whose meaning is not known yet.
+/// Every value has its position, at which later stages report problems.
 struct Value {
   enum class Kind {
     kMessage,     ///< `{ … }`; the fields are in `fields`, in the order of the text
     kList,        ///< `[ … ]`; the items are in `items`
-    kString,      ///< quoted; `text` holds the content without quotes and escapes
-    kNumber,      ///< `text` holds the digits as written, with a leading '-' if there was one
-    kIdentifier,  ///< a bare word: an enum value, true, inf, JSON's null; `text` may begin with '-'
-                  ///< (-inf)
+    kString,      ///< a quoted string; `text` is the content without quotes, with escapes resolved
+    kNumber,      ///< `text` is the number as written, including a leading '-'
+    kIdentifier,  ///< a word without quotes: an enum value, true, inf, JSON's null; `text` may
+                  ///< begin with '-' (-inf)
   };
   struct Field;
 
   Kind kind = Kind::kMessage;
   Position at;
-  Position end;  ///< the position after its last character: after the closing quote or bracket
-  bool damaged = false;  ///< true if a field of the message could not be read, which is a problem,
+  Position end;  ///< position after the last character, such as the closing quote or bracket
+  bool damaged = false;  ///< true if a field of the message could not be parsed; it was reported,
                          ///< and is not in `fields`
   std::string text;
   std::vector<Field> fields;
@@ -45,37 +44,39 @@ struct Value::Field {
   Value value;
 };
 
-/// A parsed text. `cut_off`: it ended, or became unreadable, in the middle of a value, so fields
-/// that seem to be missing may follow after that place.
+/// A parsed text. `cut_off` is true if the text ended, or became unreadable, in the middle of a
+/// value, so that fields may seem to be missing.
 struct Document {
   Value root;
   bool cut_off = false;
 };
 
-/// Returns the content of a UTF-8 text without the byte order mark that some editors write. If it
-/// is not valid UTF-8, reports the first invalid byte and returns nullopt: names are copied into
-/// timelines and JSON, which must be UTF-8.
+/// Returns a text without the byte order mark that some editors write. If the text is not valid
+/// UTF-8, reports the first invalid byte and returns nullopt. UTF-8 is required because names are
+/// copied into timelines and JSON.
 std::optional<std::string_view> utf8_content(std::string_view text, const std::string& file,
                                              Problems& problems);
 
-/// Checks a string whose escapes (\xff, \ud800) have been resolved. Invalid UTF-8 is reported at
-/// `where`, as the only problem there, and becomes U+FFFD.
+/// Checks a string whose escapes (\xff, \ud800) are resolved. Reports invalid UTF-8 at `where`, as
+/// the only problem there, and replaces it by U+FFFD.
 void check_utf8(std::string& text, const Location& where, Problems& problems);
 
-/// Returns how messages refer to the value: `a message`, `the number 5`, `"abc"`, …
+/// Returns the phrase by which error messages refer to the value: `a message`, `the number 5`,
+/// `"abc"`, …
 std::string describe(const Value& value);
 
 /// Parses the Protocol Buffers text format (comments from '#' to the end of the line). After a
-/// syntax error the parser continues at the next thing that looks like a field, so that later
-/// mistakes are reported too; the result then holds what could be read. Values nested deeper than
-/// 64 are a problem, not a stack overflow.
+/// syntax error, the parser continues where a field seems to begin, so that later errors are
+/// reported, too; the result has everything that could be parsed. Nesting deeper than 64 levels is
+/// an error, so that the stack cannot overflow.
 Document parse_text_format(std::string_view text, const std::string& file, Problems& problems);
 
-/// Parses JSON, up to its first syntax error. If a field name occurs twice, both fields are kept.
+/// Parses JSON up to the first syntax error. If a name occurs twice in an object, both fields are
+/// kept.
 Document parse_json(std::string_view text, const std::string& file, Problems& problems);
 
-/// Parses JSON if the first character that is not white space is '{' or '[', the text format
-/// otherwise.
+/// Parses JSON if the first character that is not white space is '{' or '['; otherwise parses the
+/// text format.
 Document parse_document(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core

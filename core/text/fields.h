@@ -9,29 +9,31 @@
 
 namespace tutti::core {
 
-/// The range from `least` to `most`, without `least` itself unless `or_equal`.
+/// The range of a value from `least` to `most`; `least` itself is included only if `or_equal`.
 struct Bounds {
   double least = 0;
   double most = 0;
   bool or_equal = true;
 };
 
-/// Reads the fields of bound messages and reports those that are missing or out of bounds, so that
-/// the same mistake always gets the same wording: `what: field must be above 0 (got -5)`.
+/// Reads the fields of bound messages, and reports those that are missing or out of range. All
+/// callers use it, so that the same mistake always gives the same message: `what: field must be
+/// above 0 (got -5)`.
 class Fields {
  public:
   Fields(const SourceMap& sources, Problems& problems) : sources_(sources), problems_(problems) {}
 
   [[nodiscard]] bool has(const google::protobuf::Message& message, const std::string& field) const;
 
-  /// Returns the field's value; nullopt if it is absent, or out of bounds (a problem).
+  /// Returns the field's value. Returns nullopt if the field is absent. Reports a problem and
+  /// returns nullopt if the value is out of range.
   std::optional<double> number(const google::protobuf::Message& message, const std::string& field,
                                const std::string& what, Bounds bounds);
-  /// Like number(), but absence is a problem too. `remedy` says what to write.
+  /// Like number(), but also reports a problem if the field is absent. `remedy` says what to write.
   std::optional<double> required(const google::protobuf::Message& message, const std::string& field,
                                  const std::string& what, Bounds bounds,
                                  const std::string& remedy = "");
-  /// Like number(), for a whole number.
+  /// Like number(), for an integer.
   std::optional<std::int64_t> integer(const google::protobuf::Message& message,
                                       const std::string& field, const std::string& what,
                                       std::int64_t least, std::int64_t most);

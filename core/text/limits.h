@@ -1,7 +1,7 @@
 #pragma once
 
-// Limits on the values of a scenario. They are far beyond any hardware; within them no time or size
-// overflows.
+// Limits on the values of a scenario. The limits are far beyond any hardware, and ensure that no
+// time or size overflows.
 
 #include <cstdint>
 
@@ -10,12 +10,12 @@ namespace tutti::core {
 inline constexpr double kMinGbPerS = 1e-6;
 inline constexpr double kMaxGbPerS = 1e6;
 inline constexpr double kMaxLatencyUs = 1e9;
-inline constexpr double kMaxMilliseconds = 1e8;  ///< in milliseconds, about 28 hours
-inline constexpr std::int64_t kMaxElements = std::int64_t{1}
-                                             << 46;  ///< largest number of elements of one
-                                                     ///< gradient, and of a model
+inline constexpr double kMaxMilliseconds = 1e8;               ///< about 28 hours
+inline constexpr std::int64_t kMaxElements = std::int64_t{1}  /// Maximum number of elements of a
+                                                              /// gradient, and of a model.
+                                             << 46;
 inline constexpr std::int64_t kMaxWorkers = 10'000'000;
 inline constexpr std::int32_t kMaxSteps = 100'000;
-inline constexpr int kDeepestNesting = 64;  ///< largest depth of nested values in a text
+inline constexpr int kDeepestNesting = 64;  ///< maximum depth of nested values in a text
 
 }  // namespace tutti::core

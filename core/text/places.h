@@ -15,27 +15,27 @@ class Descriptor;
 
 namespace tutti::core {
 
-/// The position of each field of a text, by its path: "strategy.byteps.partition_bytes",
-/// "conditions.slow[1].worker". Later stages, which work on values instead of messages, report
-/// problems at these positions.
+/// The positions of the fields of a text, by path: "strategy.byteps.partition_bytes",
+/// "conditions.slow[1].worker". Stages that work on values instead of messages report problems at
+/// these positions.
 class Places {
  public:
   Places() = default;
   explicit Places(std::string file) : file_(std::move(file)) {}
-  /// Returns the positions of the fields of a text of message type `type`. Fields that the type
-  /// does not have keep the names by which they were written.
+  /// Returns the positions of the fields of a document, whose message type is `type`. Fields that
+  /// the type does not have are stored under the names by which they were written.
   static Places of(const Value& document, const google::protobuf::Descriptor& type,
                    const std::string& file);
 
-  /// Adds a position; if the path has one already, that one is kept.
+  /// Adds a position, unless the path already has one.
   void add(const std::string& path, Position at) { places_.try_emplace(path, at); }
 
   [[nodiscard]] bool has(std::string_view path) const { return places_.contains(path); }
-  /// Returns the location of the field's value; if it was not written, that of the nearest
-  /// enclosing message that was. The path "" is the text as a whole.
+  /// Returns the location of the field's value. If the field was not written, returns the location
+  /// of the nearest enclosing message that was. The path "" is the whole text.
   [[nodiscard]] Location at(std::string_view path) const;
-  /// Returns the subject of problems at `path` as the schema names it: "Strategy.shards",
-  /// "Scenario" for "". A path that the schema does not have is returned unchanged.
+  /// Returns the subject of problems at `path` as the schema names it: "Strategy.shards"; for the
+  /// path "", "Scenario". Returns a path that the schema does not have unchanged.
   [[nodiscard]] std::string schema_name(std::string_view path) const;
 
  private:
@@ -59,8 +59,8 @@ class Complaints {
     problems_.add({code, places_.schema_name(path)}, places_.at(path), format,
                   std::forward<Args>(args)...);
   }
-  /// Returns `value` if it lies in the range; otherwise nullopt, and a problem worded like those of
-  /// Fields::integer(), with the last part of `path` as the field.
+  /// Returns `value` if it is from `least` to `most`. Otherwise reports a problem like
+  /// Fields::integer() does, with the last part of `path` as the field, and returns nullopt.
   std::optional<std::int64_t> in_range(std::string_view path, std::string_view what,
                                        std::int64_t value, std::int64_t least, std::int64_t most);
 

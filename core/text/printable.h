@@ -8,13 +8,14 @@ namespace tutti::core {
 
 enum class LineBreaks { kBecomeSpaces, kStay };
 
-/// Returns a text from outside (another process, a file) in a form that is safe to print on a
-/// terminal: bytes that are not UTF-8, control characters (with them every escape sequence of a
-/// terminal) and characters that change the direction of writing become '?'.
+/// Returns a text from another process or a file in a form that is safe to print on a terminal.
+/// Bytes that are not UTF-8, control characters (which includes all escape sequences) and
+/// characters that change the direction of writing are replaced by '?'.
 std::string printable(std::string_view text, LineBreaks breaks = LineBreaks::kBecomeSpaces);
 
-/// Returns the text, or as many of its characters as fit into `most` bytes with "…" behind them.
-/// REQUIRES: UTF-8; most ≥ 3.
+/// Returns the text if it has at most `most` bytes. Otherwise truncates it, with "…" at the end, to
+/// at most `most` bytes.
+/// REQUIRES: the text is UTF-8; most ≥ 3.
 std::string shortened(std::string text, std::size_t most);
 
 }  // namespace tutti::core

@@ -17,13 +17,13 @@ namespace tutti::core {
 class ReportValue;
 struct ReportField;
 
-/// A share of a whole: text shows 0.123 as "12.3 %", JSON has the number.
+/// A share of a whole (0 … 1). Text shows 0.123 as "12.3 %"; JSON has the number.
 struct Fraction {
   double of_whole = 0;
 };
 
-/// Named values in the order in which they are written. Text, JSON and the GUI write the same
-/// report: JSON has the values with a name, text those with a title.
+/// Named values in a fixed order, from which text, JSON and the GUI's panels are written. JSON has
+/// the values with a name; text has the values with a title.
 ///
 ///     Report pack{{"pack", 3, "pack"}, {"bytes", 102400, "bytes"}, {"ready_us", ready, "ready"}};
 ///     to_json(pack)   {"pack": 3, "bytes": 102400, "ready_us": 12.5}
@@ -48,9 +48,9 @@ class Report {
   std::vector<ReportField> fields_;
 };
 
-/// A value with its unit. JSON writes times in microseconds (with six decimals, down to a
-/// picosecond) and rates in GB/s, and the field names say so; text picks a suitable unit. An empty
-/// optional is left out of JSON.
+/// A value of a report, with its unit. In JSON, times are in microseconds with six decimals (down
+/// to a picosecond) and rates in GB/s; the names of fields state these units. In text, the unit
+/// depends on the value. An empty optional is omitted from JSON.
 class ReportValue {
  public:
   using List = std::vector<ReportValue>;
@@ -59,8 +59,7 @@ class ReportValue {
                                std::string, Time, Bytes, Bandwidth, Fraction, Report, List>;
 
   ReportValue() = default;
-  /// Makes a value of a number, a text, a quantity, a report, a list of such values, or an optional
-  /// one.
+  /// Converts a number, a text, a quantity, a report, a list of such values, or an optional value.
   template <class T>
   requires(!std::same_as<T, ReportValue>) ReportValue(const T& value)
       : content_(content_of(value)) {}
@@ -70,7 +69,7 @@ class ReportValue {
  private:
   template <class T>
   static Content content_of(const T& value) {
-    // A null pointer would be a text, too.
+    // nullptr is excluded, because it also converts to string_view.
     if constexpr (std::convertible_to<T, std::string_view> && !std::same_as<T, std::nullptr_t>) {
       return std::string(std::string_view(value));
     } else if constexpr (std::floating_point<T>) {
@@ -96,11 +95,10 @@ class ReportValue {
 };
 
 struct ReportField {
-  std::string name;  ///< name in JSON; empty: the field is only in text
+  std::string name;  ///< name in JSON; empty: the field is in text only
   ReportValue value;
-  std::string title{};  ///< heading of a table's column, or label, in text; empty: the field is
-                        ///< only in JSON
-  std::string text{};   ///< shown in text instead of the value with its unit
+  std::string title{};  ///< column heading or label in text; empty: the field is in JSON only
+  std::string text{};   ///< text to show instead of the formatted value; empty: none
 };
 
 /// Returns a list with the report or value of each item.
@@ -111,25 +109,25 @@ ReportValue list_of(const Items& items, Make make) {
   return list;
 }
 
-/// Returns no value if the text is empty, so that JSON omits the field.
+/// Returns the text; if it is empty, returns no value, so that JSON omits the field.
 inline ReportValue unless_empty(const std::string& text) {
   return text.empty() ? ReportValue() : ReportValue(text);
 }
-/// Returns the value; JSON gets null if there is none.
+/// Returns the value; if there is none, returns null, so that JSON has the field.
 inline ReportValue or_null(ReportValue value) {
   return std::holds_alternative<ReportValue::Nothing>(value.content()) ? ReportValue(nullptr)
                                                                        : value;
 }
 
-/// Returns the value as text shows it: "12.3 ms", "102 MB", "8". REQUIRES: neither a report nor a
-/// list.
+/// Formats a value for text: "12.3 ms", "102 MB", "8".
+/// REQUIRES: the value is neither a report nor a list.
 std::string shown(const ReportValue& value);
-/// Returns the field as text shows it.
+/// Formats a field for text.
 inline std::string shown(const ReportField& field) {
   return field.text.empty() ? shown(field.value) : field.text;
 }
 
-/// Returns the report as one JSON object, with a line break at its end.
+/// Returns the report as a JSON object, followed by a line break.
 std::string to_json(const Report& report);
 
 }  // namespace tutti::core

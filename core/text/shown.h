@@ -1,6 +1,6 @@
 #pragma once
 
-// Escapes text from outside (names of files, variables, machines) for the file formats of other
+// Escaping of users' texts (names of files, variables and machines) for the file formats of other
 // programs.
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace tutti::core {
 
-/// U+FFFD, the replacement character for what cannot be shown.
+/// U+FFFD, the Unicode replacement character.
 inline constexpr std::string_view kUnknown = "\uFFFD";
 
-/// Returns `text` with kUnknown in place of each byte that is not UTF-8: file names may hold any
-/// bytes, exports may not.
+/// Replaces each byte that is not UTF-8 by kUnknown. File names may have such bytes, but exported
+/// files must not.
 inline std::string as_utf8(std::string_view text) {
   std::string safe;
   for (;;) {
@@ -26,9 +26,9 @@ inline std::string as_utf8(std::string_view text) {
   }
 }
 
-/// Returns `text` escaped for XML or HTML, between tags or inside a double-quoted attribute. XML
-/// 1.0 allows only three control characters, and neither U+FFFE nor U+FFFF; the others become
-/// kUnknown.
+/// Escapes `text` for XML or HTML, between tags or inside a double-quoted attribute. Characters
+/// that XML 1.0 does not allow (all but three control characters, U+FFFE and U+FFFF) are replaced
+/// by kUnknown.
 std::string as_xml(std::string_view text);
 
 }  // namespace tutti::core

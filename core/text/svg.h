@@ -5,8 +5,8 @@
 
 namespace tutti::core {
 
-/// Colours that colour-blind people can distinguish. SOURCE: Okabe & Ito, "Color Universal Design",
-/// 2008.
+/// Colours that colour-blind people can distinguish.
+/// SOURCE: Okabe & Ito, "Color Universal Design", 2008.
 namespace palette {
 inline constexpr const char* kBlack = "#000000";
 inline constexpr const char* kOrange = "#e69f00";
@@ -18,12 +18,12 @@ inline constexpr const char* kPurple = "#cc79a7";
 inline constexpr const char* kGrey = "#999999";
 }  // namespace palette
 
-/// An SVG picture on a white background, built element by element; later ones lie on top. Lengths
-/// are pixels from the upper left corner. `more` is the text of further attributes, with a leading
-/// space.
+/// Builds an SVG picture on a white background. Later elements cover earlier ones. Coordinates are
+/// in pixels from the upper left corner. The parameter `more` is text with further attributes,
+/// beginning with a space.
 class SvgPicture {
  public:
-  /// Adds text whose baseline begins at (x, y). It is escaped.
+  /// Adds text whose baseline begins at (x, y). Escapes `content`.
   void text(double x, double y, std::string_view content, std::string_view more = "");
   void line(double x1, double y1, double x2, double y2, std::string_view stroke,
             std::string_view more = "");
@@ -32,7 +32,7 @@ class SvgPicture {
   void polyline(std::string_view points, std::string_view stroke, std::string_view more = "");
   /// Adds an SVG element unchanged.
   void add(std::string_view element) { body_ += element; }
-  /// Returns the whole file.
+  /// Returns the picture as an SVG file.
   [[nodiscard]] std::string document(double width, double height) const;
 
  private:

@@ -1,19 +1,21 @@
 #pragma once
 
-// Limits on the size of texts, beyond which they are refused: what a text of n bytes takes in
-// memory once it is parsed is bounded.
+// Limits on the size of texts. Larger texts are refused, so that the memory for a parsed text is
+// bounded.
 
 #include <cstdint>
 
 namespace tutti::core {
 
-/// The fields and items of a text, which take about 150 bytes each once they are parsed.
+/// The maximum number of fields and items of a text. Each field or item takes about 150 bytes when
+/// parsed.
 inline constexpr std::int64_t kMaxValues = 4'000'000;
 inline constexpr std::int64_t kMaxCsvColumns = 10'000;
-/// The cells of a table, which take about 40 bytes each once they are parsed.
+/// The maximum number of cells of a table. Each cell takes about 40 bytes when parsed.
 inline constexpr std::int64_t kMaxCsvCells = 12'000'000;
 
-/// The variables of a model: a hundred times those of the largest that are known.
+/// The maximum number of variables of a model: a hundred times as many as the largest known models
+/// have.
 inline constexpr std::int64_t kMaxVariables = 500'000;
 
 }  // namespace tutti::core

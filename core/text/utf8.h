@@ -5,8 +5,9 @@
 
 namespace tutti::core {
 
-/// Returns how many leading bytes of `text` are valid UTF-8; all of them if it has no flaw.
-/// Surrogates, overlong encodings and characters beyond U+10FFFF are flaws (RFC 3629, section 4).
+/// Returns the number of leading bytes of `text` that are valid UTF-8, which is text.size() if all
+/// are. Surrogates, overlong encodings and characters beyond U+10FFFF are invalid (RFC 3629,
+/// section 4).
 inline std::size_t valid_utf8(std::string_view text) {
   std::size_t at = 0;
   const auto byte = [&](std::size_t ahead) -> unsigned {

@@ -25,8 +25,8 @@ class TrackList;
 
 namespace tutti::core {
 
-/// The contents of a timeline's blocks except for the spans themselves, collected block by block,
-/// with only values in valid ranges (see TimelineReader). Used only by the reader.
+/// The contents of a timeline's blocks, except for the spans, collected block by block. All values
+/// are in valid ranges (see TimelineReader). Used only by the reader.
 struct BlockContents {
   RunInfo run;
   std::vector<Track> tracks;
@@ -38,18 +38,18 @@ struct BlockContents {
   std::vector<TimelineReader::SpanBlock> span_blocks;
   std::unordered_set<TrackId> known_tracks;
 
-  /// Adds the content of the block from `offset` to `end` of the file. Returns false if it is
-  /// damaged; then nothing of it is added, or only what comes before the damage.
+  /// Adds the content of the block that is at `offset` to `end` of the file. Returns false if the
+  /// block is damaged; records before the damage may then have been added.
   bool take(const proto::Block& block, std::uint64_t offset, std::uint64_t end);
 
-  /// Returns the spans of a block; nullopt if the columns differ in length, are empty, or hold an
+  /// Returns the spans of a block; nullopt if the columns differ in length, are empty, or have an
   /// invalid value.
   static std::optional<std::vector<Span>> decode(const proto::SpanColumns& c);
-  /// Describes spans that decode() returned.
+  /// Returns the position and the time range of a block of spans, which decode() returned.
   static TimelineReader::SpanBlock describe(const std::vector<Span>& spans, TrackId track,
                                             std::uint64_t offset, std::uint64_t end);
 
-  /// The position of a block according to the index.
+  /// The content type and the position of a block, according to the index.
   struct IndexEntry {
     std::int32_t content = 0;         ///< a proto::Block::ContentCase
     TimelineReader::SpanBlock block;  ///< for blocks without spans, only the offsets are set

@@ -10,17 +10,17 @@
 
 namespace tutti::core {
 
-/// The time of a causal chain of schedule steps, divided by cause. The parts of a chain add up
-/// exactly to its length.
+/// The duration of a causal chain of schedule steps, divided by cause. The parts add up exactly to
+/// the duration.
 struct Breakdown {
-  Time launch;  ///< launching the collective
+  Time launch;  ///< launch of the collective
   std::array<Time, kLinkKinds>
       wire;      ///< transfer of bytes, by kind of the slowest link on the route
-  Time latency;  ///< link latency
-  Time queue;    ///< waiting for a link, port, engine or slot that others use
+  Time latency;  ///< latency of links
+  Time queue;    ///< waiting for a link, port, copy engine or slot that is in use
   Time reduce;   ///< reductions
-  Time copy;     ///< copying and scaling in memory
-  Time host;     ///< work of hosts' threads that move bytes in software
+  Time copy;     ///< copies and scaling in memory
+  Time host;     ///< work of host threads that move bytes
 
   bool operator==(const Breakdown&) const = default;
   [[nodiscard]] Time total() const {

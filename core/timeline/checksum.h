@@ -8,21 +8,21 @@
 
 namespace tutti::core {
 
-// The checksum at the end of each block of a timeline: the field `crc32c` of proto::Block, which is
-// appended to the serialized message and so covers every byte of it before the field.
+// The checksum at the end of each block of a timeline: the field `crc32c` of proto::Block. The
+// field is appended to the serialized message, and covers all bytes of the message before it.
 
-/// The key of the field: its number, 15, and the wire type of four bytes.
+/// The key of the field: field number 15 and the wire type for four bytes.
 inline constexpr char kChecksumKey = 15 << 3 | 5;
 inline constexpr std::size_t kChecksumBytes = 1 + 4;
 
-/// Appends the checksum to a serialized block without one.
+/// Appends the checksum to a serialized block that has none.
 inline void append_checksum(std::string& block) {
   const std::uint32_t crc = crc32c(block);
   block += kChecksumKey;
   for (int shift = 0; shift < 32; shift += 8) block += static_cast<char>(crc >> shift & 0xff);
 }
 
-/// True if the serialized block ends with its checksum.
+/// True if the serialized block ends with its correct checksum.
 inline bool has_right_checksum(std::string_view block) {
   if (block.size() <= kChecksumBytes) return false;
   const std::string_view end = block.substr(block.size() - kChecksumBytes);

@@ -70,8 +70,8 @@ Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, c
   comparison.steps_only_a = counts->only_a;
   comparison.steps_only_b = counts->only_b;
   comparison.together = counts->together;
-  comparison.most_channels_a = counts->most_channels_a;
-  comparison.most_channels_b = counts->most_channels_b;
+  comparison.max_channels_a = counts->max_channels_a;
+  comparison.max_channels_b = counts->max_channels_b;
   return {};
 }
 
@@ -193,7 +193,7 @@ std::vector<std::string> Comparison::in_words() const {
         fmt::format("for {} packs on devices, the first timeline has up to {} channels and the "
                     "second up to {}: each pack is compared as a whole, from the start of its "
                     "first channel to the end of its last",
-                    together, most_channels_a, most_channels_b));
+                    together, max_channels_a, max_channels_b));
   }
   // If one of the timelines recorded no lanes at all, no steps count as missing.
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {

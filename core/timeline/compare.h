@@ -11,12 +11,13 @@
 
 namespace tutti::core {
 
-/// The values of one quantity in two timelines.
+/// The values of a time in two timelines.
 struct Pair {
   Time a;
   Time b;
   [[nodiscard]] Time difference() const { return b - a; }
-  /// The difference relative to `a`: 0.1 means that b takes 10 % longer. nullopt if `a` is zero.
+  /// Returns the difference relative to `a`: 0.1 means that `b` is 10 % longer. nullopt if `a` is
+  /// zero.
   [[nodiscard]] std::optional<double> share() const {
     if (a <= Time()) return std::nullopt;
     return static_cast<double>(difference().count()) / static_cast<double>(a.count());
@@ -31,15 +32,16 @@ struct PackComparison {
   std::int32_t pack_b = 0;  ///< index in timeline b
   Bytes bytes;
   std::string last_gradient;
-  Pair ready, start, end;  ///< times since the step began; start: on the last replica
-  Pair took;               ///< duration from start to end
+  Pair ready, start, end;  ///< times from the start of the step; `start` is that of the last
+                           ///< replica
+  Pair took;               ///< time from start to end
 };
 
-/// All lane steps of one kind, of the last step that both timelines recorded, joined like
-/// join_lane_steps() does.
+/// The lane steps of one kind in the last training step that both timelines recorded, joined by
+/// join_lane_steps().
 struct KindComparison {
   std::int32_t kind = 0;
-  bool together = false;  ///< true if all channels of a pack on a device are joined as one
+  bool together = false;  ///< true: all channels of a pack on a device are joined as one
   std::int64_t steps = 0;
   Pair time;        ///< total time of the steps
   Time mean_error;  ///< mean of |b - a| per step
@@ -55,21 +57,21 @@ struct PartsComparison {
 struct StepComparison : PartsComparison {
   std::int32_t step = 0;    ///< index in timeline a
   std::int32_t step_b = 0;  ///< index in timeline b
-  /// Packs that hold the same gradients in both; the others are only counted.
+  /// The packs with the same gradients in both timelines; other packs are only counted.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
   std::int64_t packs_only_b = 0;
 };
 
-/// Compares a step. `packs_a`, `packs_b`: only those of the step, in any order. `common`: the
-/// result of packs_in_common().
+/// Compares a training step. `packs_a` and `packs_b` are the packs of the step, in any order;
+/// `common` is the result of packs_in_common().
 StepComparison compare_step(const StepRecord& a, const StepRecord& b,
                             std::span<const PackRecord> packs_a,
                             std::span<const PackRecord> packs_b, const RunInfo& run_a,
                             const Numbers& common);
 
-/// The comparison of two timelines of the same workload: a prediction and its run, or two
-/// strategies. Packs and lane steps are those of the last step.
+/// The comparison of two timelines of the same workload, for example of a prediction and its run,
+/// or of two strategies. Packs and lane steps are those of the last step.
 struct Comparison {
   RunInfo a, b;
   PartsComparison steady;            ///< from Summary::steady_parts()
@@ -81,17 +83,18 @@ struct Comparison {
   std::int64_t steps_only_a = 0;
   std::int64_t steps_only_b = 0;
   std::int64_t together = 0;
-  std::int64_t most_channels_a = 0;
-  std::int64_t most_channels_b = 0;
+  std::int64_t max_channels_a = 0;
+  std::int64_t max_channels_b = 0;
 
-  /// Returns the conclusions in sentences.
+  /// Returns the conclusions as sentences.
   [[nodiscard]] std::vector<std::string> in_words() const;
 };
 
-/// Compares without lane steps. ERRORS: one of them has no completed step.
+/// Compares two runs, without lane steps. ERRORS: one of them has no completed step.
 Expected<Comparison> compare_runs(const Summary& a, const Summary& b);
 
-/// Compares including lane steps. ERRORS: one of them has no completed step; a damaged block.
+/// Compares two timelines, including lane steps.
+/// ERRORS: one of them has no completed step; a block is damaged.
 Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b);
 
 }  // namespace tutti::core

@@ -14,8 +14,9 @@ namespace tutti::core {
 enum class CsvContent { kSpans, kPacks, kSteps, kLinks, kPath };
 std::optional<CsvContent> parse_csv_content(std::string_view name);
 
-/// Writes one table of a timeline as comma-separated values with a header line. Times are
-/// microseconds with six decimals, so no picosecond is lost. ERRORS: a damaged block.
+/// Writes a table of a timeline as comma-separated values with a header line. Times are in
+/// microseconds with six decimals, which is exact.
+/// ERRORS: a block is damaged.
 Expected<void> export_csv(const TimelineReader& timeline, CsvContent content, std::ostream& out);
 
 }  // namespace tutti::core

@@ -7,9 +7,9 @@
 
 namespace tutti::core {
 
-/// Draws the last step of a timeline as a picture (SVG): the computation and the packs in flight of
-/// the first few devices, the critical path, the busiest links' load. Needs a timeline with
-/// recorded packs. ERRORS: a damaged block, nothing recorded.
+/// Draws the last training step of a timeline as SVG: computation and packs in flight on the first
+/// few devices, the critical path, and the load of the busiest links.
+/// ERRORS: a block is damaged; the timeline has no recorded packs.
 Expected<std::string> export_svg(const TimelineReader& timeline);
 
 }  // namespace tutti::core

@@ -6,15 +6,16 @@
 
 namespace tutti::core {
 
-/// Measures how long one replica had packs in flight in a training step, and how much of that time
-/// it computed nothing (exposed communication). The latter never exceeds the former, for any input.
+/// Measures two times of one replica in a training step: the time with packs in flight, and the
+/// part of it without computation (exposed communication). The exposed time never exceeds the time
+/// with packs in flight, for any input.
 class ExposedTime {
  public:
-  /// Resets all times for a new step.
+  /// Resets all times, for a new step.
   void begin_step();
-  /// Records that the compute stream was busy. Calls come in order of time.
+  /// Records an interval in which the compute stream was busy. Calls must be in order of time.
   void computed(Time start, Time end) { add(computed_, start, end); }
-  /// Records that at least one pack was in flight. Calls come in order of time.
+  /// Records an interval in which at least one pack was in flight. Calls must be in order of time.
   void in_flight(Time start, Time end) { add(in_flight_, start, end); }
 
   [[nodiscard]] Time communication() const;
@@ -26,7 +27,8 @@ class ExposedTime {
   };
   static void add(std::vector<Stretch>& stretches, Time start, Time end);
 
-  // Disjoint, in order of time. Adjacent intervals are merged, so there are few.
+  // The intervals of each list are disjoint and in order of time. Adjacent intervals are merged, so
+  // the lists are short.
   std::vector<Stretch> computed_;
   std::vector<Stretch> in_flight_;
 };

@@ -240,8 +240,8 @@ bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
     const auto other = counts_b.find(place);
     if (other == counts_b.end() || other->second == count) continue;
     differ.insert(place);
-    counts.most_channels_a = std::max(counts.most_channels_a, count);
-    counts.most_channels_b = std::max(counts.most_channels_b, other->second);
+    counts.max_channels_a = std::max(counts.max_channels_a, count);
+    counts.max_channels_b = std::max(counts.max_channels_b, other->second);
   }
   counts.together += static_cast<std::int64_t>(differ.size());
   const Items together_a = take_together(a, differ);

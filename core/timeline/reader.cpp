@@ -136,7 +136,7 @@ struct TimelineReader::State {
             "no block of this timeline is intact: the file " + damage_of(by_scan), {name, 0, 0}));
     }
     content.known_tracks = {};
-    tell_damage();
+    report_damage();
     return {};
   }
 
@@ -210,7 +210,7 @@ struct TimelineReader::State {
   }
 
   /// Composes `damage`.
-  void tell_damage() {
+  void report_damage() {
     damage = damage_of_walk;
     if (lost.empty()) return;
     if (damage.empty()) damage = fmt::format("is damaged at byte {}", lost.front().offset);
@@ -370,7 +370,7 @@ void TimelineReader::leave_out(const std::vector<SpanBlock>& damaged) {
   std::erase_if(state_->content.span_blocks, [&](const SpanBlock& block) {
     return std::binary_search(lost.begin(), lost.end(), block, by_offset);
   });
-  state_->tell_damage();
+  state_->report_damage();
 }
 
 Expected<void> TimelineReader::replay(TimelineSink& sink) const {

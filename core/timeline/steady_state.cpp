@@ -17,7 +17,7 @@ constexpr double kPrecision = 0.01;
 }  // namespace
 
 SteadyStateSearch::SteadyStateSearch(std::int64_t workers, std::int32_t most_rounds)
-    : workers_(workers), most_rounds_(std::max(most_rounds, kFirstCheck)) {
+    : workers_(workers), max_rounds_(std::max(most_rounds, kFirstCheck)) {
   TUTTI_CHECK(workers > 0, "there are {} workers", workers);
 }
 
@@ -51,8 +51,8 @@ void SteadyStateSearch::check() {
   };
   const bool steady = half_width <= kPrecision * mean &&
                       std::abs(half(kBatches / 2) - half(0)) <= kPrecision * mean;
-  next_check_ = std::min(rounds + rounds / 2, most_rounds_);
-  if (!steady && rounds < most_rounds_) return;
+  next_check_ = std::min(rounds + rounds / 2, max_rounds_);
+  if (!steady && rounds < max_rounds_) return;
 
   const auto [least, most] = std::minmax_element(means.begin(), means.end());
   // Batches that drift are not a sample of one distribution, so the interval includes all of them.

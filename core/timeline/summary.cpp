@@ -185,7 +185,7 @@ std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first
 
 /// Returns "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms transfer over nvlink links, …"; empty
 /// if there are no exchanges.
-std::string tell_exchanges(std::span<const PathPiece> pieces) {
+std::string report_exchanges(std::span<const PathPiece> pieces) {
   Time time;
   Breakdown parts;
   std::int64_t count = 0;
@@ -210,7 +210,7 @@ std::string which_packs(std::int32_t first, std::int32_t last, std::size_t count
                     : fmt::format("{} packs, {} to {}", count, first, last);
 }
 
-std::string tell_packs(std::span<const PathPiece> pieces) {
+std::string report_packs(std::span<const PathPiece> pieces) {
   Breakdown parts;
   const PathPiece* slowest = &pieces.front();
   const PathPiece* queued = &pieces.front();
@@ -248,9 +248,9 @@ std::string ends_of_packs(std::span<const PathPiece> pieces) {
   return fmt::format("{} and {}", fmt::join(parts, ", "), last);
 }
 
-std::string tell_compute(std::span<const PathPiece> pieces) {
+std::string report_compute(std::span<const PathPiece> pieces) {
   const PathPiece& first = pieces.front();
-  if (is_exchange(first)) return "waiting for exchanges" + tell_exchanges(pieces);
+  if (is_exchange(first)) return "waiting for exchanges" + report_exchanges(pieces);
   if (is(first, ComputeKind::kForward)) {
     std::int64_t passes = 1;
     bool backward = false;
@@ -258,7 +258,7 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
       if (is(piece, ComputeKind::kForward) && std::exchange(backward, false)) ++passes;
       backward = backward || is(piece, ComputeKind::kBackward);
     }
-    const std::string exchanges = tell_exchanges(pieces);
+    const std::string exchanges = report_exchanges(pieces);
     if (!backward) return "forward pass on " + first.device + exchanges;
     return fmt::format("forward and backward pass{} of {} micro-batch{} on {}{}",
                        passes == 1 ? "" : "es", passes, passes == 1 ? "" : "es", first.device,
@@ -293,7 +293,7 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
     text += fmt::format("; {} of it for copies into {} pack{}", show(copies), copied,
                         copied == 1 ? "" : "s");
   if (conversions > Time()) text += fmt::format("; {} of it for conversions", show(conversions));
-  return text + tell_exchanges(pieces);
+  return text + report_exchanges(pieces);
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ std::vector<std::string> Summary::path_in_words() const {
     const std::span<const PathPiece> pieces(path_.data() + i, end - i);
     const std::string length = show(pieces.back().end - pieces.front().start);
     const bool packs = pieces.front().kind == SpanKind::kPackInFlight;
-    lines.push_back(length + ": " + (packs ? tell_packs(pieces) : tell_compute(pieces)));
+    lines.push_back(length + ": " + (packs ? report_packs(pieces) : report_compute(pieces)));
     i = end;
   }
   return lines;

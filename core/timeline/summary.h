@@ -12,13 +12,13 @@
 namespace tutti::core {
 
 /// The parts of a training step. Forward, backward, other computation, exposed communication and
-/// waiting() add up to it.
+/// waiting() add up to the time of the step.
 struct StepParts {
   Time time, forward, backward, other_compute, communication, exposed;
   Time slowed = {};  ///< see StepRecord::slowed
 };
 
-/// The key results of a run, collected from its timeline: during the run, or from a file.
+/// Collects the key results of a run, either during the run or from a timeline file.
 class Summary : public DeafSink {
  public:
   void begin(const RunInfo& run) override { info_ = run; }
@@ -33,44 +33,45 @@ class Summary : public DeafSink {
   [[nodiscard]] const std::vector<StepRecord>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<PathPiece>& path() const { return path_; }
 
-  /// The steady state's step time: the mean over all steps but the first (over the only one if
-  /// there is one), or that of steady_state().
+  /// Returns the step time in the steady state: the mean over all steps except the first, or the
+  /// time of the only step. For runs with a steady_state(), returns its step time.
   [[nodiscard]] Time step_time() const;
-  /// For asynchronous workers whose run was continued until it was steady.
+  /// Set only for runs of asynchronous workers that continued until they were steady.
   [[nodiscard]] const std::optional<SteadyState>& steady_state() const { return steady_; }
-  /// The means of all parts over the steps that step_time() averages. Nothing if no step ended.
+  /// Returns the means of all parts over the steps that step_time() averages; nullopt if no step
+  /// has ended.
   [[nodiscard]] std::optional<StepParts> steady_parts() const;
-  /// Describes the steps of step_time() and steady_parts(): "the only step", "step 1", "mean of
-  /// steps 1 to 4"; empty if no step has ended.
+  /// Describes the steps that step_time() and steady_parts() average: "the only step", "step 1",
+  /// "mean of steps 1 to 4". Empty if no step has ended.
   [[nodiscard]] std::string steady_basis() const;
-  /// Returns the first step from which on all take the same time, to the picosecond; -1 if the last
-  /// two differ.
+  /// Returns the first step from which on all steps take the same time, to the picosecond; -1 if
+  /// the last two steps differ.
   [[nodiscard]] int steady_from() const;
-  /// The device that the steady steps waited for most often.
+  /// The device for which the steps of step_time() waited longest in total.
   struct Awaited {
     std::string device;
-    int steps = 0;  ///< number of steps in which its gradients were the last to be ready
-    Time mean;      ///< mean delay per steady step relative to the others' average, over all last
-                    ///< devices
+    int steps = 0;  ///< number of steps in which the device's gradients were ready last
+    Time mean;      ///< mean of StepRecord::awaited_for per step, over all devices
     int of_steps = 0;
   };
-  /// Returns it for the steps of step_time(); nullopt if it is not known.
+  /// Returns nullopt if no step records such a device.
   [[nodiscard]] std::optional<Awaited> awaited() const;
-  /// The packs of the last step, in plan order.
+  /// Returns the packs of the last step, in plan order.
   [[nodiscard]] std::vector<PackRecord> last_packs() const;
-  /// The number of links in use.
+  /// The number of links that were used.
   [[nodiscard]] std::size_t links() const { return links_.size(); }
-  /// The links by busy share, busiest first; at most `most`.
+  /// Returns the `most` busiest links, the busiest first.
   [[nodiscard]] std::vector<LinkRecord> busiest_links(
       std::size_t most = std::numeric_limits<std::size_t>::max()) const;
-  /// The end of the last step, which busy shares refer to.
+  /// The end of the last step. The busy share of a link is relative to this time.
   [[nodiscard]] Time length() const { return steps_.empty() ? Time() : steps_.back().end; }
 
-  /// Describes the critical path of the last step, one sentence per piece.
+  /// Describes the critical path of the last step, in a list of sentences.
   [[nodiscard]] std::vector<std::string> path_in_words() const;
 
  private:
-  /// The steps that step_time() is the mean of; the index of the first, and the one after the last.
+  /// Returns the range of indices of the steps that step_time() averages; the second index is
+  /// excluded.
   [[nodiscard]] std::pair<std::size_t, std::size_t> steady_steps() const;
 
   RunInfo info_;

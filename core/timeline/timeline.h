@@ -9,50 +9,52 @@
 
 namespace tutti::core {
 
-/// The record of a run. Times are picoseconds since the start of the run. docs/timelines.md
-/// describes the file.
+/// The records of a run, which form a timeline. Times are in picoseconds from the start of the run.
+/// docs/timelines.md describes the file format.
 
-/// The detail of the record per device and link. Each level includes the ones before it.
+/// The level of detail of a timeline. Each level includes the levels before it.
 enum class RecordLevel {
-  kNone,   ///< only steps, packs, link totals and the critical path
-  kPacks,  ///< also, per device, computation and each pack in flight
-  kSteps,  ///< also every step of every lane
+  kNone,   ///< steps, packs, link totals and the critical path
+  kPacks,  ///< also computation and packs in flight on each device
+  kSteps,  ///< also every schedule step of every lane
 };
 
-/// The origin of a timeline, and the plan of the run.
+/// The description of a run, and its plan.
 struct RunInfo {
   std::string scenario;  ///< name of the scenario
   std::string scenario_file;
-  std::string scenario_text;  ///< original text, so that the run can be repeated
+  std::string scenario_text;  ///< text of the scenario, from which the run can be repeated
   std::string version;        ///< version of Tutti
-  std::string executor;       ///< for example "simulated"
+  std::string executor;       ///< program that executed the run, for example "simulated"
   std::string network_model;
   std::uint64_t seed = 0;
   std::int64_t steps = 0;
   std::string cluster;  ///< for example "2 × dgx1-v100, 16 GPUs"
   std::string workload;
   std::string strategy;
-  std::string timing;  ///< the source of computation times
+  std::string timing;  ///< source of computation times
   std::int64_t replicas = 0;
   Bytes gradient_bytes;
-  Time communication_bound;  ///< lower bound of the all-reduce, for any algorithm
+  Time communication_bound;  ///< lower bound of the time of the all-reduce, for any algorithm
   std::string bound_reason;
   Time step_bound;  ///< lower bound of the step time
-  /// A real run without the workers' devices: their buffers were in the memory of the worker, and
-  /// what appears as a link between them is a copy by the worker's only thread.
+  /// True for a real run in which a worker's devices were emulated in its memory. In such a run,
+  /// the worker's only thread copies the bytes of messages between its devices.
   bool devices_in_memory = false;
   std::vector<std::string> notes;
-  /// A pack of the plan, to which the pack numbers below refer.
+  /// A pack of the plan. Pack numbers in records are indices into `packs`.
   struct PackInfo {
     std::vector<std::string> gradients;
     Bytes bytes;
     std::string type;
-    /// NCCL's choice, if it was simulated: "Ring LL128, 24 channels × 640 threads".
+    /// NCCL's predicted choice: "Ring LL128, 24 channels × 640 threads". Empty if NCCL's cost model
+    /// was not used.
     std::string nccl;
-    /// The range, relative to the predicted time, that contains 8 of 10 measurements; 0: not known.
+    /// The error band: the range of measured time divided by predicted time that has 8 of 10
+    /// measurements. 0: not known.
     double band_low = 0, band_high = 0;
-    /// The link that raised the model's time for it, because it could not carry the bytes in less.
-    /// Empty, as it should be: none.
+    /// The link because of which the predicted time was raised, since it cannot carry the bytes in
+    /// less time. Empty: the time was not raised.
     std::string capped_at = {};
   };
   std::vector<PackInfo> packs;
@@ -63,73 +65,76 @@ enum class TrackKind { kCompute = 0, kPacks = 1, kLane = 2 };
 using TrackId = std::int32_t;
 inline constexpr TrackId kNoTrack = -1;
 
-/// A row of spans that do not overlap.
+/// A row of spans in a timeline, which do not overlap.
 struct Track {
   TrackId id = 0;
   TrackKind kind = TrackKind::kCompute;
   std::int32_t worker = 0;
   std::string device;      ///< for example "gpu0"
-  std::int32_t slot = 0;   ///< slot of a pack; packs in flight at the same time have different
-                           ///< slots
-  std::int32_t lane = -1;  ///< kLane: the lane in the collective's schedule
+  std::int32_t slot = 0;   ///< kPacks: packs that are in flight at the same time are on tracks with
+                           ///< different slots
+  std::int32_t lane = -1;  ///< kLane: lane of the collective's schedule
 };
 
-/// The kind of a span. Numbers below 32 are StepKinds, from 32 on ComputeKinds.
+/// The kind of a span. Numbers below 32 are StepKinds; 32 plus a ComputeKind is computation.
 struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
   static constexpr std::int32_t kExchange =
-      50;  ///< an exchange in flight; the span's index is the exchange's index in the scenario
+      50;  ///< an exchange in flight; Span::index is the exchange's index in the scenario
   static constexpr std::int32_t kChannel =
-      49;  ///< all work of an NCCL channel for a pack, on a separate lane
+      49;  ///< all work of an NCCL channel for a pack, on its own lane
 };
 std::string span_name(std::int32_t kind);
 
 struct Span {
   Time start;
   Time duration;
-  Time wait;  ///< at the beginning of the span: time until the awaited event began
+  Time wait;  ///< waiting time at the beginning of the span
   std::int32_t kind = 0;
   std::int32_t step = 0;  ///< index of the training step
   std::int32_t pack = -1;
-  std::int64_t index = 0;  ///< index of the lane's step, or of the backward segment
+  std::int64_t index = 0;  ///< index of the schedule step in its lane, or of the backward segment
   Bytes bytes;
-  TrackId peer = kNoTrack;       ///< receives: the sender's lane
-  std::int64_t peer_index = -1;  ///< receives: the sender's step
+  TrackId peer = kNoTrack;       ///< receives: track of the sender's lane
+  std::int64_t peer_index = -1;  ///< receives: index of the sender's step in its lane
 };
 
-/// One training step over all replicas; its parts are those of the replica that ended it last.
+/// A training step of all replicas. The parts of the step are those of the replica that ended the
+/// step last.
 struct StepRecord {
   std::int32_t step = 0;
-  Time start;  ///< time at which the previous step had ended on all replicas
+  Time start;  ///< time at which the last replica ended the previous step
   Time end;
-  std::string slowest;  ///< the device of the replica that ended the step last
+  std::string slowest;  ///< device of the replica that ended the step last
   Time forward;
   Time backward;
   Time other_compute;  ///< time of copies and updates
-  Time communication;  ///< time with at least one pack in flight on that replica
-  Time exposed;        ///< part of `communication` without computation on that replica
-  /// The device whose gradients were ready last; empty if there is only one, or it is not known.
+  Time communication;  ///< time with at least one pack in flight on this replica
+  Time exposed;        ///< part of `communication` without computation on this replica
+  /// The device whose gradients were ready last. Empty if there is only one device, or the device
+  /// is not known.
   std::string awaited = {};
-  /// Its delay compared with the others' average, as far as its longer computation caused it.
+  /// The delay of `awaited` relative to the average of the other devices, as far as longer
+  /// computation caused it.
   Time awaited_for = {};
-  /// The extra time of computation because communication used the device too; included in the three
-  /// parts above.
+  /// The part of `forward`, `backward` and `other_compute` by which communication on the same
+  /// device slowed computation.
   Time slowed = {};
-  /// Real runs only: the time that the thread which moves a worker's bytes was ready but without a
-  /// core; the maximum over all workers. Not all of it is lost, since the thread had nothing to do
-  /// for some of it. 0: not known.
+  /// For real runs: the time for which the thread that moves a worker's bytes was ready to run but
+  /// had no CPU core; the maximum over all workers. Part of this time is not lost, because the
+  /// thread would have had nothing to do. 0: not known.
   Time core_wait = {};
 };
 
-/// One pack of one step over all ranks.
+/// The times of a pack in a training step, over all ranks.
 struct PackRecord {
   std::int32_t step = 0;
   std::int32_t pack = 0;
-  Time ready;        ///< time at which its gradients were ready on the last replica
-  Time first_start;  ///< time at which the first replica launched it
-  Time last_start;   ///< time at which the last replica launched it
-  Time end;          ///< time at which the last rank completed it
+  Time ready;        ///< time at which the pack's gradients were ready on the last replica
+  Time first_start;  ///< time at which the first replica launched the pack
+  Time last_start;   ///< time at which the last replica launched the pack
+  Time end;          ///< time at which the last rank completed the pack
 };
 
 struct LinkRecord {
@@ -137,41 +142,42 @@ struct LinkRecord {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Bytes bytes;
-  Time busy;  ///< transfer time of the bytes at that bandwidth; for NCCL, the time of NCCL's model
+  Time busy;  ///< transfer time of the bytes at `bandwidth`; for NCCL, the time in NCCL's cost
+              ///< model
   Time bin_width;
-  std::vector<std::int64_t> bins;  ///< bytes per bin; may be empty
+  std::vector<std::int64_t> bins;  ///< bytes in each interval of `bin_width`; may be empty
 };
 
-/// A piece of the critical path of the last step: the chain of waits from its beginning to its end,
-/// without gaps.
+/// A piece of the critical path of the last step. The path is a chain of causes without gaps from
+/// the start of the step to its end.
 struct PathPiece {
   std::int32_t kind = 0;  ///< kind of a compute span, kPackInFlight or kExchange
   std::string device;
   std::int32_t pack = -1;
-  std::string
-      layer;  ///< kBackward: the layer whose gradients end the piece; exchange: its communicator
+  std::string layer;  ///< kBackward: layer whose gradients are ready at the end of the piece;
+                      ///< kExchange: name of the communicator
   Time start;
   Time end;
-  Breakdown parts;           ///< parts of a pack in flight
-  std::string slowest_link;  ///< link of the longest single transfer of the chain
-  std::string queued_at;     ///< resource of the longest single wait
+  Breakdown parts;           ///< parts of the time, for collectives
+  std::string slowest_link;  ///< link of the longest single transfer
+  std::string queued_at;     ///< resource with the longest single wait
   Time queued_time;
 };
 
-/// The step time of workers that do not wait for each other (core/timeline/steady_state.h): in that
-/// time they make as many steps together as there are workers.
+/// The steady state of asynchronous workers (core/timeline/steady_state.h). W workers together
+/// complete W steps in a time of `step_time`.
 struct SteadyState {
   Time step_time;
-  Time low, high;  ///< 95 % confidence interval; if not steady, it also contains the means of all
-                   ///< batches
-  std::int32_t first_step = 0;  ///< earlier steps are discarded
-  std::int32_t end_step = 0;    ///< this step and later ones are discarded
-  bool steady = false;          ///< false: the search ended at its limit
+  Time low, high;  ///< 95 % confidence interval; if not steady, it is extended to include the means
+                   ///< of all batches
+  std::int32_t first_step = 0;  ///< first step that is included
+  std::int32_t end_step = 0;    ///< first step that is no longer included
+  bool steady = false;          ///< false: the search ended at its limit, without a steady state
 };
 
-/// Takes a timeline as it comes into being. Calls come in this order: begin; tracks before their
-/// spans; spans in order of time per track; steps and packs as they end; the steady state; links
-/// and the path; end.
+/// Receives the records of a run. The order of calls is: begin(); track() before the spans of the
+/// track; span() in order of time for each track; step() and pack() as they end; steady(); link()
+/// and path(); end().
 class TimelineSink {
  public:
   virtual ~TimelineSink() = default;
@@ -182,14 +188,14 @@ class TimelineSink {
   virtual void pack(const PackRecord& pack) = 0;
   virtual void link(const LinkRecord& link) = 0;
   virtual void path(const PathPiece& piece) = 0;
-  /// Only of workers that do not wait for each other; at most once.
+  /// Called at most once, and only for asynchronous workers.
   virtual void steady(const SteadyState& state) = 0;
-  /// Something the reader should know that came up during the run.
+  /// Adds a note about the run for the user.
   virtual void note(const std::string& text) = 0;
   virtual void end() = 0;
 };
 
-/// Ignores everything: the base of sinks that need only some of the calls.
+/// A sink that ignores all calls, which is the base of sinks that need only some of the calls.
 class DeafSink : public TimelineSink {
  public:
   void begin(const RunInfo&) override {}
@@ -204,7 +210,7 @@ class DeafSink : public TimelineSink {
   void end() override {}
 };
 
-/// Forwards everything to two sinks.
+/// A sink that forwards all calls to two sinks.
 class TimelineTee : public TimelineSink {
  public:
   TimelineTee(TimelineSink& first, TimelineSink& second) : first_(first), second_(second) {}

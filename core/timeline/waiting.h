@@ -9,11 +9,12 @@ struct PartsComparison;
 struct StepParts;
 struct StepRecord;
 
-// The rest of a step after computation and exposed communication: the replica whose parts are
-// recorded had nothing to compute and no pack in flight, since others were behind. (In a real run
-// its thread waited for a core.)
+// waiting() returns the time of a training step that is neither computation nor exposed
+// communication. In this time, the replica whose parts are recorded had nothing to compute and no
+// pack in flight, because other replicas were late. (In a real run, the replica's thread may also
+// have waited for a CPU core.)
 
-/// True for a time above 0; for a pair (compare.h), if either is.
+/// True if the time is above 0. The overload for a Pair (compare.h) is true if either time is.
 inline bool is_any(Time time) { return time > Time(); }
 
 Time waiting(const StepRecord& step);

@@ -11,11 +11,11 @@
 
 namespace tutti::core {
 
-/// Writes a timeline during a run, as a file of blocks (docs/timelines.md). Buffers at most 256 Ki
-/// spans. A truncated file can be read up to its last complete block.
+/// Writes a timeline to a file of blocks during a run (docs/timelines.md). At most 256 Ki spans are
+/// buffered. If the file is truncated, it can be read up to the last complete block.
 class TimelineWriter : public TimelineSink {
  public:
-  /// Writes to `out`, which must outlive the writer; nothing is written before begin().
+  /// Nothing is written before begin(). REQUIRES: `out` outlives the writer.
   explicit TimelineWriter(std::ostream& out);
   ~TimelineWriter() override;
 
@@ -29,12 +29,12 @@ class TimelineWriter : public TimelineSink {
   void steady(const SteadyState& state) override;
   void note(const std::string& text) override;
   void end() override;
-  /// Writes all buffered data, in shorter blocks than usual, so that it survives a crash of this
-  /// process. Only for real runs; in a simulation, the file would depend on the speed of the
-  /// machine.
+  /// Writes all buffered data, in shorter blocks than usual, so that a crash of this process does
+  /// not lose it. Only for real runs: in a simulation, the file would then depend on the speed of
+  /// the machine.
   void flush();
 
-  /// True if everything was written to `out` (no disk was full).
+  /// True if no write to `out` has failed (because the disk was full, for example).
   [[nodiscard]] bool good() const;
   [[nodiscard]] std::int64_t spans() const;
 
@@ -46,13 +46,13 @@ class TimelineWriter : public TimelineSink {
 /// The first and the last eight bytes of a timeline file.
 inline constexpr std::string_view kTimelineMagic("TUTTITL1", 8);
 inline constexpr std::string_view kTimelineEnd("TUTTIEND", 8);
-/// The maximum length of a block in the file.
+/// The maximum length of a block, in bytes.
 inline constexpr std::uint64_t kLongestBlock = 1u << 20;
 /// The maximum number of entries in a block of spans or an index block.
 inline constexpr std::size_t kSpansPerBlock = 4096;
 /// The maximum number of entries in any other block.
 inline constexpr std::size_t kRecordsPerBlock = 1024;
-/// The length to which texts are truncated, except for the scenario.
+/// The maximum length of a text, in bytes. Longer texts are truncated, except the scenario's text.
 inline constexpr std::size_t kLongestText = 64u << 10;
 
 }  // namespace tutti::core

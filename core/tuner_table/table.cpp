@@ -274,8 +274,8 @@ std::string write_table(const Table& table) {
 }
 
 bool is_for(const Row& row, std::uint64_t nodes, std::uint64_t ranks) {
-  const auto fits = [](int asked, std::uint64_t is) {
-    return asked == kAny || static_cast<std::uint64_t>(asked) == is;
+  const auto fits = [](int requested, std::uint64_t is) {
+    return requested == kAny || static_cast<std::uint64_t>(requested) == is;
   };
   return fits(row.nodes, nodes) && fits(row.ranks, ranks);
 }

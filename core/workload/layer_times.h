@@ -9,29 +9,30 @@
 
 namespace tutti::core {
 
-/// Measured times of one layer (an operator, with or without variables).
+/// The measured times of a layer, which is an operator with or without variables.
 struct LayerTime {
   std::string layer;
   Time forward;
   Time backward;
-  std::vector<std::string> variables;  ///< the variables whose gradients the layer's backward pass
-                                       ///< computes
+  std::vector<std::string> variables;  ///< names of the variables whose gradients the layer's
+                                       ///< backward pass computes
 };
 
-/// A measured profile of a model: its layers in the order of the forward pass.
+/// The measured profile of a model. Layers are in the order of the forward pass.
 struct LayerTimes {
   std::string title;
   std::string source;
-  GpuModel gpu_model = GpuModel::kNone;  ///< the GPU on which the layers were measured, if the
-                                         ///< profile states it
-  std::int64_t batch = 1;                ///< samples per step during the measurement
+  GpuModel gpu_model = GpuModel::kNone;  ///< GPU on which the layers were measured; kNone: not
+                                         ///< stated
+  std::int64_t batch = 1;                ///< samples per step in the measurement
   std::vector<LayerTime> layers;
 };
 
-/// Reads a profile: CSV with the columns layer, forward_us, backward_us, variables (names separated
-/// by spaces; may be empty) and the remark `# batch: n`. ERRORS: like those of load_model.
+/// Reads a profile from a CSV file with the remark `# batch: n` and the columns layer, forward_us,
+/// backward_us and variables (names separated by spaces; may be empty).
+/// ERRORS: as for load_model().
 Expected<LayerTimes> load_layer_times(const std::string& path);
-/// Like load_layer_times(), for a text in memory; errors call it `path`.
+/// Like load_layer_times(), for a text in memory. Errors call it `path`.
 Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

@@ -10,12 +10,12 @@
 
 namespace tutti::core {
 
-/// The parameters of a sparse gradient, which has only some rows on a replica (TensorFlow's
+/// The parameters of a sparse gradient, of which each replica has only some rows (TensorFlow's
 /// IndexedSlices).
 struct Slices {
-  std::int64_t rows = 0;  ///< maximum number of rows over all replicas
+  std::int64_t rows = 0;  ///< number of rows on a replica, maximum over all replicas
   DataType index_type = DataType::kInt64;
-  bool differ = false;  ///< true if the number of rows differs between replicas
+  bool differ = false;  ///< true: replicas have different numbers of rows
 };
 
 /// A trainable tensor.
@@ -24,10 +24,10 @@ struct Variable {
   std::vector<std::int64_t> shape;
   DataType type = DataType::kFloat32;
   std::int64_t elements = 1;
-  /// The position of its layer in the forward pass, equal for all variables of a layer. Default:
-  /// its index in the list.
+  /// The position of the variable's layer in the forward pass, equal for all variables of a layer.
+  /// The default is the variable's index in the list.
   std::int64_t layer = 0;
-  /// Operations per sample; nullopt if not known.
+  /// Floating-point operations per sample; nullopt if not known.
   std::optional<double> forward_flops;
   std::optional<double> backward_flops;
   /// Measured times for `Model::batch` samples; nullopt if not measured.
@@ -35,8 +35,8 @@ struct Variable {
   std::optional<Time> backward;
   std::optional<Slices> slices = std::nullopt;
 
-  /// The number of elements per row (index of the first dimension). REQUIRES: a shape with
-  /// elements.
+  /// Returns the number of elements of a row, which has one index of the first dimension.
+  /// REQUIRES: the variable has a shape and elements.
   [[nodiscard]] std::int64_t row_elements() const { return elements / shape.front(); }
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
@@ -46,20 +46,22 @@ struct Model {
   std::string name;
   std::string title;
   std::string source;
-  /// Samples per step for which `Variable::forward` and `backward` were measured.
+  /// The number of samples per step for which Variable::forward and Variable::backward were
+  /// measured.
   std::int64_t batch = 1;
   std::vector<Variable> variables;
 };
 
-/// Reads a list of variables: CSV with the columns name, shape (2x3x4; empty for a scalar), type,
-/// and optionally layer, forward_flops, backward_flops, forward_us, backward_us; or JSON with the
-/// same keys (shape as a list), either `{"variables": […]}` or the bare list. A remark `# batch: n`
-/// (CSV) or key "batch" (JSON) belongs to the measured times.
-/// ERRORS: unreadable, unknown columns, missing names, bad shapes and types, negative or
-/// overflowing numbers, two variables of one name: all of them, with their locations.
+/// Reads the variables of a model. A CSV file has the columns name, shape (2x3x4; empty for a
+/// scalar), type and, optionally, layer, forward_flops, backward_flops, forward_us and backward_us.
+/// A JSON file has a list of objects with the same keys (shape is a list), or `{"variables": […]}`.
+/// The batch size of the measured times is the remark `# batch: n` (CSV) or the key "batch" (JSON).
+/// ERRORS (all are reported, with their locations): the file cannot be read; a column is unknown; a
+/// name is missing; a shape or type is invalid; a number is negative or too large; two variables
+/// have the same name.
 Expected<Model> load_model(const std::string& path);
-/// Like load_model(), for a text in memory; errors call it `path`, and its extension determines the
-/// format.
+/// Like load_model(), for a text in memory. Errors call it `path`; the extension of `path`
+/// determines the format.
 Expected<Model> read_model(const std::string& text, const std::string& path);
 
 /// Returns the number of elements of a shape; nullopt if a dimension is negative or there are more

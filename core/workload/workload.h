@@ -10,21 +10,21 @@
 
 namespace tutti::core {
 
-/// The number of accesses to the variables in a momentum update: read weight, gradient and
-/// momentum, write weight and momentum.
+/// The number of passes over the variables' bytes in a momentum update: read weight, gradient and
+/// momentum; write weight and momentum.
 inline constexpr std::int64_t kUpdatePasses = 5;
 
-/// A part of the backward pass, after which some gradients are ready.
+/// A part of the backward pass, at whose end some gradients become ready.
 struct BackwardSegment {
   std::string layer;
   std::vector<int> variables;  ///< indices into Workload::gradients
 };
 
-/// The reduction of values that replicas keep separately, when they are read
+/// The aggregation of values that replicas keep separately, which happens when they are read
 /// (tf.VariableAggregation).
 enum class OnReadAggregation : std::uint8_t { kSum, kMean, kOnlyFirstReplica };
 
-/// A variable that replicas keep separately, and that is aggregated when it is saved.
+/// A variable that replicas keep separately, and that is aggregated when a checkpoint is saved.
 struct OnReadVariable {
   std::string name;
   DataType type = DataType::kFloat32;
@@ -32,31 +32,33 @@ struct OnReadVariable {
   OnReadAggregation aggregation = OnReadAggregation::kMean;
 };
 
-/// The durations of the parts of one replica's training step on one kind of worker.
+/// The durations of the parts of a replica's training step, on one group of workers.
 struct StepTimes {
-  Time forward;                ///< time of one pass
-  std::vector<Time> backward;  ///< by segment: time in one pass
-  Time update;                 ///< time of the update of all variables together
-  std::vector<Time> accumulate =
-      {};  ///< by segment: time to add to earlier gradients, in every pass but the first
-  /// The share of a pass that is limited by multiprocessors, in millionths; the rest waits for
-  /// memory. If `backward_compute_bound` is empty, all of the backward pass is.
+  Time forward;                       ///< time of one pass
+  std::vector<Time> backward;         ///< by segment: time of one pass
+  Time update;                        ///< time of the update of all variables together
+  std::vector<Time> accumulate = {};  ///< by segment: time to add the gradients to those of earlier
+                                      ///< passes, in every pass but the first; empty: no time
+  /// The share of a pass that is limited by multiprocessors, in millionths; the rest is limited by
+  /// memory. If `backward_compute_bound` is empty, the whole backward pass is limited by
+  /// multiprocessors.
   std::int64_t forward_compute_bound = 1'000'000;
   std::vector<std::int64_t> backward_compute_bound = {};  ///< by segment
-  /// The forward pass by the segments' layers, in the order of the segments (so the last one is
-  /// computed first).
+  /// By segment: the time of its layer in the forward pass. The forward pass computes the last
+  /// segment's layer first.
   std::vector<Time> forward_by_segment = {};
 
   [[nodiscard]] Time backward_total() const;
   [[nodiscard]] Time accumulate_total() const;
-  /// The time of a segment in pass `pass`, counted from 0. Without `accumulate`, accumulation takes
-  /// no time.
+  /// Returns the time of a segment in backward pass `pass`, counted from 0, including accumulation.
   [[nodiscard]] Time backward_in_pass(std::size_t segment, std::int32_t pass) const {
     return backward[segment] + (pass > 0 && !accumulate.empty() ? accumulate[segment] : Time());
   }
-  /// The share of that time that is limited by multiprocessors; none of the accumulation is.
+  /// Returns the share of backward_in_pass() that is limited by multiprocessors, in millionths.
+  /// Accumulation is limited by memory.
   [[nodiscard]] std::int64_t compute_bound_in_pass(std::size_t segment, std::int32_t pass) const;
-  /// The time of all but the last of `passes` forward and backward passes, with accumulation.
+  /// Returns the time of all but the last of `passes` forward and backward passes, including
+  /// accumulation.
   [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
 
@@ -64,15 +66,15 @@ struct StepTimes {
 struct Workload {
   std::string name;
   std::vector<Variable>
-      gradients;  ///< in creation order, with the types in which they are communicated
+      gradients;  ///< in creation order, with the types in which gradients are communicated
   std::vector<BackwardSegment>
-      segments;  ///< in the order of the backward pass; each gradient belongs to exactly one
+      segments;  ///< in the order of the backward pass; each gradient belongs to one segment
   std::vector<StepTimes> times;    ///< by group of workers (Cluster::groups)
   std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
-                                   ///< are sent in the last pass
-  std::string timing;              ///< description of the source of the times
+                                   ///< are communicated in the last pass
+  std::string timing;              ///< description of where the times come from
   std::vector<OnReadVariable> on_read = {};
-  std::int32_t checkpoint_every = 0;  ///< number of steps between checkpoints; 0: nothing is saved
+  std::int32_t checkpoint_every = 0;  ///< number of steps between checkpoints; 0: no checkpoints
 
   [[nodiscard]] Bytes bytes() const;
 };
@@ -88,27 +90,30 @@ struct WorkloadOptions {
   std::optional<Time> update;
   std::int32_t micro_batches = 1;
   std::optional<Time> accumulate;
-  std::optional<std::int64_t> compute_bound_ppm;  ///< share of both passes that multiprocessors
-                                                  ///< limit, in millionths
+  /// Share of both passes that is limited by multiprocessors, in millionths.
+  std::optional<std::int64_t> compute_bound_ppm;
 };
 
 /// The maximum number of forward and backward passes in a step.
 inline constexpr std::int32_t kMaxMicroBatches = 1 << 16;
 
-/// A reason why a workload cannot be made: a text for the user, and the field of the scenario's
-/// workload that it concerns (empty: the workload as a whole).
+/// A reason why a workload cannot be made. `text` is for the user; `field` is the field of the
+/// scenario's workload that it concerns (empty: the workload as a whole).
 struct WorkloadProblem {
   std::string field;
   std::string text;
   ProblemCode code = ProblemCode::kInvalid;
 };
 
-/// Makes a workload. Its times come from the best source available: times measured per layer
-/// (`layer_times`, or times in the variable list), else FLOPs of the layers at `flops_efficiency`
-/// of the device's peak rate (a layer without either takes no time, and `timing` says so);
-/// `forward` and `backward` then scale them. Without both, the backward pass takes no time, or, if
-/// `backward` is given, that time divided evenly over the gradients, last-created first.
-/// ERRORS: a profile that does not fit the model, a device without a rate for the type, no batch.
+/// Makes a workload. The times of layers come from the best source available: measured times
+/// (`layer_times`, or times in the list of variables), otherwise FLOPs at `flops_efficiency` of the
+/// device's peak rate. A layer with neither measured times nor FLOPs takes no time, and `timing`
+/// says so. If `forward` or `backward` is set, the times are scaled to it.
+///
+/// If there are neither measured times nor FLOPs, `backward` is divided evenly over the gradients,
+/// the gradient that was created last first; if it is not set, the backward pass takes no time.
+/// ERRORS: the profile does not fit the model; the device has no rate for the type; the batch size
+/// is unknown.
 tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
                                                                    const Cluster& cluster);
 

@@ -12,34 +12,35 @@
 
 namespace tutti::gui {
 
-/// The alignment of two timelines on one axis. Spans are only moved, never stretched, so that their
-/// lengths can be compared by eye.
+/// The alignment of two timelines on one time axis. Spans are only moved, never stretched, so that
+/// their lengths can be compared by eye.
 enum class Align {
-  kStart,  ///< by the start of the runs; both timelines are unchanged
-  kStep,   ///< by the start of each training step; the timeline whose step ends first pauses until
-           ///< the other's step ends
-  kPack    ///< also by the start of each pack over all devices; computation is aligned by step
+  kStart,  ///< by the start of the run; both timelines are unchanged
+  kStep,   ///< by the start of each training step; the timeline whose step ends first has a pause
+           ///< until the other's step ends
+  kPack    ///< also by the start of each pack (when it is in flight on all devices); computation is
+           ///< aligned by step
 };
 std::optional<Align> parse_align(const std::string& word);
 std::string to_string(Align align);
 
-/// The time by which the parts of one timeline are shifted.
+/// The delays by which the parts of one timeline are shifted.
 class Delays {
  public:
   [[nodiscard]] core::Time of_step(std::int32_t step) const;
-  /// Returns the delay of a pack in flight and of its lanes; that of its step, if the pack has
-  /// none.
+  /// Returns the delay of a pack in flight and of its lanes. If the pack has no delay of its own,
+  /// returns that of its step.
   [[nodiscard]] core::Time of_pack(std::int32_t step, std::int32_t pack) const;
-  /// Returns the delay of anything outside of training steps: that of the step during which it
-  /// happens.
+  /// Returns the delay at time `own` of the run, which is the delay of the step at that time. For
+  /// records that do not belong to a step.
   [[nodiscard]] core::Time at(core::Time own) const;
-  /// Returns the time in the run that is shown at `shown`. For a time in a pause: the end of the
-  /// step before it.
+  /// Returns the time of the run that is shown at time `shown` of the axis. For a time in a pause,
+  /// returns the end of the step before the pause.
   [[nodiscard]] core::Time own(core::Time shown) const;
 
   std::map<std::int32_t, core::Time> steps;
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
-  std::map<core::Time, core::Time> by_time;  ///< shift from the start of each step on
+  std::map<core::Time, core::Time> by_time;  ///< the delays from the start of each step on
 };
 
 struct Alignment {
@@ -47,12 +48,12 @@ struct Alignment {
   std::vector<AxisStretch> axis;  ///< one stretch per training step; empty with kStart
 };
 
-/// A stop flag for calls that are never stopped.
+/// The stop flag of calls that are never stopped.
 inline const std::atomic<bool> kNeverStop{false};
 
-/// Returns nullopt if the timelines cannot be aligned, because they have no training step in common
-/// or their times differ too much, or if `stop` was set. `packs`: as returned by
-/// core::packs_in_common().
+/// Computes the alignment. Returns nullopt if `stop` was set, or if the timelines cannot be
+/// aligned, because they have no training step in common or their times differ too much. `packs`:
+/// as returned by core::packs_in_common().
 std::optional<Alignment> align(const Trace& first, const Trace& second, Align align,
                                const core::Numbers& packs,
                                const std::atomic<bool>& stop = kNeverStop);

@@ -12,29 +12,29 @@
 
 namespace tutti::gui {
 
-/// The rows of two traces at the times at which they are shown, with a mapping of their spans to
-/// those of the source traces and back.
+/// The rows of a comparison of two traces, with their spans at the times at which they are shown.
+/// Maps these spans to spans of the source traces and back.
 class ComparisonRows {
  public:
-  /// Returns nullopt if a time would leave the representable range, or if it was stopped. A side's
-  /// tracks have the numbers of its rows.
+  /// Creates the rows. Returns nullopt if a time is not representable, or if `stop` was set. Each
+  /// row's track has the number of the row.
   static std::optional<ComparisonRows> make(
       const std::array<std::shared_ptr<const Trace>, 2>& sources, const Alignment& alignment,
       const core::Numbers& packs, const std::array<std::string, 2>& names,
       const std::atomic<bool>& stop);
 
   [[nodiscard]] const std::vector<Trace::Row>& rows() const { return rows_; }
-  /// Returns the span of the source trace that `span` shows.
+  /// Returns the span of the source trace that `span` represents.
   [[nodiscard]] SpanId origin(SpanId span) const;
-  /// Returns the span here that shows span `own` of a side's source trace.
+  /// Returns the span of rows() that represents span `own` of a side's source trace.
   [[nodiscard]] SpanId place(std::size_t side, SpanId own) const;
-  /// Returns the row here that shows what row `own_row` of a side recorded of a pack of a training
-  /// step.
+  /// Returns the row of rows() that has the spans which row `own_row` of a side's source trace
+  /// recorded for a pack of a training step.
   [[nodiscard]] core::TrackId track(std::size_t side, std::size_t own_row, std::int32_t step,
                                     std::int32_t pack) const;
 
  private:
-  /// Consecutive spans of a row here that are also consecutive in their source row.
+  /// Spans that are consecutive both in a row of rows() and in their source row.
   struct Run {
     SpanId own;
     SpanId here;
@@ -51,11 +51,11 @@ class ComparisonRows {
 
   std::vector<Trace::Row> rows_;
   std::array<std::string, 2> names_;
-  std::vector<std::vector<Run>> runs_;  ///< by row of this object, ordered by here.index
-  std::array<std::vector<std::vector<Run>>, 2>
-      runs_of_own_;  ///< by side and source row, ordered by own.index
-  std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId>
-      moved_tracks_;  ///< tracks of the second side that moved
+  std::vector<std::vector<Run>> runs_;  ///< by row of rows_, ordered by here.index
+  /// By side and source row, ordered by own.index.
+  std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;
+  /// The tracks of the second side's spans that moved to other rows.
+  std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;
 };
 
 }  // namespace tutti::gui

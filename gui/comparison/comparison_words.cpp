@@ -100,8 +100,8 @@ std::string list(const std::set<std::int32_t>& numbers) {
 
 /// Adds a sentence for each side about elements that only its set has, such as "real alone has
 /// workers 2 to 3".
-void tell_own(const std::array<std::set<std::int32_t>, 2>& sets, const Names& names,
-              const std::string& what, std::vector<std::string>& sentences) {
+void report_own(const std::array<std::set<std::int32_t>, 2>& sets, const Names& names,
+                const std::string& what, std::vector<std::string>& sentences) {
   for (std::size_t s = 0; s < 2; ++s) {
     std::set<std::int32_t> own;
     std::set_difference(sets[s].begin(), sets[s].end(), sets[1 - s].begin(), sets[1 - s].end(),
@@ -134,9 +134,8 @@ Contents contents_of(const Trace& trace) {
   return contents;
 }
 
-void tell_what_is_missing(const std::array<Contents, 2>& contents, const Trace& first,
-                          const Trace& second, const Names& names,
-                          std::vector<std::string>& sentences) {
+void report_missing(const std::array<Contents, 2>& contents, const Trace& first,
+                    const Trace& second, const Names& names, std::vector<std::string>& sentences) {
   const std::array<const Trace*, 2> traces{&first, &second};
   for (std::size_t s = 0; s < 2; ++s) {
     const auto tell = [&](bool mine, bool others, const char* what) {
@@ -194,8 +193,8 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
   differ("workload", a.workload, b.workload);
   differ("strategy", a.strategy, b.strategy);
   differ("computation times", a.timing, b.timing);
-  tell_own({contents[0].steps, contents[1].steps}, names, "training step", sentences);
-  tell_own({contents[0].workers, contents[1].workers}, names, "worker", sentences);
+  report_own({contents[0].steps, contents[1].steps}, names, "training step", sentences);
+  report_own({contents[0].workers, contents[1].workers}, names, "worker", sentences);
   for (std::size_t s = 0; s < 2; ++s) {
     std::size_t own = 0;
     for (const auto& device : contents[s].devices)
@@ -211,7 +210,7 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
                     "only these are compared",
                     packs.size(), a.packs.size(), names[0], b.packs.size(), names[1]));
   }
-  tell_what_is_missing(contents, first, second, names, sentences);
+  report_missing(contents, first, second, names, sentences);
   return sentences;
 }
 

@@ -9,8 +9,8 @@
 
 namespace tutti::gui {
 
-/// Returns what two timelines do not have in common, one sentence each; first, if so, that they
-/// have nothing in common.
+/// Returns sentences on what two timelines do not have in common. If they have nothing in common,
+/// the first sentence states that.
 std::vector<std::string> what_differs(const Trace& first, const Trace& second,
                                       const std::array<std::string, 2>& names,
                                       const core::Numbers& packs);

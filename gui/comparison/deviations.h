@@ -8,7 +8,7 @@
 
 namespace tutti::gui {
 
-/// Something that both timelines have, and the difference of its duration.
+/// An activity that both timelines have, with its duration in each.
 struct Deviation {
   enum class Sort {
     kStep,  ///< a training step
@@ -18,20 +18,21 @@ struct Deviation {
   };
   Sort sort = Sort::kStep;
   std::int32_t step = 0;
-  std::int32_t pack = -1;  ///< number of the pack in the first timeline; -1: none
-  /// Kind of activity: "step", "exposed communication", "pack in flight", "receive-send".
+  std::int32_t pack = -1;  ///< the pack's number in the first timeline; -1: none
+  /// The kind of activity, such as "step", "exposed communication", "pack in flight" or
+  /// "receive-send".
   std::string what;
   std::string where;  ///< kSpan: device and lane, such as "w0/gpu1, lane 0"
   core::Pair time;
-  core::TrackId track =
-      core::kNoTrack;  ///< kSpan: the track in the first timeline, and the start in its file
+  /// kSpan: the track in the first timeline, and the start of the span in that timeline's file.
+  core::TrackId track = core::kNoTrack;
   core::Time start{};
 };
 
-/// Returns the deviations, largest magnitude first: those of all steps and parts, and the `most`
-/// largest of packs and of spans.
-/// Spans are compared as core::join_lane_steps() pairs them, by their time without waiting.
-/// ERRORS: a damaged block; stopped (kRun). Cost: one look at every span of both files.
+/// Returns the deviations of all steps and parts, and the `most` largest deviations of packs and of
+/// spans; largest magnitude first. Spans are paired by core::join_lane_steps(), and compared by
+/// their time without waiting.
+/// ERRORS: a block is damaged; `stop` was set (kRun). Cost: linear in the spans of both files.
 core::Expected<std::vector<Deviation>> largest_deviations(
     const core::TimelineReader& a, const core::TimelineReader& b,
     const std::vector<core::StepComparison>& steps, const core::Numbers& packs, std::size_t most,

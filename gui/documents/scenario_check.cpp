@@ -110,7 +110,7 @@ BoundParts parts_of(const core::Scenario& scenario) {
 
 /// Adds the communicators that exchange data in addition to gradients, and their effect on the
 /// gradients.
-void tell_communicators(const core::Scenario& scenario, Card& card) {
+void report_communicators(const core::Scenario& scenario, Card& card) {
   for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
     const core::Communicator& of =
         scenario.communicators[static_cast<std::size_t>(exchange.communicator)];
@@ -141,7 +141,7 @@ Card card_of(const core::Scenario& scenario) {
   fact("bytes", fmt::format("{} on every rank: {} in {}", show(bytes),
                             plural(scenario.workload.gradients.size(), "gradient"),
                             plural(packs.size(), "pack")));
-  tell_communicators(scenario, card);
+  report_communicators(scenario, card);
   // These bounds hold for an all-reduce over all replicas.
   if (!core::has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     fact("lower bound of the step time",

@@ -15,15 +15,15 @@ namespace tutti::gui {
 /// A problem of a scenario, with its place in the form and in the text.
 struct PlacedProblem {
   core::Problem problem;
-  /// Field with the problem; if the schema has no such field, the message that contains it.
+  /// The field with the problem; if the schema has no such field, the message around it.
   core::FieldPath field;
-  core::ScenarioText::Range
-      text;  ///< the range to underline; empty if the problem is in another file
+  /// The range of the text to underline; empty if the problem is in another file.
+  core::ScenarioText::Range text;
 };
 
-/// The summary of a scenario that is known before it runs.
+/// A summary of a scenario that is known before the scenario runs.
 struct Card {
-  std::vector<std::pair<std::string, std::string>> facts;  ///< name and formatted value
+  std::vector<std::pair<std::string, std::string>> facts;  ///< names and formatted values
   enum class Binds { kNothing, kBandwidth, kLatency };
   Binds binds = Binds::kNothing;  ///< the resource that sets the lower bound of communication
 };
@@ -34,19 +34,18 @@ struct CheckedScenario {
   std::optional<Card> card;             ///< only if there are no problems
 };
 
-/// Reads a scenario as a run would, up to its plan. `path` is the file of the text: relative names
-/// of other files in the text start from it. Cost: as `tutti plan`; a few milliseconds for the
-/// shipped scenarios.
+/// Reads a scenario as a run does, up to its plan. `path`: the file of the text, to which relative
+/// file names in the text refer. Cost: as `tutti plan`; a few milliseconds for the shipped
+/// scenarios.
 CheckedScenario check_scenario(const std::string& text, const std::string& path,
                                const core::Library& library, const core::Schema& schema);
 
-/// Returns the places of the problems of an error that a run reported. Problems in `path` have a
-/// place, others do not.
+/// Returns the problems of an error that a run reported. Only those in file `path` have a place.
 std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path,
                                   const core::ScenarioText& text);
 
-/// Returns the possible values of a text field that names something: the shipped machines, models
-/// and layer times, and the algorithms. `full_name`: as in FieldType. Empty for all other fields.
+/// Returns the possible values of a text field that names a shipped machine, model or layer-times
+/// file, or an algorithm; empty for all other fields. `full_name`: as in FieldType.
 std::vector<std::string> suggestions(const std::string& full_name, const core::Library& library);
 
 }  // namespace tutti::gui

@@ -53,7 +53,7 @@ class Drawing {
   Drawing(const SweepData& data, const SweepChoice& choice)
       : data_(data), choice_(choice), columns_(columns_of(*data.space)) {
     x_ = find(columns_, choice.x);
-    if (!x_) x_ = most_numbers(columns_);
+    if (!x_) x_ = max_numbers(columns_);
     if (!choice.by) {
       by_ = few_values(columns_, x_);
     } else {

@@ -14,52 +14,56 @@ namespace tutti::gui {
 using core::PlotAxis;
 using core::Scale;
 
-/// A cost that can be plotted.
+/// A cost of a sweep's points that can be plotted.
 struct SweepCost {
   const char* id;    ///< name in settings and on the command line, such as "step_time"
   const char* name;  ///< displayed name, such as "step time"
-  const char* unit;  ///< unit: "ms", "%" or ""
+  const char* unit;  ///< the unit: "ms", "%" or ""
   bool more_is_better;
 };
-/// Returns the times of core::kCosts and the costs derived from them: speed-up, and share of the
-/// lower bound.
+/// Returns all costs: the times of core::kCosts, and the speed-up and the share of the lower bound,
+/// which are derived from them.
 const std::vector<SweepCost>& sweep_costs();
 /// Returns the cost with this id; null if there is none.
 const SweepCost* find_sweep_cost(const std::string& id);
 
-/// The choice of what to plot of a sweep, and how.
+/// The choice of a plot of a sweep.
 struct SweepChoice {
-  std::string x;  ///< field of the x axis; "": the field with the most numbers
-  /// Field with a line for each value; "": one line; nullopt: a field with few names, if any.
+  std::string x;  ///< the field of the x axis; "": the field with the most numeric values
+  /// The field with one line per value; "": a single line; nullopt: a field that has few names as
+  /// values, if there is one.
   std::optional<std::string> by;
   std::string cost = "step_time";
-  /// Fields with a fixed value; for other fields that are not drawn, the best value is used.
+  /// The fields with a fixed value. For all other fields that are not drawn, the best value is
+  /// used.
   std::map<std::string, std::string> only;
   Scale x_scale = Scale::kAuto, y_scale = Scale::kAuto;
   bool operator==(const SweepChoice&) const = default;
 };
 
-/// The maximum number of lines. If the field has more values, this many are drawn, evenly spaced.
+/// The maximum number of lines. If the field has more values, kMaxLines of them are drawn, evenly
+/// spaced.
 inline constexpr std::size_t kMaxLines = 24;
 
 /// A point of the plot.
 struct CurvePoint {
   double x = 0, y = 0;     ///< positions along the axes, from 0 to 1
-  double value = 0;        ///< cost in its unit
-  std::int64_t point = 0;  ///< index of the point in the sweep
-  /// Number of points that are hidden behind it, none of which is better.
+  double value = 0;        ///< the cost in its unit
+  std::int64_t point = 0;  ///< the index of the point in the sweep
+  /// The number of points that are hidden behind this one. None of them is better.
   std::int64_t others = 0;
-  bool given_up = false;       ///< true: not all of its steps were run, so its cost may be higher
-  std::size_t value_of_x = 0;  ///< index of its value on the x axis
+  /// True: the run was abandoned before its last step, so the cost may be higher.
+  bool given_up = false;
+  std::size_t value_of_x = 0;  ///< the index of the point's value on the x axis
 };
 
 struct SweepCurve {
-  /// Value of the line's field, such as "ring"; "" if there is only one line.
+  /// The value of the line's field, such as "ring"; "" if there is only one line.
   std::string name;
-  std::vector<CurvePoint> points;  ///< points from left to right
+  std::vector<CurvePoint> points;  ///< the points from left to right
 };
 
-/// The measured runs of a point: their mean, and the fastest and the slowest.
+/// The measured runs of a point: their mean, and their range from the fastest to the slowest.
 struct MeasuredDot {
   double x = 0, y = 0, low = 0, high = 0;  ///< positions along the axes, from 0 to 1
   double value = 0;
@@ -75,45 +79,46 @@ struct CurvePlace {
   bool operator==(const CurvePlace&) const = default;
 };
 
-/// A sweep plotted as curves: a cost over the values of one field.
+/// The curves of a sweep: a cost over the values of one field.
 struct SweepCurves {
   std::string title;
-  std::string x, by, x_title, y_title;  ///< the two fields, and the axis titles
+  std::string x, by, x_title, y_title;  ///< the two fields, and the titles of the axes
   const SweepCost* cost = nullptr;
   PlotAxis x_axis, y_axis;
   std::vector<SweepCurve> curves;
-  SweepCurve bound;  ///< lower (or upper) bound of the cost; may be empty
+  SweepCurve bound;  ///< the lower (or upper) bound of the cost; may be empty
   std::vector<MeasuredDot> measured;
   std::optional<CurvePlace> best;
   std::int64_t lines_left_out = 0;
-  bool given_up = false;    ///< true if some of the drawn points were given up
-  std::int64_t hidden = 0;  ///< number of points hidden behind others, over all curves
+  bool given_up = false;    ///< true if some drawn points were abandoned
+  std::int64_t hidden = 0;  ///< the number of hidden points, over all curves
 
   [[nodiscard]] const CurvePoint& at(const CurvePlace& place) const {
     return curves[place.curve].points[place.index];
   }
-  /// Returns where a point of the sweep is drawn; nullopt if it is not.
+  /// Returns where a point of the sweep is drawn; nullopt if it is not drawn.
   [[nodiscard]] std::optional<CurvePlace> find(std::int64_t point) const;
 };
 
-/// A field of a sweep, with its values in their order.
+/// A field of a sweep, with its values in order.
 struct SweepField {
   std::string name;
   std::vector<std::string> values;
 };
 std::vector<SweepField> fields_of(const SweepData& data);
 
-/// Computes the curves. Chosen fields and costs that the sweep does not have are ignored. Cost: one
-/// sort of the points.
+/// Computes the curves. Ignores chosen fields and costs that the sweep does not have. Cost: sorting
+/// the points.
 SweepCurves curves_of(const SweepData& data, const SweepChoice& choice);
 
 /// Formats a value of the cost: "112 ms", "1.87".
 std::string shown_cost(const SweepCost& cost, double value);
 
-/// Describes a point, in lines: its settings, its costs and its measurements.
+/// Returns a description of a point, in several lines: its settings, its costs and its
+/// measurements.
 std::string describe_point(const SweepData& data, std::int64_t point);
 
-/// Returns the drawn points as CSV (RFC 4180), one line each.
+/// Returns the drawn points as CSV (RFC 4180), one line per point.
 std::string csv_of(const SweepCurves& curves, const SweepData& data);
 
 }  // namespace tutti::gui

@@ -21,21 +21,21 @@ struct SweepData {
   std::string path;
   core::SweepInfo info;
   std::shared_ptr<const core::Space> space;
-  std::vector<Row> rows;  ///< the completed points, ordered by point
+  std::vector<Row> rows;  ///< the completed points, ordered by index
   std::vector<core::SweepStore::Measured> measured;
-  std::vector<core::Library::File>
-      files;  ///< files named by the scenario, with their content when the sweep began
+  /// The files that the scenario names, with their content when the sweep began.
+  std::vector<core::Library::File> files;
 
   /// Returns the outcome of a point; null if it is not completed.
   [[nodiscard]] const core::Outcome* outcome(std::int64_t point) const;
   /// Returns true if all points are completed.
   [[nodiscard]] bool complete() const { return std::ssize(rows) == space->size(); }
-  /// Returns the settings of a point, one line for each field that varies: "strategy.shards = 4";
-  /// sizes in KiB, MiB, ….
+  /// Returns the settings of a point, with one line per field that varies, such as "strategy.shards
+  /// = 4". Sizes are in KiB, MiB, ….
   [[nodiscard]] std::string settings(std::int64_t point) const;
 };
 
-/// Reads the current content of the file. ERRORS: it cannot be read.
+/// Reads the current content of a sweep's file. ERRORS: the file cannot be read.
 core::Expected<std::shared_ptr<const SweepData>> read_sweep(core::SweepStore& store,
                                                             const std::string& path);
 

@@ -13,8 +13,8 @@
 
 namespace tutti::gui {
 
-/// Checks a text while it is being written, in a thread of its own. A check starts a short time
-/// after the last change, and only the newest text is checked.
+/// Checks a scenario's text in a separate thread while the user edits it. A check starts a short
+/// time after the last change. Only the newest text is checked.
 class Checker : public QObject {
   Q_OBJECT
 
@@ -23,7 +23,7 @@ class Checker : public QObject {
   ~Checker() override;
 
   enum class When { kAtOnce, kAfterAPause };
-  /// Starts a check. checked() follows, unless another text arrives before that.
+  /// Starts a check. checked() follows, unless check() is called again before that.
   void check(const std::string& text, const std::string& path, When when = When::kAfterAPause);
 
  signals:
@@ -44,7 +44,8 @@ class Checker : public QObject {
   std::mutex mutex_;
   std::condition_variable_any there_;
   std::optional<Job> waiting_;
-  std::int64_t newest_ = 0;  ///< number of the newest check; used by this object's thread only
+  /// The number of the newest check. Used only by the thread of this object.
+  std::int64_t newest_ = 0;
   std::jthread thread_;
 };
 

@@ -18,18 +18,20 @@ class RunBar;
 class ScenarioEditor;
 
 /// The executors, the sweep runner and the library of scenarios. The program passes them in, since
-/// only the program knows the simulator and the sockets.
+/// only the program depends on the simulator and on sockets.
 struct Executors {
   core::Library library{std::string()};
   std::vector<Backend> backends{};
   std::string new_scenario{};  ///< the text that a new scenario starts from
   SweepRunner sweep{};         ///< runs sweeps; null: sweeps can only be viewed
-  /// Directory for unsaved changes (gui/editor/recovery.h); empty: they are not kept.
+  /// The directory for unsaved changes (gui/editor/recovery.h); empty: unsaved changes are not
+  /// kept.
   QString recovery_folder{};
 };
 
-/// The editor of a scenario with the run bar above it. Timelines of runs are written to a temporary
-/// folder that is removed with this object; to keep one, the user saves it elsewhere.
+/// The editor of a scenario, with the run bar above it. Timelines of runs are written to a
+/// temporary folder, which is removed with this object. To keep a timeline, the user saves it
+/// elsewhere.
 class EditorSession : public QWidget {
   Q_OBJECT
 
@@ -37,25 +39,26 @@ class EditorSession : public QWidget {
   explicit EditorSession(Executors executors, QWidget* parent = nullptr);
   ~EditorSession() override;
 
-  /// Opens a scenario, after asking about unsaved changes of the open one. Returns false if the
-  /// user keeps the open one. ERRORS: the file cannot be edited; the open scenario stays.
+  /// Opens a scenario, after asking about unsaved changes of the open scenario. Returns false if
+  /// the user keeps the open scenario. ERRORS: the file cannot be edited; the open scenario then
+  /// stays open.
   core::Expected<bool> open(const ScenarioBytes& file);
-  /// Starts a new scenario that has no file yet, in the same way.
+  /// Starts a new scenario that has no file yet, after asking in the same way.
   bool start_new();
-  /// Starts a new scenario with this text.
+  /// Starts a new scenario with this text, after asking in the same way.
   bool start_from(const std::string& text);
   /// Offers to recover unsaved changes of an earlier editor. Returns true if recovered changes are
   /// shown now. Sets `nothing_left` to true if there were none.
   bool recover(bool* nothing_left = nullptr);
-  /// Returns whether the window may be closed: asks about unsaved changes, and ends a run.
+  /// Asks about unsaved changes, and ends a run. Returns false if the window has to stay open.
   bool may_close();
   void run();
   void stop();
-  /// Saves the timeline of the last run and the marks on it. On failure, shows the error and
-  /// returns false. REQUIRES: there was a run.
+  /// Saves the timeline of the last run with its marks. On failure, shows the error and returns
+  /// false. REQUIRES: there was a run.
   bool save_timeline_to(const QString& path);
   [[nodiscard]] bool running() const { return run_.running(); }
-  /// Returns true if the file is the timeline of a run that was started here.
+  /// Returns true if the file is the timeline of a run of this session.
   [[nodiscard]] bool made(const QString& path) const;
 
   void add_actions(Actions& actions);

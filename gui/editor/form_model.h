@@ -12,20 +12,20 @@
 
 namespace tutti::gui {
 
-/// A scenario's text as a tree of fields, with a line for every field of the schema, set or not,
-/// and for every element of repeated ones. Rows are created from the schema on demand. Changing a
-/// value only emits the change to make in the text (edited()); the tree is updated when the text
-/// is.
+/// A scenario's text as a tree of fields. The tree has a row for every field of the schema, whether
+/// it is set or not, and for every element of a repeated field. Rows are created from the schema on
+/// demand. If the user changes a value, the model only emits the corresponding edit of the text
+/// (edited()). The tree is updated by show_text(), when the text has changed.
 class FormModel : public QAbstractItemModel {
   Q_OBJECT
 
  public:
   enum Column { kName, kValue, kColumns };
-  static constexpr int kFaintRole =
-      Qt::UserRole;  ///< bool: true if the value is not in the text, or is read-only
+  /// bool: true if the value is not in the text, or is read-only.
+  static constexpr int kFaintRole = Qt::UserRole;
   enum class Line {
     kField,    ///< a single value or a message
-    kList,     ///< a repeated field, whose elements are below
+    kList,     ///< a repeated field, with its elements below
     kElement,  ///< an element of a repeated field
     kAdd,      ///< the row after the elements, which adds an element
   };
@@ -33,10 +33,11 @@ class FormModel : public QAbstractItemModel {
   explicit FormModel(core::Schema schema, QObject* parent = nullptr);
   ~FormModel() override;
 
-  /// Sets the text to show. REQUIRES: the text has the same schema and no syntax errors.
+  /// Sets the text that the tree shows. REQUIRES: the text has the same schema and no syntax
+  /// errors.
   void show_text(std::shared_ptr<const core::ScenarioText> text);
-  /// Freezes the form while the text has syntax errors: it shows the last text that could be read,
-  /// and nothing can be changed.
+  /// Freezes the form, for the time during which the text has syntax errors. The form then shows
+  /// the last text that could be read, and is read-only.
   void set_frozen(bool frozen);
   void show_problems(const std::vector<PlacedProblem>& problems);
 
@@ -45,7 +46,8 @@ class FormModel : public QAbstractItemModel {
   [[nodiscard]] core::FieldPath path(const QModelIndex& index) const;
   [[nodiscard]] bool written(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex index_of(const core::FieldPath& path);
-  /// Returns the problem of the field itself as a sentence; "" if there is none.
+  /// Returns the problem of the field itself, without those of fields below it, as a sentence; ""
+  /// if there is none.
   [[nodiscard]] QString problem(const QModelIndex& index) const;
 
   /// Adds an element to a repeated field, or a message that is not set yet.
@@ -66,7 +68,7 @@ class FormModel : public QAbstractItemModel {
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
 
  signals:
-  /// Emitted when the user changes a field: the edits that make the same change in the text.
+  /// Emitted when the user changes a field, with the edits that make the same change in the text.
   void edited(const tutti::core::TextEdits& edits, const tutti::core::FieldPath& field);
 
  private:
@@ -86,7 +88,8 @@ class FormModel : public QAbstractItemModel {
   std::shared_ptr<const core::ScenarioText> text_;
   std::unique_ptr<Node> root_;
   std::map<core::FieldPath, std::string> problems_;  ///< by field: its problem
-  std::map<core::FieldPath, int> inside_;  ///< by field: number of problems in the fields below it
+  std::map<core::FieldPath, int>
+      inside_;  ///< by field: the number of problems in the fields below it
   bool frozen_ = false;
 };
 

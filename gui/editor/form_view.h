@@ -9,8 +9,8 @@ namespace tutti::gui {
 
 class FormModel;
 
-/// The editors of the form's values: a list for choices, names with completion, and plain text for
-/// everything else.
+/// Creates the editors of the form's values: a list for choices, a text with completion for names,
+/// and a plain text for all other values.
 class FormDelegate : public QStyledItemDelegate {
   Q_OBJECT
 
@@ -30,9 +30,9 @@ class FormDelegate : public QStyledItemDelegate {
   const core::Library& library_;
 };
 
-/// The form. Enter or F2 edits a value, opens a message or adds an element; Insert adds and Delete
-/// removes; the arrow keys move and expand. The window's shortcuts do not take keys that have a
-/// meaning here.
+/// The form. Enter or F2 edits a value, opens a message or adds an element. Insert adds and Delete
+/// removes an element. The arrow keys move the selection and expand rows. These keys have priority
+/// over the window's shortcuts.
 class FormView : public QTreeView {
   Q_OBJECT
 

@@ -15,26 +15,28 @@ namespace tutti::gui {
 
 /// The unsaved text of a scenario, as a recovery file stores it.
 struct UnsavedText {
-  QString path;            ///< path of the scenario's file; empty: none yet
-  QDateTime file_written;  ///< when that file was last written, as far as the editor knows
+  QString path;  ///< path of the scenario's file; empty: none yet
+  /// The modification time of that file when the editor last read or wrote it.
+  QDateTime file_written;
   bool byte_order_mark = false;
   bool crlf = false;
   std::string text;
 };
 
-/// Keeps the unsaved text of one editor in a file, so that it survives a crash. Every editor has
-/// its own recovery file, even if two of them edit the same scenario. A lock file next to it shows
-/// that its editor is alive.
+/// Keeps the unsaved text of one editor in a file, so that the text survives a crash. Every editor
+/// has its own recovery file, even if two editors have the same scenario open. A lock file next to
+/// it shows that the editor is running.
 class RecoveryFile {
  public:
-  /// `folder`: the directory of the recovery files, created on first use. Empty: nothing is kept.
+  /// `folder`: the directory of recovery files, which is created on first use. Empty: nothing is
+  /// kept.
   explicit RecoveryFile(QString folder);
   /// Does not remove the file, so that left_behind() can find it.
   ~RecoveryFile();
 
-  /// Replaces the stored text. The replacement is atomic. ERRORS: the system's message.
+  /// Replaces the stored text atomically. ERRORS: the system's message.
   core::Expected<void> keep(const UnsavedText& unsaved);
-  /// Removes the file, when the text is saved or its changes are discarded.
+  /// Removes the file. To be called when the text is saved or its changes are discarded.
   void remove();
 
  private:
@@ -65,8 +67,8 @@ class LeftBehind {
   std::unique_ptr<QLockFile> lock_;
 };
 
-/// Returns the recovery files that editors left behind, newest first; only those of `path` if one
-/// is given. Files that cannot be read, or whose editor is alive, are left out.
+/// Returns the recovery files that editors left behind, newest first; if `path` is given, only
+/// those of that scenario. Leaves out files that cannot be read, or whose editor is running.
 std::vector<LeftBehind> left_behind(const QString& folder,
                                     const std::optional<QString>& path = std::nullopt);
 

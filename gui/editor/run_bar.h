@@ -15,9 +15,9 @@ class QToolButton;
 
 namespace tutti::gui {
 
-/// The choice of the backend that runs a scenario, and the progress of the run. Backends that this
-/// machine does not support are grey and show the reason. A thread finds out which these are, since
-/// looking for GPUs takes a while.
+/// A bar with the choice of the backend that runs a scenario, and with the progress of the run.
+/// Backends that this machine does not support are grey and show the reason. A thread determines
+/// them, since looking for GPUs takes a while.
 class RunBar : public QWidget {
   Q_OBJECT
 
@@ -25,18 +25,18 @@ class RunBar : public QWidget {
   explicit RunBar(std::vector<Backend> backends, QWidget* parent = nullptr);
   ~RunBar() override;
 
-  /// Returns the chosen backend; null if there is none or it cannot be used (why() gives the
+  /// Returns the chosen backend; null if there is none or if it cannot be used (why() returns the
   /// reason).
   [[nodiscard]] const Backend* backend() const;
   [[nodiscard]] QString why() const;
   void choose(const std::string& id);
-  /// Returns why a backend cannot be used; "" if it can, or if that is not known yet.
+  /// Returns why a backend cannot be used; "" if it can be used, or if that is not known yet.
   [[nodiscard]] QString missing(const std::string& id) const;
 
   void show_title(const QString& title);
   void show_running(bool running);
   void show_progress(const QString& words, double share);
-  /// Shows how the last run ended.
+  /// Shows a text on how the last run ended.
   void show_words(const QString& words);
   [[nodiscard]] QString words() const;
 

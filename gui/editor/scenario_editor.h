@@ -20,33 +20,33 @@ namespace tutti::gui {
 class FormView;
 class TextEditor;
 
-/// A scenario as a form and as a text, side by side and always equal, with its problems below and a
-/// summary above. The text is the scenario: an edit in the form changes the text at the field's
-/// position, and both share one undo history.
+/// The editor of a scenario as a form and as a text, side by side and always equal, with the
+/// scenario's problems below and a summary above. The text is authoritative: an edit in the form
+/// changes the text at the position of the field, and both share one undo history.
 class ScenarioEditor : public QWidget {
   Q_OBJECT
 
  public:
-  /// `recovery_folder`: the directory for unsaved changes, see RecoveryFile. Empty: they are not
-  /// kept.
+  /// `recovery_folder`: the directory for unsaved changes, see RecoveryFile. Empty: unsaved changes
+  /// are not kept.
   explicit ScenarioEditor(const core::Library& library, QString recovery_folder = {},
                           QWidget* parent = nullptr);
   /// Unsaved changes stay in the recovery file unless forget_changes() was called.
   ~ScenarioEditor() override;
 
-  /// Shows a file; if an editor left unsaved changes of it behind, asks whether to recover them.
-  /// The text that was shown is dropped: call may_close() first. ERRORS: as ScenarioFile::take();
-  /// then nothing changes.
+  /// Shows a file. If an editor left unsaved changes of the file behind, asks whether to recover
+  /// them. Drops the current text, so may_close() has to be called first. ERRORS: as
+  /// ScenarioFile::take(); the editor is then unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
-  /// Offers the unsaved changes that editors left behind of any scenario, newest first. Returns
-  /// true if some were recovered; they replace the shown text, after asking. Sets `nothing_left` to
-  /// true if there were none.
+  /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
+  /// Recovered changes replace the current text, after asking. Returns true if changes were
+  /// recovered. Sets `nothing_left` to true if there were none.
   bool recover(bool* nothing_left = nullptr);
-  /// Discards the unsaved changes of the shown text.
+  /// Discards the unsaved changes of the current text.
   void forget_changes();
   /// Shows a text that has no file yet.
   void start_new(const std::string& text);
-  /// Returns false if there are unsaved changes and the user wants to keep them.
+  /// Asks about unsaved changes. Returns false if the user wants to continue editing.
   bool may_close();
   /// Saves the text. If it has no file yet, or is one of Tutti's examples, asks for a path. Returns
   /// false if it was not saved; the user has seen the reason.
@@ -59,8 +59,8 @@ class ScenarioEditor : public QWidget {
   [[nodiscard]] QString path() const;
   [[nodiscard]] QString title() const;
   [[nodiscard]] bool changed() const;
-  /// Returns true if the text is that of one of Tutti's examples. Examples are never overwritten:
-  /// the editor has a copy.
+  /// Returns true if the text is that of one of Tutti's examples. Examples are never overwritten,
+  /// since the editor has a copy.
   [[nodiscard]] bool is_example() const;
   /// Shows the problems that a run reported.
   void show_error(const core::Error& error);
@@ -74,7 +74,7 @@ class ScenarioEditor : public QWidget {
 
  signals:
   void told(const QString& text);
-  /// Emitted when the title changes, or whether there are unsaved changes.
+  /// Emitted when title() or changed() changes.
   void title_changed();
   /// Emitted when the newest text has been checked.
   void checked();
@@ -121,7 +121,7 @@ class ScenarioEditor : public QWidget {
   QLabel* broken_;
   QListWidget* list_;
   QTimer* follow_;
-  QTimer* keep_;                 ///< timer; active while the recovery file is older than the text
+  QTimer* keep_;                 ///< active while the recovery file is older than the text
   bool keeping_failed_ = false;  ///< true: the user has been informed of the failure
   bool applying_ = false;        ///< true while an edit in the form changes the text
 };

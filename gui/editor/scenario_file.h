@@ -14,26 +14,30 @@ struct ScenarioBytes {
   QDateTime written;
   std::string bytes;
 
-  /// Reads a file; callable from any thread. ERRORS: missing, not a regular file (a folder, a pipe,
-  /// …), unreadable, larger than kMaxBytes.
+  /// Reads a file. May be called from any thread. ERRORS: the file is missing or unreadable, is a
+  /// folder or a pipe, or is larger than kMaxBytes.
   static core::Expected<ScenarioBytes> read(const QString& from);
-  /// The largest text that can be edited here, since form and text are updated on every key.
+  /// The size in bytes of the largest text that can be edited. It is limited because form and text
+  /// are updated on every keystroke.
   static constexpr qint64 kMaxBytes = 4 << 20;
 };
 
-/// A scenario's file and its format on disk, so that unchanged parts are written as they were read.
+/// A scenario's file and its format on disk. The format is kept so that unchanged parts are written
+/// as they were read.
 struct ScenarioFile {
-  QString path;       ///< path of the file; empty: none yet
-  QDateTime written;  ///< when the file was last written, as far as the editor knows
+  QString path;  ///< path of the file; empty: none yet
+  /// The modification time of the file when the editor last read or wrote it.
+  QDateTime written;
   bool byte_order_mark = false;
   /// True: lines of the file end with "\r\n"; in memory they always end with '\n'.
   bool crlf = false;
 
-  /// The longest line that is accepted: Qt takes seconds to break longer ones.
+  /// The size in bytes of the longest line that is accepted. Qt takes seconds to break longer
+  /// lines.
   static constexpr std::size_t kMaxBytesOfALine = 64 << 10;
 
-  /// Returns the text of a file that was read, and sets the other members. ERRORS: not UTF-8, a
-  /// line that is too long, mixed line endings.
+  /// Returns the text of a file that was read, and sets the other members. ERRORS: the file is not
+  /// UTF-8, has a line that is too long, or has mixed line endings.
   core::Expected<std::string> take(const ScenarioBytes& read);
   /// Writes a file atomically. ERRORS: the system's message.
   core::Expected<void> write(const std::string& text, const QString& to);

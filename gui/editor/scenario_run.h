@@ -14,7 +14,7 @@
 
 namespace tutti::gui {
 
-/// Runs one scenario at a time in a thread, and writes a timeline file.
+/// Runs one scenario at a time in a thread, and writes the run's timeline to a file.
 class ScenarioRun : public QObject {
   Q_OBJECT
 
@@ -25,22 +25,24 @@ class ScenarioRun : public QObject {
   struct Order {
     Backend backend;
     std::string text;
-    /// Path of the text in error messages; relative file names in the text refer to its folder.
+    /// The path of the text, for error messages. Relative file names in the text refer to its
+    /// folder.
     std::string path;
     core::Library library;
     std::string timeline;                      ///< path of the timeline to write
     std::vector<core::Override> changes = {};  ///< overrides of fields of the text
   };
-  /// Starts a run; ended() follows. REQUIRES: none is running.
+  /// Starts a run; ended() follows. REQUIRES: no run is in progress.
   void start(const Order& order);
-  /// Asks the run to end; ended() follows soon, with the part of the run that was recorded.
+  /// Requests the run to end. ended() follows soon, with the part of the run that was recorded.
   void stop() { cancel_ = true; }
-  /// Ends the run and waits until no thread and no process of it is left. ended() does not follow.
+  /// Ends the run, and waits until all its threads and processes have ended. ended() does not
+  /// follow.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return thread_.joinable(); }
 
   struct Result {
-    QString timeline;  ///< path of the timeline; empty: no step ended, so there is no file
+    QString timeline;  ///< path of the timeline; empty if no step ended, so that there is no file
     std::optional<core::Error> error;
     bool stopped = false;
   };
@@ -53,7 +55,7 @@ class ScenarioRun : public QObject {
   static Result run(const Order& order, const core::RunControl& control, std::atomic<bool>& cancel);
 
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< number of the run; messages of earlier runs are ignored
+  std::int64_t number_ = 0;  ///< the number of the run; messages of earlier runs are ignored
   std::jthread thread_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace tutti::gui {
 
-/// The text of a scenario, with line numbers and with problems underlined. The text is UTF-8 with
-/// '\n' at the end of each line; all positions are byte offsets.
+/// An editor of a scenario's text, with line numbers and underlined problems. The text is UTF-8
+/// with '\n' at the end of each line. All positions are byte offsets.
 class TextEditor : public QPlainTextEdit {
   Q_OBJECT
 
@@ -21,7 +21,8 @@ class TextEditor : public QPlainTextEdit {
   /// Applies edits as one undo step.
   void apply(const core::TextEdits& edits);
   void underline(std::vector<core::ScenarioText::Range> problems);
-  /// Highlights the part of the text that belongs to a field of the form; {0, 0}: none.
+  /// Highlights the part of the text that belongs to a field of the form. {0, 0}: highlights
+  /// nothing.
   void show_range(core::ScenarioText::Range range);
   [[nodiscard]] std::size_t cursor_byte() const;
   /// Moves the cursor to a byte offset.

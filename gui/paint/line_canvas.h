@@ -12,18 +12,19 @@
 
 namespace tutti::gui {
 
-/// Paints the lines of the layout, either into an image's pixels or as rectangles by a QPainter.
+/// Paints the lines of a layout, either into the pixels of an image, or as rectangles by a
+/// QPainter.
 class LineCanvas {
  public:
-  /// Paints shapes, at one unit per logical pixel. `texts`: receives, for each line of the layout,
-  /// the spans with room for a text.
+  /// Paints rectangles by `shapes`, at one unit per logical pixel. `texts` receives, for each line
+  /// of the layout, the spans that are wide enough for a text.
   LineCanvas(const Scene& scene, const QSize& size, QPainter& shapes, std::vector<RowTexts>& texts);
-  /// Paints into an image, of which others may paint other lines at the same time. REQUIRES: the
-  /// image stays at its address.
+  /// Paints into an image. Other canvases may paint other lines of the image at the same time.
+  /// REQUIRES: the image stays at its address.
   LineCanvas(const Scene& scene, QImage& image, qreal scale, std::vector<RowTexts>& texts);
 
-  /// Paints the pinned (or the other) lines whose indices it draws from `next`, which threads
-  /// share.
+  /// Paints the lines whose indices it takes from `next`, a counter that threads share; only pinned
+  /// lines, or only lines that are not pinned.
   void paint(bool pinned, std::atomic<std::size_t>& next);
 
  private:
@@ -37,7 +38,7 @@ class LineCanvas {
   void load(const core::LinkRecord& link);
   void counter(const Counter& counter);
   void utilisation(const Line& group);
-  /// Paints the utilisation of one side from `top` to `bottom` - 1 of the line.
+  /// Paints the utilisation of one side into the pixel rows `top` to `bottom` - 1 of the line.
   void utilisation(const Line& group, std::size_t side, int top, int bottom);
 
   void box(core::Time start, core::Time end, Pixel filled);

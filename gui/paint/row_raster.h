@@ -12,8 +12,8 @@ namespace tutti::gui {
 /// 0xAARRGGBB, the layout of QImage::Format_RGB32.
 using Pixel = std::uint32_t;
 
-/// The look of spans of one kind: a colour and, as a second cue for colour-blind readers, the part
-/// of the row's height that it fills, in eighths from the top.
+/// The look of spans of one kind: a colour, and, as a second cue for colour-blind readers, the part
+/// of the row's height that they fill, in eighths from the top.
 struct SpanLook {
   Pixel colour = 0;
   std::uint8_t from = 0;
@@ -26,34 +26,35 @@ using SpanLooks = std::array<SpanLook, 64>;
 struct Column {
   std::uint8_t kind = 0;
   bool begins = false;  ///< true: a span of several pixels begins here
-  std::uint16_t filled =
-      0;  ///< covered fraction of the time, in units of 1 / kFull; 0: nothing is there
+  /// The covered fraction of the pixel's time, in units of 1 / kFull; 0: no span.
+  std::uint16_t filled = 0;
   static constexpr std::uint16_t kFull = 0xffff;
   bool operator==(const Column&) const = default;
 };
 
-/// Returns when pixel `x` of `width` begins on a time axis that shows `range`. Exact, without
-/// overflow.
+/// Returns the time at which pixel `x` of `width` begins, on a time axis that shows `range`. The
+/// result is exact, without overflow.
 core::Time time_at(const TimeRange& range, int x, int width);
-/// Returns the pixel that contains `t`; below 0, or `width` and above, if it is not in the range.
+/// Returns the pixel that contains `t`. The result is negative, or at least `width`, if `t` is
+/// outside the range.
 int pixel_at(const TimeRange& range, core::Time t, int width);
 
-/// Computes the content of rows at each pixel of one time axis.
+/// Computes the content of rows at each pixel of a time axis.
 class RowRaster {
  public:
-  /// REQUIRES: at least one picosecond per pixel.
+  /// REQUIRES: the range has at least one picosecond per pixel.
   RowRaster(const TimeRange& range, int width);
 
-  /// Returns the columns of a row; the next call overwrites them. A pixel that one span touches is
-  /// completely filled, however short the span is, so that no span vanishes. A pixel that several
-  /// spans touch has the kind of the longest, and is filled by the fraction of the time that they
-  /// cover.
-  /// Cost: one search per pixel for its end among the spans; independent of the number of spans.
+  /// Returns the columns of a row. The next call overwrites them. A pixel touched by one span is
+  /// completely filled, however short the span is, so that no span vanishes. A pixel touched by
+  /// several spans has the kind of the longest one, and is filled by the fraction of the time that
+  /// they cover.
+  /// Cost: one search among the spans per pixel, nearly independent of the number of spans.
   const std::vector<Column>& columns_of(const SpanRow& spans);
   /// Returns the columns of the last row.
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
 
-  /// The pixels from … to - 1 that only one span touches.
+  /// The pixels `from` … `to` - 1, which only one span touches.
   struct Alone {
     SpanRow::Index span = 0;
     std::size_t from = 0, to = 0;
@@ -64,23 +65,23 @@ class RowRaster {
   static constexpr std::size_t kEdge = 3;
 
  private:
-  std::vector<std::int64_t> edges_;  ///< start of each pixel, and end of the last one
-  std::vector<SpanRow::Index>
-      places_;  ///< by edge: index in the row of the first span at or after it
+  std::vector<std::int64_t> edges_;  ///< the start of each pixel, and the end of the last one
+  /// By edge: the index in the row of the first span that starts at the edge or later.
+  std::vector<SpanRow::Index> places_;
   std::vector<Column> columns_;
   std::vector<Alone> alone_;
 };
 
-/// The lines of a row that a column fills, and their colour.
+/// The pixel rows `from` … `to` - 1 of a row that a column fills, and their colour.
 struct Fill {
   Pixel colour = 0;
   std::int16_t from = 0, to = 0;
 };
-/// Returns the fill of a column in a row of `height` lines. REQUIRES: the column is not empty.
+/// Returns the fill of a column in a row of `height` pixels. REQUIRES: the column is not empty.
 Fill fill_of(const Column& column, const SpanLooks& looks, int height);
 
-/// Draws columns into `height` lines of an image whose lines are `stride` pixels apart. Empty
-/// columns leave the image as it is.
+/// Draws columns into `height` pixel rows of an image. `stride`: the distance between pixel rows,
+/// in pixels. Empty columns leave the image unchanged.
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels,
                   std::ptrdiff_t stride, int height);
 

@@ -9,9 +9,9 @@
 
 namespace tutti::gui {
 
-/// Draws texts in boxes, on one line, with an ellipsis if there is not enough room. Shaped texts
-/// are cached: a frame with a thousand spans shows the same few dozen texts again and again, and
-/// shaping a text costs more than drawing it. For one painter at a time.
+/// Draws one-line texts in boxes, with an ellipsis if a text does not fit. Shaped texts are cached,
+/// because a frame with a thousand spans repeats a few dozen texts, and shaping a text costs more
+/// than drawing it. Not thread-safe.
 class ShortTexts {
  public:
   void draw(QPainter& painter, const QRect& box, const std::string& words, const QColor& pen,
@@ -25,7 +25,7 @@ class ShortTexts {
   struct Face {
     QFont font;
     QHash<QString, Shaped> whole;
-    QHash<std::pair<QString, int>, Shaped> cut;  ///< shortened texts by the available width
+    QHash<std::pair<QString, int>, Shaped> cut;  ///< shortened texts, by text and available width
   };
 
   [[nodiscard]] Face& face_of(const QFont& font);

@@ -4,9 +4,9 @@
 
 namespace tutti::gui {
 
-/// The window's colours, with a light and a dark variant. Spans have the eight colours of Okabe and
-/// Ito, which are distinguishable for colour-blind readers; kinds with similar colours also differ
-/// in the part of the row that they fill.
+/// The colours of the window, in a light and a dark variant. Spans have the eight colours of Okabe
+/// and Ito, which colour-blind readers can distinguish. Kinds with similar colours also differ in
+/// the part of the row that they fill.
 /// SOURCE: M. Okabe, K. Ito, "Color universal design", 2008, jfly.uni-koeln.de/color
 struct Theme {
   Pixel background;
@@ -19,8 +19,8 @@ struct Theme {
   Pixel path;       ///< the critical path
   Pixel load;       ///< load of links, and utilisation of collapsed groups
   Pixel full_load;
-  Pixel longer;    ///< errors: the second timeline takes longer
-  Pixel shorter;   ///< errors: the second timeline takes less time
+  Pixel longer;    ///< deviations: the second timeline takes longer
+  Pixel shorter;   ///< deviations: the second timeline takes less time
   Pixel sides[2];  ///< markers next to the names of the two timelines
   Pixel mark;      ///< notes on the timeline
   Pixel cursor;    ///< the time cursor
@@ -30,9 +30,9 @@ struct Theme {
 const Theme& light_theme();
 const Theme& dark_theme();
 
-/// Returns the colour of readable text on `background`: black or white.
+/// Returns the colour of readable text on `background`, which is black or white.
 Pixel text_on(Pixel background);
-/// Mixes a `share`, 0 … 1, of `colour` into `background`.
+/// Returns a mixture of `share` (0 … 1) of `colour` with `background`.
 Pixel blend(Pixel background, Pixel colour, double share);
 
 }  // namespace tutti::gui

@@ -15,33 +15,36 @@ namespace tutti::gui {
 
 /// The painted area of the lines, right of the names.
 struct PaintedLines {
-  QImage image;                 ///< spans, groups and loads without texts
-  std::vector<RowTexts> texts;  ///< for each line of the layout: spans with room for a text
+  QImage image;  ///< spans, groups and loads without texts
+  /// By line of the layout: the spans that are wide enough for a text.
+  std::vector<RowTexts> texts;
 };
 
-/// Paints at `scale` device pixels per logical pixel, by scanlines on all cores, so that ten
-/// million spans fit into a frame (see row_raster.h). `before`: an image that is no longer needed.
-/// It is reused if it has the same size, since allocating megabytes takes as long as painting them.
+/// Paints the lines at `scale` device pixels per logical pixel, by scanlines and on all cores, so
+/// that ten million spans can be painted in the time of a frame (see row_raster.h). `before`: an
+/// image that is no longer needed. It is reused if it has the same size, since allocating megabytes
+/// takes as long as painting them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before = {});
-/// Paints the same as rectangles, for vector pictures; returns the spans with room for a text.
+/// Paints the lines as rectangles, for vector pictures. Returns the spans that are wide enough for
+/// a text.
 std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size);
-/// Paints the labels of links and of spans that are wide enough. `found`: the texts that
+/// Paints the labels of links, and of spans that are wide enough. `found`: the texts that
 /// paint_lines() returned.
 void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines,
                  const std::vector<RowTexts>& found, ShortTexts& texts);
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names, ShortTexts& texts);
-/// Paints the time axis. `covered`: the region that is painted over later; labels that would be
+/// Paints the time axis. `covered`: the region that will be painted over. Labels that would be
 /// partly covered are left out.
 void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts,
                 const QRegion& covered = {});
 /// Paints everything, with the lines as rectangles (for SVG).
 void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size,
                   const QRegion& covered = {});
-/// Paints everything into an image, as the window would show it.
+/// Paints everything into an image, as the window shows it.
 QImage paint_picture(const Scene& scene, const QSize& size, qreal scale,
                      const QRegion& covered = {});
 
-/// Returns the label of a span: "pack 3", "backward conv1".
+/// Returns the label of a span, such as "pack 3" or "backward conv1".
 std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index);
 
 }  // namespace tutti::gui

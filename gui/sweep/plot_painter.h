@@ -12,7 +12,7 @@
 namespace tutti::gui {
 
 /// The positions of the parts of a plot, in pixels. They depend only on the size, the font and the
-/// plot.
+/// curves.
 class PlotGeometry {
  public:
   PlotGeometry(const SweepCurves& curves, const QSize& size, const QFontMetrics& font);
@@ -23,8 +23,8 @@ class PlotGeometry {
   [[nodiscard]] QPointF at(const CurvePoint& point) const { return at(point.x, point.y); }
   [[nodiscard]] const QRectF& area() const { return area_; }
   [[nodiscard]] const QRect& legend() const { return legend_; }
-  /// Returns the places of the legend's entries: each line, then the bound, then the measurements,
-  /// as far as the plot has them. Entries without room are left out.
+  /// Returns the rectangles of the legend's entries: one per line, then the bound, then the
+  /// measurements, if the plot has them. Entries that do not fit are left out.
   [[nodiscard]] const std::vector<QRect>& entries() const { return entries_; }
 
  private:
@@ -33,14 +33,14 @@ class PlotGeometry {
   std::vector<QRect> entries_;
 };
 
-/// Returns the colour of a curve by its index; its dots have a shape as well. Colours and shapes
-/// repeat with different periods, so that no combination repeats soon.
+/// Returns the colour of a curve by its index. paint_dot() chooses the shape of a curve's dots.
+/// Colours and shapes repeat with different periods, so that few curves have the same combination.
 QColor curve_colour(std::size_t curve, const Theme& theme);
 void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QColor& colour,
                double radius, bool hollow);
 
-/// Draws the plot over the whole of `size`, without the selection. Cost: proportional to the
-/// pixels, for any number of points.
+/// Draws the plot into an area of this size, without the selection. Cost: proportional to the
+/// number of pixels, for any number of points.
 void paint_plot(QPainter& painter, const SweepCurves& curves, const QSize& size,
                 const Theme& theme);
 

@@ -10,26 +10,26 @@
 
 namespace tutti::gui {
 
-/// An interactive plot of a sweep. A card describes the point under the mouse; a click, or the
-/// arrow keys and Enter, opens a point.
+/// An interactive plot of a sweep. A card describes the point under the mouse. A click on a point
+/// opens it, as does Enter after selecting it with the arrow keys.
 class PlotView : public QWidget {
   Q_OBJECT
 
  public:
   explicit PlotView(QWidget* parent = nullptr);
 
-  /// Shows curves. The selection stays if the new curves still contain it.
+  /// Shows curves. The selected point stays selected if the new curves contain it.
   void show_curves(std::shared_ptr<const SweepData> data, SweepCurves curves);
   void set_theme(const Theme& theme);
   [[nodiscard]] const SweepCurves& curves() const { return curves_; }
   [[nodiscard]] bool empty() const { return !data_; }
-  /// The text that is shown when there is nothing to plot.
+  /// Sets the text that is shown if there is nothing to plot.
   void show_words(const QString& words);
 
   [[nodiscard]] std::optional<CurvePlace> selected() const { return selected_; }
   void select(const std::optional<CurvePlace>& place);
-  /// Moves the selection along its curve; step_across(): to the next curve above or below at the
-  /// same value.
+  /// step_along() moves the selection along its curve. step_across() moves it to the next curve
+  /// above or below, at the same value of the x axis.
   void step_along(int by);
   void step_across(int up);
   void open_selected();
@@ -37,15 +37,15 @@ class PlotView : public QWidget {
   [[nodiscard]] QPointF pixel_of(const CurvePlace& place) const;
   /// Returns the point nearest to a pixel; nullopt if none is close enough.
   [[nodiscard]] std::optional<CurvePlace> near(const QPointF& pixel) const;
-  /// Returns the card's text for the point under the mouse, or else for the selected point. Empty:
-  /// no card is shown.
+  /// Returns the text of the card, which describes the point under the mouse, or else the selected
+  /// point; empty if no card is shown.
   [[nodiscard]] QString card() const;
 
   [[nodiscard]] QSize sizeHint() const override { return {560, 400}; }
 
  signals:
   void selection_changed();
-  /// Emitted when the user asks for the run of a point.
+  /// Emitted when the user requests the run of a point.
   void wanted(qint64 point);
 
  protected:
@@ -65,7 +65,7 @@ class PlotView : public QWidget {
   std::shared_ptr<const SweepData> data_;
   SweepCurves curves_;
   const Theme* theme_;
-  QPixmap picture_;  ///< the plot without the selection; null: it must be painted again
+  QPixmap picture_;  ///< the plot without the selection; null: it has to be painted
   std::optional<CurvePlace> hovered_, selected_;
   QString words_;
 };

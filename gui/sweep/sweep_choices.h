@@ -10,19 +10,19 @@ class QGridLayout;
 
 namespace tutti::gui {
 
-/// The controls for what to plot of a sweep: a cost over a field, with a line for each value of
-/// another field; for each remaining field, one value or the best.
+/// The controls that choose a plot of a sweep: the cost, the field of the x axis, and the field
+/// with one line per value; and for each remaining field, one value or the best value.
 class SweepChoices : public QWidget {
   Q_OBJECT
 
  public:
   explicit SweepChoices(QWidget* parent = nullptr);
 
-  /// Shows a choice. `drawn`: the curves that result from it.
+  /// Shows a choice. `drawn`: the curves that result from the choice.
   void show_choice(const SweepData& sweep, const SweepCurves& drawn, const SweepChoice& choice);
   [[nodiscard]] const SweepChoice& choice() const { return choice_; }
   void set(const SweepChoice& choice);
-  /// Switches to the next of automatic, linear and logarithmic.
+  /// Switch the scale to the next of automatic, linear and logarithmic.
   void next_x_scale();
   void next_y_scale();
 

@@ -19,9 +19,9 @@ namespace tutti::gui {
 class SweepChoices;
 class SweepForm;
 
-/// A sweep: its plot, which follows the file as it grows, whatever program writes it; runs of
-/// single points; and new sweeps. Timelines of points are written to a temporary folder that is
-/// removed with this object.
+/// The panel of a sweep. It plots the sweep's file, and updates the plot when any program adds to
+/// the file. It also runs single points, and starts new sweeps. Timelines of points are written to
+/// a temporary folder, which is removed with this object.
 class SweepPanel : public QWidget {
   Q_OBJECT
 
@@ -29,10 +29,9 @@ class SweepPanel : public QWidget {
   explicit SweepPanel(Executors executors, QWidget* parent = nullptr);
   ~SweepPanel() override;
 
-  /// Starts to follow a file; opened() or failed() follows. The sweep that is open stays until
-  /// then.
+  /// Starts to follow a file; opened() or failed() follows. Until then, the open sweep stays.
   void open(const QString& path);
-  /// Overlays real runs on the simulated ones. REQUIRES: a sweep is open.
+  /// Overlays real runs on the plot, as measured points. REQUIRES: a sweep is open.
   void join(const QStringList& timelines);
   /// Shows the form for a new sweep of a scenario.
   void start_form(const std::string& text, const QString& path);
@@ -42,7 +41,7 @@ class SweepPanel : public QWidget {
   void open_point(std::int64_t point);
   /// Stops the running sweep and the running point, if any.
   void stop();
-  /// Stops both and waits until they have ended.
+  /// Calls stop(), and waits until both have ended.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return run_.running() || point_run_.running(); }
 
@@ -52,10 +51,10 @@ class SweepPanel : public QWidget {
   [[nodiscard]] PlotView& plot() { return *plot_; }
   [[nodiscard]] SweepForm& form() { return *form_; }
   [[nodiscard]] SweepChoices& choices() { return *choices_; }
-  /// Sets what is plotted, and how.
+  /// Sets the plot of the sweep.
   void choose(const SweepChoice& choice);
   [[nodiscard]] QString words() const;
-  /// Returns true if the file is the timeline of a point that was simulated here.
+  /// Returns true if the file is the timeline of a point that this panel simulated.
   [[nodiscard]] bool made(const QString& path) const;
 
   /// Writes the plot as PNG or SVG, depending on the file's suffix. Returns an error message; empty
@@ -70,14 +69,14 @@ class SweepPanel : public QWidget {
   void told(const QString& text);
   void opened();
   void failed(const QString& why);
-  /// Emitted when the measured runs have been overlaid. `wrong`: for each one that could not be,
-  /// the reason.
+  /// Emitted when the real runs have been overlaid. `wrong`: the reasons for those that could not
+  /// be overlaid.
   void joined(const QStringList& wrong);
-  /// Emitted when the run of a point is available.
+  /// Emitted when the timeline of a point is available.
   void timeline_made(const QString& path);
-  /// Emitted when the user asks to open a point's scenario in the editor.
+  /// Emitted when the user requests to open the scenario of a point in the editor.
   void scenario_wanted(const std::string& text);
-  /// Emitted when there is something to show: the form or a sweep.
+  /// Emitted when the panel has something to show: the form or a sweep.
   void shown();
 
  protected:
@@ -99,9 +98,9 @@ class SweepPanel : public QWidget {
   SweepReader reader_;
   SweepRun run_;
   ScenarioRun point_run_;
-  std::int64_t point_ = -1;  ///< point that is being simulated; -1: none
+  std::int64_t point_ = -1;  ///< the point that is being simulated; -1: none
   std::shared_ptr<const SweepData> data_;
-  QString opening_;  ///< the file that is being opened; empty once it is shown
+  QString opening_;  ///< the file that is being opened; empty: none
   SweepChoice choice_;
   const Theme* theme_;
   QLabel* head_;

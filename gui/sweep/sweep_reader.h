@@ -14,8 +14,8 @@
 
 namespace tutti::gui {
 
-/// Reads a sweep's file in a thread, and again whenever another program or thread has added to it,
-/// until all its points are completed.
+/// Reads a sweep's file in a thread, and rereads the file whenever another program or thread has
+/// added to it, until all its points are completed.
 class SweepReader : public QObject {
   Q_OBJECT
 
@@ -23,24 +23,24 @@ class SweepReader : public QObject {
   explicit SweepReader(QObject* parent = nullptr) : QObject(parent) {}
   ~SweepReader() override { stop(); }
 
-  /// Starts to follow a file; read() is emitted after each change, or failed(). The file that was
-  /// followed before is read until then.
+  /// Starts to follow a file. After each change, read() or failed() is emitted. A file that was
+  /// followed before is followed until the new one is read.
   void follow(const QString& path);
-  /// Stops; no signal is emitted any more.
+  /// Stops. No signal is emitted any more.
   void stop();
-  /// Adds measured runs to the file; joined() follows, after read() if there was one to add.
-  /// REQUIRES: follow() was called.
+  /// Adds measured runs to the file. If a run was added, read() is emitted; then joined() is
+  /// emitted. REQUIRES: follow() was called.
   void join(const QStringList& timelines);
 
  signals:
   void read(std::shared_ptr<const tutti::gui::SweepData> data);
-  /// Emitted when the file cannot be read (any more).
+  /// Emitted when the file cannot be read, or not any more.
   void failed(const QString& why);
   /// Emitted with the reason for each run that could not be added.
   void joined(const QStringList& wrong);
 
  private:
-  /// The state that the reader's thread and this one share.
+  /// The state that the reading thread and the thread of this object share.
   struct Course {
     std::mutex mutex;
     std::condition_variable news;

@@ -10,7 +10,7 @@
 
 namespace tutti::gui {
 
-/// Runs one sweep or search at a time in a thread.
+/// Executes one sweep or search at a time, in a thread.
 class SweepRun : public QObject {
   Q_OBJECT
 
@@ -18,11 +18,11 @@ class SweepRun : public QObject {
   explicit SweepRun(QObject* parent = nullptr) : QObject(parent) {}
   ~SweepRun() override { stop_and_wait(); }
 
-  /// Starts; ended() follows. REQUIRES: none is running.
+  /// Starts a sweep or search; ended() follows. REQUIRES: !running().
   void start(const SweepRunner& runner, const SweepOrder& order, const core::Library& library);
-  /// Asks it to end; ended() follows soon. Completed points are in the file.
+  /// Requests the sweep to end; ended() follows soon. Completed points are in the file.
   void stop() { cancel_ = true; }
-  /// Stops it and waits until it has ended; ended() does not follow.
+  /// Stops the sweep, and waits until it has ended. ended() does not follow.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return thread_.joinable(); }
 
@@ -38,7 +38,7 @@ class SweepRun : public QObject {
 
  private:
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< number of the run; messages of earlier runs are ignored
+  std::int64_t number_ = 0;  ///< the number of the sweep; messages of earlier sweeps are ignored
   std::jthread thread_;
 };
 

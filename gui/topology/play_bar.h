@@ -10,14 +10,14 @@ namespace tutti::gui {
 class Actions;
 class TimeCursor;
 
-/// The buttons of the time cursor (back to the start, events, play, speed), and how much of the run
-/// plays per second.
+/// A bar with the buttons of the time cursor (back to the start, events, play, speed), and with the
+/// time of the run that plays per second.
 class PlayBar : public QWidget {
   Q_OBJECT
 
  public:
-  /// The buttons are the actions that `cursor` has added to `actions`. REQUIRES: both outlive the
-  /// bar.
+  /// The buttons trigger the actions that `cursor` has added to `actions`. REQUIRES: both outlive
+  /// the bar.
   PlayBar(const TimeCursor& cursor, const Actions& actions);
 
   [[nodiscard]] QString text() const;

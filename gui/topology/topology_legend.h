@@ -6,7 +6,7 @@
 
 namespace tutti::gui {
 
-/// The legend of the topology: the meaning of its widths, colours and dots.
+/// The legend of the topology, which explains widths, colours and dots.
 class TopologyLegend : public QWidget {
   Q_OBJECT
 
@@ -14,8 +14,8 @@ class TopologyLegend : public QWidget {
   explicit TopologyLegend(QWidget* parent = nullptr);
 
   void set_theme(const Theme& theme);
-  /// Sets whether lines are links of the cluster; otherwise they connect devices that sent to each
-  /// other.
+  /// Sets whether lines represent links of the cluster. Otherwise they connect devices that
+  /// exchanged messages.
   void set_links_known(bool known);
 
   [[nodiscard]] QSize sizeHint() const override { return {360, 44}; }

@@ -10,8 +10,8 @@
 
 namespace tutti::gui {
 
-/// The input for painting a topology. Lengths are those of the layout; the painter has its own
-/// scale.
+/// The input for painting a topology. Lengths are in units of the layout; the painter applies its
+/// own scale.
 struct TopologyScene {
   const Topology& topology;
   const TopologyLayout& layout;
@@ -21,19 +21,20 @@ struct TopologyScene {
   std::optional<std::size_t> link;  ///< the selected link
 };
 
-/// Returns the colour of a link with this load: from faint to the colour of link rows, and another
-/// colour for full links.
+/// Returns the colour of a link with this load. It ranges from faint to the colour of link rows;
+/// full links have another colour.
 Pixel load_colour(const Theme& theme, double load);
-/// Returns the colour of a part of a pack by its number of contributions; its height shows the
-/// number as well.
+/// Returns the colour of a part of a pack by its number of contributions. The height of the part
+/// shows the same number.
 Pixel held_colour(const Theme& theme, std::int32_t contributions, std::int32_t contributors);
 /// Paints a device's copy of a pack, from the first element to the last, as columns whose height is
-/// the share of contributions. With `figures`, columns that are wide enough show their number.
+/// the share of all contributions. With `figures`, columns that are wide enough show the number of
+/// contributions.
 void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackReplay::Piece>& held,
                 const TopologyMoment& moment, const Theme& theme, bool figures);
 
-/// Paints the topology. `seen`: the visible part; `scale`: pixels per unit, which decides what is
-/// too small to draw.
+/// Paints the topology. `seen`: the visible part. `scale`: the number of pixels per unit; details
+/// that are too small at this scale are left out.
 void paint_topology(QPainter& painter, const TopologyScene& scene, const QRectF& seen,
                     double scale);
 

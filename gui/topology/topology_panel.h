@@ -21,9 +21,9 @@ class TopologyLegend;
 class TopologyView;
 class TrafficReader;
 
-/// The cluster at the time cursor: the load of its links, chunks in flight, and each device's copy
-/// of the pack in flight; with two timelines, those of one of them. A link that is selected here is
-/// also selected in the timeline, and vice versa.
+/// A panel that shows the cluster at the time of the time cursor: the load of its links, chunks in
+/// flight, and each device's copy of the pack in flight. With two timelines, it shows one of them.
+/// A link that is selected in the panel is also selected in the timeline, and vice versa.
 class TopologyPanel : public QWidget, public Overlay {
   Q_OBJECT
 
@@ -31,7 +31,7 @@ class TopologyPanel : public QWidget, public Overlay {
   /// REQUIRES: all arguments outlive the panel.
   TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficReader& reader);
 
-  /// Adds actions; those of the cursor have buttons here.
+  /// Adds the panel's actions, and the time cursor's, which have buttons in the panel.
   void add_actions(Actions& actions);
 
   void set_theme(const Theme& theme);
@@ -45,13 +45,13 @@ class TopologyPanel : public QWidget, public Overlay {
   bool select_device(const QString& name);
   /// Selects a pack to show while it is in flight.
   void look_at(std::optional<PackOfStep> pack);
-  /// With two timelines on one axis: selects the one to show, whose name is in the panel.
+  /// With two timelines on one axis: selects the timeline to show.
   void show_side(std::size_t side);
   [[nodiscard]] std::size_t side() const { return side_; }
 
  private:
   [[nodiscard]] std::shared_ptr<const Trace> own_trace() const;
-  /// Returns the time cursor's time in the run of the shown timeline.
+  /// Returns the time of the run of the shown timeline at the time cursor.
   [[nodiscard]] core::Time own_moment() const;
   void fill_sides();
   void begin();

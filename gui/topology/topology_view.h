@@ -10,16 +10,16 @@
 
 namespace tutti::gui {
 
-/// A zoomable picture of the topology at one time: the wheel zooms at the mouse, dragging moves the
-/// picture, a click or the arrow keys select a device or a link, a double click shows it all. It
-/// paints only what is in view, so that thousands of nodes take a few milliseconds.
+/// A zoomable picture of the topology at one time. The wheel zooms at the mouse, dragging moves the
+/// picture, a click or the arrow keys select a device or a link, and a double click shows the whole
+/// topology. Only the visible part is painted, so that thousands of nodes take a few milliseconds.
 class TopologyView : public QWidget {
   Q_OBJECT
 
  public:
   explicit TopologyView(QWidget* parent = nullptr);
 
-  /// Sets the topology; null: nothing is shown. show_moment() sets its state.
+  /// Sets the topology; null: nothing is shown. show_moment() sets the state of the topology.
   void show_topology(std::shared_ptr<const Topology> topology);
   /// REQUIRES: `moment` belongs to the topology that is shown.
   void show_moment(TopologyMoment moment);
@@ -49,7 +49,7 @@ class TopologyView : public QWidget {
  signals:
   /// Emitted when current_node() changes.
   void current_node_changed();
-  /// Emitted when a link is selected here, by mouse or keys.
+  /// Emitted when a link is selected in this view, by mouse or keys.
   void link_chosen(qulonglong link);
 
  protected:

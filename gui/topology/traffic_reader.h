@@ -13,9 +13,8 @@ namespace tutti::gui {
 
 class TimelineView;
 
-/// Reconstructs the plan of the shown timeline and matches its messages in a thread, and then the
-/// timeline's counters. With two timelines on one axis it reads one of them, which read_side()
-/// selects.
+/// Reconstructs the plan of the shown timeline, matches its messages and computes its counters, in
+/// a thread. With two timelines on one axis, it reads the one that read_side() selects.
 class TrafficReader : public QObject {
   Q_OBJECT
 
@@ -24,17 +23,17 @@ class TrafficReader : public QObject {
   TrafficReader(TimelineView& view, core::Library library);
   ~TrafficReader() override { stop(); }
 
-  /// Returns the plan; null before ready() was emitted for the shown timeline, or if it could not
-  /// be made: then problem() says why.
+  /// Returns the plan. Null before ready() is emitted for the shown timeline, or if the plan could
+  /// not be reconstructed; problem() then returns the reason.
   [[nodiscard]] const std::shared_ptr<const core::Scenario>& plan() const { return known_.plan; }
   [[nodiscard]] const std::shared_ptr<const Traffic>& traffic() const { return known_.traffic; }
   [[nodiscard]] const std::string& problem() const { return known_.problem; }
   [[nodiscard]] bool busy() const { return busy_; }
   /// Selects one of two timelines. If it is not the current one, ready() follows.
   void read_side(std::size_t side);
-  /// Ends the work. Afterwards no thread uses the timeline.
+  /// Ends the work. After this call, no thread uses the timeline.
   void stop();
-  /// Waits until it is ready: for pictures, which are taken once.
+  /// Waits until the results are ready. Needed for pictures, which are taken only once.
   void wait();
 
  signals:
@@ -54,7 +53,7 @@ class TrafficReader : public QObject {
   TimelineView& view_;
   core::Library library_;
   std::size_t side_ = 0;
-  std::shared_ptr<const Trace> source_;  ///< the trace of `known_`, or of the result to come
+  std::shared_ptr<const Trace> source_;  ///< the trace of `known_`, or of the pending result
   Known known_;
   bool busy_ = false;
   std::shared_ptr<std::atomic<bool>> cancel_;

@@ -43,8 +43,8 @@ void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts&
 }
 
 /// Adds a text such as "packs in 38 of 40 rows" if some rows of a kind have no spans.
-void tell_empty_rows(const Trace& trace, core::TrackKind kind, const char* what,
-                     std::vector<std::string>& lost) {
+void report_empty_rows(const Trace& trace, core::TrackKind kind, const char* what,
+                       std::vector<std::string>& lost) {
   std::size_t rows = 0, empty = 0;
   for (const Trace::Row& row : trace.rows()) {
     rows += row.track.kind == kind;
@@ -60,9 +60,9 @@ std::string what_is_lost(const Trace& trace) {
   const core::RunInfo& run = trace.run();
   std::vector<std::string> lost;
   if (run.scenario.empty()) lost.emplace_back("the scenario of the run");
-  tell_empty_rows(trace, core::TrackKind::kCompute, "computation", lost);
-  tell_empty_rows(trace, core::TrackKind::kPacks, "packs in flight", lost);
-  tell_empty_rows(trace, core::TrackKind::kLane, "lanes", lost);
+  report_empty_rows(trace, core::TrackKind::kCompute, "computation", lost);
+  report_empty_rows(trace, core::TrackKind::kPacks, "packs in flight", lost);
+  report_empty_rows(trace, core::TrackKind::kLane, "lanes", lost);
   const auto steps = static_cast<std::int64_t>(trace.steps().size());
   if (steps < run.steps)
     lost.push_back(

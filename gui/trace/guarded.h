@@ -8,8 +8,8 @@
 
 namespace tutti::gui {
 
-/// Calls `what` and returns an exception that it throws as an error; nullopt if it throws none. For
-/// the top of a thread, where no caller can catch.
+/// Calls `what`. If it throws an exception, returns that as an error; else nullopt. For the
+/// outermost function of a thread, where no caller can catch exceptions.
 template <class Do>
 std::optional<core::Error> guarded(Do&& what) {
   try {

@@ -9,15 +9,16 @@ namespace tutti::gui {
 
 /// One figure of the headline above a timeline.
 struct HeadlineFigure {
-  std::string name;    ///< name of the figure, such as "step time"
-  std::string value;   ///< formatted value, such as "12.3 ms"
-  std::string remark;  ///< remark such as "1.31 × the lower bound"; may be empty
-  std::string detail;  ///< sentence for a tooltip that explains the figure
+  std::string name;    ///< the name of the figure, such as "step time"
+  std::string value;   ///< the formatted value, such as "12.3 ms"
+  std::string remark;  ///< a remark, such as "1.31 × the lower bound"; may be empty
+  std::string detail;  ///< a sentence for a tooltip that explains the figure
 };
 
-/// Returns what a user wants to know of a run first: step time, exposed communication, lower bound,
-/// the largest cause on the critical path, and the error band of NCCL's times. Figures that the
-/// timeline does not have are left out. With two timelines: the first, the second and the error.
+/// Returns the most important figures of a run: step time, exposed communication, lower bound, the
+/// largest cause on the critical path, and the error band of NCCL's times. Figures that the
+/// timeline does not have are left out. With two timelines, returns the step time of the first and
+/// of the second, and the error.
 std::vector<HeadlineFigure> headline_of(const Trace& trace);
 
 }  // namespace tutti::gui

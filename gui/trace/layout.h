@@ -15,7 +15,7 @@ struct Line {
     kSteps,     ///< the training steps
     kPath,      ///< the critical path of the last step
     kError,     ///< the deviations between two timelines
-    kSide,      ///< a group: one of two timelines
+    kSide,      ///< a group: all lines of one of two timelines
     kWorker,    ///< a group of devices
     kDevice,    ///< a group of rows
     kLanes,     ///< a group: a device's lanes
@@ -27,16 +27,17 @@ struct Line {
   };
   Kind kind = Kind::kSpans;
   int depth = 0;
-  /// Path of the line, such as "worker 0/gpu1/lanes"; identical in every run of a scenario.
+  /// The path of the line, such as "worker 0/gpu1/lanes". It is the same in every run of a
+  /// scenario.
   std::string key;
   std::string name;  ///< the last part of the key
   std::size_t side = 0;
-  /// With two timelines: name of the side, if no group around the line shows it.
+  /// With two timelines: the name of the side, if no group around the line shows it.
   std::string timeline{};
-  /// kSpans: the row. Groups: all rows in them, whose utilisation is drawn while the group is
+  /// kSpans: the row. Groups: all rows in the group. Their utilisation is drawn while the group is
   /// collapsed.
   std::vector<std::size_t> rows{};
-  /// The index: kLink: among the side's links; kError: among the trace's difference rows; kCounter:
+  /// An index. kLink: among the side's links; kError: among the trace's difference rows; kCounter:
   /// in counters_of().
   std::size_t number = 0;
   bool open = true;  ///< groups: true if not collapsed
@@ -53,44 +54,47 @@ struct Line {
 /// The arrangement of the lines of two timelines.
 enum class Arrangement {
   kPairs,  ///< matching lines of both timelines are adjacent
-  kSides   ///< all lines of the first timeline are above all of the second
+  kSides   ///< all lines of the first timeline are above those of the second
 };
 
-/// The lines of the window and their positions: worker ▸ device ▸ lanes, and links. Lines can be
-/// collapsed, pinned and filtered.
+/// The lines of the window and their positions. The lines form a tree: worker ▸ device ▸ lanes, and
+/// links. Groups can be collapsed, and lines pinned and filtered.
 class Layout {
  public:
   Layout() = default;
-  /// REQUIRES: the trace outlives the layout. Groups with many lanes or workers start collapsed.
+  /// Creates the layout of a trace. Groups with many lanes or workers are initially collapsed.
+  /// REQUIRES: the trace outlives the layout.
   explicit Layout(const Trace& trace, Arrangement arrangement = Arrangement::kPairs);
 
-  /// Takes over which groups are open, where `before` has them too, and its pins and filter.
+  /// Takes over the pins and the filter of `before`, and which groups are open, for groups that
+  /// both have.
   void take_over(const Layout& before);
 
   /// Returns the visible lines; pinned lines first.
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
   [[nodiscard]] int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
-  /// Height of the pinned lines, which do not scroll.
+  /// Returns the height of the pinned lines, which do not scroll.
   [[nodiscard]] int pinned_height() const { return pinned_height_; }
   /// Returns the line at `y` pixels from the top; lines().size() if there is none.
   [[nodiscard]] std::size_t line_at(int y) const;
-  /// The line that shows the row; lines().size() if it is hidden.
+  /// Returns the line that shows the row; lines().size() if it is hidden.
   [[nodiscard]] std::size_t line_of_row(std::size_t row) const;
   /// Returns the line that shows the row, or the collapsed group that contains it.
   [[nodiscard]] std::size_t line_with_row(std::size_t row) const;
 
-  /// Shows lines for the counters with these names above the workers; empty: none.
+  /// Shows lines for the counters with these names, above the workers. Empty: shows none.
   void show_counters(const std::vector<std::string>& names);
 
   void open(const std::string& key, bool open);
   void open_all(bool open);
   void pin(const std::string& key, bool pinned);
-  /// Shows only lines whose key contains the text (ignoring case), and their groups. Empty: all
-  /// lines.
+  /// Shows only lines whose key contains the text (ignoring case), and their groups. An empty text
+  /// shows all lines.
   void filter(const std::string& text);
-  /// Opens the groups that hide the row, and clears the filter if it does.
+  /// Makes the row visible: opens collapsed groups around it, and clears the filter if it hides the
+  /// row.
   void reveal(std::size_t row);
-  /// Does the same for a line, by its key.
+  /// Does the same for the line with this key.
   void reveal(const std::string& key);
   /// Returns the key of the line of a side's link, even if it is hidden; empty if there is none.
   [[nodiscard]] std::string key_of_link(std::size_t side, std::size_t link) const;

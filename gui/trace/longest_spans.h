@@ -6,11 +6,12 @@
 
 namespace tutti::gui {
 
-/// Finds the longest span in any part of a row: the maximum of each 16 spans is stored, that of
-/// each 16 of those, and so on. For a pixel of ninety spans a query looks at five maxima and at the
-/// two blocks that the pixel's edges cut. It scans a cut block only if the block's longest span is
-/// longer than all in between and lies outside of the pixel, since otherwise the answer is known.
-/// 1.07 bytes per span.
+/// Finds the longest span in any range of a row. Level 0 stores the maximum of each block of 16
+/// spans, level 1 that of each 16 entries of level 0, and so on. A query for a pixel with ninety
+/// spans looks at about five maxima of whole blocks, and at the two blocks that the range cuts. It
+/// scans a cut block only if the block's longest span lies outside of the range and is longer than
+/// the longest span of the whole blocks; otherwise the stored maxima suffice. Memory: 1.07 bytes
+/// per span.
 class LongestSpans {
  public:
   using Index = std::uint32_t;
@@ -20,14 +21,14 @@ class LongestSpans {
     std::uint8_t kind = 0;
   };
 
-  /// sums[i]: the sum of the durations of the spans before i.
+  /// Builds the index. sums[i]: the sum of the durations of spans 0 … i - 1.
   void build(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds);
-  /// Returns the longest span of first … end - 1; the earliest if there are several. `sums`,
-  /// `kinds`: as given to build(). REQUIRES: first < end.
+  /// Returns the longest of spans first … end - 1; the earliest if there are several. `sums`,
+  /// `kinds`: as in build(). REQUIRES: first < end.
   [[nodiscard]] Entry longest(const std::vector<std::int64_t>& sums,
                               const std::vector<std::uint8_t>& kinds, Index first, Index end) const;
 
-  /// Returns the bytes of memory in use.
+  /// Returns the memory in use, in bytes.
   [[nodiscard]] std::size_t memory() const;
 
  private:

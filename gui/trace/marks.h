@@ -10,20 +10,20 @@
 
 namespace tutti::gui {
 
-/// A note at a time of a run, or over a range of it.
+/// A note at a time of a run, or on a range of times.
 struct Mark {
-  TimeRange at;  ///< range of the note; both ends are equal for a note at one time
+  TimeRange at;  ///< the range of the note; both ends are equal for a note at one time
   std::string text;
   bool operator==(const Mark&) const = default;
 };
 
-/// The notes of a timeline, in order of time. They are stored in a file next to it, see
-/// gui/proto/marks.proto.
+/// The notes of a timeline, in order of time. They are stored in a file next to the timeline's
+/// file; gui/proto/marks.proto has the format.
 class Marks {
  public:
-  /// Returns the path of the notes of a timeline.
+  /// Returns the path of the file with the notes of a timeline.
   static std::string path_of(const std::string& timeline) { return timeline + ".marks"; }
-  /// Parses the text of such a file. ERRORS: all that is wrong, with its place in the text.
+  /// Parses the text of such a file. ERRORS: all problems, with their places in the text.
   static core::Expected<Marks> read(const std::string& text, const std::string& path);
   [[nodiscard]] std::string write() const;
 
@@ -33,10 +33,11 @@ class Marks {
   /// REQUIRES: i < all().size().
   void remove(std::size_t i);
   void rename(std::size_t i, std::string text);
-  /// Returns the first mark that begins after `t`, or the first of all if there is none. nullopt if
-  /// there are no marks.
+  /// Returns the first mark that begins after `t`, or else the first mark. nullopt if there are no
+  /// marks.
   [[nodiscard]] std::optional<std::size_t> next(core::Time t) const;
-  /// Returns the last mark that begins before `t`, or the last of all if there is none.
+  /// Returns the last mark that begins before `t`, or else the last mark. nullopt if there are no
+  /// marks.
   [[nodiscard]] std::optional<std::size_t> previous(core::Time t) const;
 
  private:

@@ -8,17 +8,17 @@
 
 namespace tutti::gui {
 
-/// A message from one lane to another, as its receiver recorded it.
+/// A message from one lane to another, as recorded by the receiver.
 struct Message {
-  SpanId from;         ///< the step that sent it
-  SpanId to;           ///< the step that received it
-  core::Time sent;     ///< when the sender had everything it waited for, and began to send
-  core::Time arrived;  ///< when the message arrived for which the receiver waited
+  SpanId from;         ///< the schedule step that sent the message
+  SpanId to;           ///< the schedule step that received the message
+  core::Time sent;     ///< when the sender had stopped waiting, and began to send
+  core::Time arrived;  ///< when the receiver stopped waiting, as the message began to move
   bool operator==(const Message&) const = default;
 };
 
-/// Returns when a step had what it waited for. A damaged file may contain steps that waited longer
-/// than they took.
+/// Returns when a step stopped waiting, which is at most its end. (In a damaged file, a wait may be
+/// longer than its step.)
 core::Time begun(const core::Span& step);
 
 /// Returns the message that a span received; nullopt if it received none, or if its sender is not
@@ -27,12 +27,12 @@ core::Time begun(const core::Span& step);
 /// pack.
 core::Expected<std::optional<Message>> message_into(const Trace& trace, SpanId receiver);
 
-/// Returns the messages that a span sent, by arrival. ERRORS: as above. Cost: linear in all lanes'
-/// spans of that pack.
+/// Returns the messages that a span sent, in order of arrival. ERRORS: as above. Cost: linear in
+/// all lanes' spans of that pack.
 core::Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender);
 
-/// Returns all messages that spans of `rows` received and that were in flight at some time in
-/// `range`; nullopt if these are more than `most` spans. ERRORS: as above.
+/// Returns all messages that were received by spans of `rows` and were in flight at some time in
+/// `range`; nullopt if more than `most` spans lie in the range. ERRORS: as above.
 core::Expected<std::optional<std::vector<Message>>> messages_in(
     const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range,
     std::size_t most);

@@ -7,9 +7,9 @@
 
 namespace tutti::gui {
 
-/// Reconstructs the scenario of a timeline from the text in its file: the cluster, the plan and the
-/// schedule of every pack. ERRORS: the text, or a file that it names, cannot be read here; one of
-/// those files has changed since, so that the plan is different.
+/// Reconstructs the scenario of a timeline, with the cluster, the plan and the schedule of every
+/// pack, from the scenario's text in the timeline. ERRORS: the text, or a file that it names,
+/// cannot be read; such a file has changed since the run, so that the plan is different.
 core::Expected<std::shared_ptr<const core::Scenario>> plan_of_run(const Trace& trace,
                                                                   const core::Library& library);
 

@@ -10,17 +10,18 @@
 
 namespace tutti::gui {
 
-/// A search for spans of a trace, by words: kinds and packs ("pack 3", "receive", "send pack 12")
-/// and durations (">1ms": at least, "<20us": less than). Other words select rows by name ("gpu1").
-/// If no row has such a name, they name layers or gradients ("conv1", "fc.weight"), and the search
-/// finds the spans of the packs that carry these gradients and the parts of the backward pass that
-/// compute them. "layer gpu1" always names a layer.
+/// A search for spans of a trace by words. Words are kinds and packs ("pack 3", "receive", "send
+/// pack 12") and durations (">1ms": at least 1 ms, "<20us": less than 20 µs). Any other word
+/// selects rows by name ("gpu1"). If no row has such a name, the word refers to layers or gradients
+/// ("conv1", "fc.weight"); the search then finds the packs that carry these gradients, and the
+/// parts of the backward pass that compute them. After "layer", a word always refers to a layer
+/// ("layer gpu1").
 class Query {
  public:
-  /// REQUIRES: the query is used only with rows of this trace.
+  /// Parses the words. REQUIRES: the query is used only with rows of this trace.
   Query(const std::string& text, const Trace& trace);
 
-  /// Returns the words for a range of durations: ">1.5us <3us".
+  /// Returns the words that select a range of durations, such as ">1.5us <3us".
   static std::string lasting(core::Time at_least, core::Time less_than);
 
   [[nodiscard]] bool empty() const { return empty_; }
@@ -58,14 +59,15 @@ struct Durations {
   core::Time sum, shortest, longest;
 };
 
-/// Returns the first matching span after `from`, ordered by time, then row; wraps around at the
-/// end. Cost: linear in the spans.
+/// Return the next (previous) matching span after (before) `from`, in order of time and then of
+/// row, with wrap-around. Cost: linear in the number of spans.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from);
-/// Does the same from a time on (or before it).
+/// Return the first matching span that starts at `from` or later, and the last one that starts
+/// before `from`, with wrap-around.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
-/// Returns the durations of all matching spans. Cost: linear in the spans.
+/// Returns the histogram of all matching spans. Cost: linear in the number of spans.
 Durations durations_of(const Trace& trace, const Query& query);
 
 }  // namespace tutti::gui

@@ -7,13 +7,14 @@
 
 namespace tutti::gui {
 
-/// Times in ascending order, searched by value.
+/// An array of times in ascending order that can be searched quickly.
 ///
-/// A binary search among millions of times waits for memory at every step. Here every 16th time is
-/// also stored in a second array, every 16th of those in a third, and so on. A search then reads
-/// neighbouring values, two cache lines per level, and the upper levels stay in the cache. Searches
-/// for many times at once (the edges of a row's pixels) go down level by level together, so that
-/// many memory accesses overlap. Half a byte per time in addition to its 8.
+/// A binary search among millions of times waits for memory at every step. Here, every 16th time is
+/// also stored in a second array, every 16th time of that array in a third one, and so on. A search
+/// reads adjacent values, two cache lines per level, and the upper levels stay in the cache. A
+/// search for many times at once (the edges of a row's pixels) descends level by level for all of
+/// them, so that many memory accesses overlap. Memory: 8 bytes per time, plus half a byte for the
+/// additional arrays.
 class SortedTimes {
  public:
   using Index = std::uint32_t;
@@ -21,7 +22,7 @@ class SortedTimes {
   void reserve(std::size_t times) { times_.reserve(times); }
   /// Appends a time. REQUIRES: it is not earlier than the last one.
   void push_back(std::int64_t time) { times_.push_back(time); }
-  /// To be called after the last push_back() and before any search.
+  /// Builds the additional arrays. To be called after the last push_back() and before any search.
   void finish();
 
   [[nodiscard]] Index size() const { return static_cast<Index>(times_.size()); }
@@ -31,13 +32,13 @@ class SortedTimes {
 
   /// Returns the index of the first time that is `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(std::int64_t t) const;
-  /// Writes first_from() of each of `wanted` to `places`. REQUIRES: `wanted` is ascending;
+  /// Writes first_from() of each value of `wanted` to `places`. REQUIRES: `wanted` is ascending;
   /// places.size() == wanted.size().
-  /// Cost: two cache lines for each if many times lie between two of them; else a scan of those
-  /// times.
+  /// Cost: two cache lines per value, if many times lie between consecutive values; else a scan of
+  /// the times between them.
   void first_from_each(std::span<const std::int64_t> wanted, std::span<Index> places) const;
 
-  /// Returns the bytes of memory in use.
+  /// Returns the memory in use, in bytes.
   [[nodiscard]] std::size_t memory() const;
 
  private:
@@ -50,8 +51,8 @@ class SortedTimes {
   [[nodiscard]] std::size_t level_for(std::span<const std::int64_t> wanted) const;
 
   std::vector<std::int64_t> times_;
-  std::vector<std::vector<std::int64_t>>
-      samples_;  ///< [0] contains every 16th time, [1] every 16th of those, and so on
+  /// samples_[0] has every 16th time, samples_[1] every 16th entry of samples_[0], and so on.
+  std::vector<std::vector<std::int64_t>> samples_;
 };
 
 }  // namespace tutti::gui

@@ -15,24 +15,25 @@
 
 namespace tutti::gui {
 
-/// The spans of one row of the window, indexed so that any time range can be drawn at any zoom
+/// The spans of one row of the window, with an index that allows drawing any time range at any zoom
 /// without visiting each span. Three queries suffice to paint a pixel:
 ///
 ///   first_from(t)       the spans that it touches (sorted_times.h)
 ///   busy(from, to)      how much of its time they cover: running sums of durations
 ///   longest(first, end) the span whose colour it gets (longest_spans.h)
 ///
-/// Copies share their data. A span takes 21 bytes, and 1.6 bytes in the search structures, so ten
+/// Copies share their data. A span takes 21 bytes, plus 1.6 bytes in the search structures, so ten
 /// million spans take 226 MB. All other data of a span stays in the file.
 class SpanRow {
  public:
   using Index = SortedTimes::Index;
 
   void reserve(std::size_t spans);
-  /// Appends a span. A span that begins before the last one ended (a damaged file) is moved to that
-  /// end. REQUIRES: the row has not been copied; fewer than 2^32 - 1 spans.
+  /// Appends a span. If it begins before the previous span ends (in a damaged file), it is moved to
+  /// that end. REQUIRES: the row was not copied, and has fewer than 2^32 - 1 spans.
   void add(const core::Span& span);
-  /// To be called after the last add(), before any query about more than one span.
+  /// Builds the index. To be called after the last add(), and before any query about more than one
+  /// span.
   void finish();
 
   [[nodiscard]] Index size() const { return starts_->size(); }
@@ -44,49 +45,50 @@ class SpanRow {
   [[nodiscard]] int kind(Index i) const { return columns_->kinds[i]; }
   /// Returns the span's pack; -1 if it has none.
   [[nodiscard]] std::int32_t pack(Index i) const { return std::max(-1, columns_->packs[i]); }
-  /// Returns the layer of the run at which a part of the backward pass ends; -1 if the span is not
-  /// such a part.
+  /// Returns the index of the layer at which a part of the backward pass ends; -1 if the span is
+  /// not a part of the backward pass.
   [[nodiscard]] std::int32_t layer(Index i) const {
     return std::max(-1, kFirstLayer - columns_->packs[i]);
   }
 
-  /// Returns how much of [from, to) spans cover.
+  /// Returns how much of the time [from, to) is covered by spans.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
-  /// Does the same if first_from(from) and first_from(to) are known already. Cost: constant.
+  /// Does the same. `first`: first_from(from); `end`: first_from(to). Cost: constant.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to, Index first, Index end) const;
   /// Returns the first span that starts at `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(core::Time t) const { return starts_->first_from(t.count()); }
-  /// Does the same for many times (picoseconds, ascending), faster than one by one. Also prefetches
-  /// the data that busy() needs.
+  /// Writes first_from() of each of `times` (in ps, ascending) to `places`, faster than separate
+  /// calls. Also prefetches the data that busy() needs.
   void first_from_each(std::span<const std::int64_t> times, std::span<Index> places) const;
   /// Returns the span that covers `t`; size() if there is none.
   [[nodiscard]] Index at(core::Time t) const;
-  /// Returns the longest span of first … end - 1; the earliest if there are several. REQUIRES:
+  /// Returns the longest of spans first … end - 1; the earliest if there are several. REQUIRES:
   /// first < end.
   [[nodiscard]] Index longest(Index first, Index end) const {
     return longest_entry(first, end).index;
   }
-  /// Returns the longest span with its duration and kind.
+  /// Returns the same span with its duration and kind.
   [[nodiscard]] LongestSpans::Entry longest_entry(Index first, Index end) const;
 
-  /// Delays: each applies to the spans from its index up to the next one's.
+  /// Delays with the index of the first span. Each applies up to the index of the next entry.
   using Shifts = std::vector<std::pair<Index, core::Time>>;
-  /// Returns the row with its spans delayed; all but the times is shared with this row. A span that
-  /// would begin before the last one ended begins at that end. nullopt if a span would end beyond
-  /// kHorizon or begin before 0.
+  /// Returns a copy of the row with its spans delayed. The copy shares all data except times with
+  /// this row. A span that would begin before the previous one ends begins at that end. Returns
+  /// nullopt if a span would begin before 0 or end after kHorizon.
   [[nodiscard]] std::optional<SpanRow> moved(const Shifts& shifts) const;
 
-  /// Returns the bytes of memory in use.
+  /// Returns the memory in use, in bytes.
   [[nodiscard]] std::size_t memory() const;
 
  private:
   static constexpr std::int32_t kFirstLayer = -2;
   struct Columns {
-    /// Sums[i] is the sum of the durations of the spans before i.
+    /// sums[i] is the sum of the durations of spans 0 … i - 1.
     std::vector<std::int64_t> sums{0};
     std::vector<std::uint8_t> kinds;
-    std::vector<std::int32_t>
-        packs;  ///< values from kFirstLayer on downwards encode the layer of spans without a pack
+    /// The pack; -1: none. Values of kFirstLayer and below encode the layer of a span without a
+    /// pack.
+    std::vector<std::int32_t> packs;
     LongestSpans longest;
   };
 

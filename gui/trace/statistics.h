@@ -12,16 +12,16 @@
 
 namespace tutti::gui {
 
-/// Totals of the spans of one kind in a time range. Spans that cross its edges count with the part
-/// inside; their bytes in proportion to time.
+/// Totals of the spans of one kind in a time range. A span that crosses an edge of the range counts
+/// with the part inside, and with the corresponding part of its bytes.
 struct KindStatistics {
   int kind = 0;
   std::size_t side = 0;
-  std::string device;  ///< device, such as "w0/gpu1"; empty: all devices
+  std::string device;  ///< the device, such as "w0/gpu1"; empty: all devices
   std::int64_t spans = 0;
-  /// Total size; nullopt: not requested, or the file has changed.
+  /// The total size; nullopt: it was not requested, or the file has changed.
   std::optional<core::Bytes> bytes;
-  double busy = 0;  ///< fraction of the time of all rows with such spans
+  double busy = 0;  ///< total time as a fraction of the time of all rows that have such spans
   core::Time sum, p50, p99, longest;
   [[nodiscard]] core::Time mean() const {
     return spans > 0 ? core::Time(sum.count() / spans) : core::Time();
@@ -29,26 +29,27 @@ struct KindStatistics {
 };
 
 struct RangeStatistics {
-  /// Ordered by total time, the largest first; kinds of both sides next to each other; then by
-  /// device.
+  /// Ordered by total time, largest first. Entries of one kind from both sides and from several
+  /// devices are adjacent.
   std::vector<KindStatistics> kinds;
-  double busy = 0;        ///< fraction of the rows' time that spans cover
+  double busy = 0;        ///< fraction of all rows' time that spans cover
   std::int64_t rows = 0;  ///< number of rows that were counted
 };
 
 struct StatisticsOptions {
   bool by_device = false;
-  /// True: also sum up bytes, which are read from the file at 20 times the cost.
+  /// True: also sums up bytes, which have to be read from the file. That takes 20 times as long.
   bool bytes = false;
-  const std::atomic<bool>* cancel = nullptr;  ///< if it becomes true, the result may be incomplete
+  /// If it becomes true, the computation stops, and the result may be incomplete.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 /// Returns the number of spans of `rows` that lie at least partly in the range.
 std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows,
                       const TimeRange& range);
 
-/// Computes the statistics of `rows` in the range; callable from any thread. Cost: linear in the
-/// spans in the range.
+/// Computes the statistics of `rows` in the range. May be called from any thread. Cost: linear in
+/// the number of spans in the range.
 RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows,
                               const TimeRange& range, const StatisticsOptions& options = {});
 

@@ -7,7 +7,7 @@
 
 namespace tutti::gui {
 
-/// A range of the run's time.
+/// A time range of a run.
 struct TimeRange {
   core::Time from;
   core::Time to;
@@ -15,26 +15,29 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
-/// The visible range of a run. It is always inside the run and at least ten nanoseconds long.
+/// The visible time range of a run, with the history of previous ranges. It is always inside the
+/// run, and at least ten nanoseconds long.
 class View {
  public:
-  /// Shows the whole run. A run that is shorter counts as ten nanoseconds.
+  /// Shows the whole run. A run shorter than ten nanoseconds counts as ten nanoseconds long.
   explicit View(core::Time length = core::Time());
 
   [[nodiscard]] const TimeRange& range() const { return range_; }
   [[nodiscard]] core::Time run_length() const { return length_; }
 
-  /// Shows `range`, moved and cut until it fits. Stores the previous range for back().
+  /// Shows `range`, moved and cut so that it fits into the run. Stores the previous range for
+  /// go_back().
   void show(const TimeRange& range);
-  /// Like show(), but as part of a gesture: back() returns to where the gesture began (see
-  /// settle()).
+  /// Like show(), but as part of a gesture. go_back() returns to the range before the whole
+  /// gesture, which settle() ends.
   void glide(const TimeRange& range);
   /// Ends the gesture.
   void settle() { gliding_ = false; }
 
-  /// Returns the range that is `factor` times as long; `at` stays at its place on the screen.
+  /// Returns a range that is `factor` times as long, in which `at` has the same position on the
+  /// screen.
   [[nodiscard]] TimeRange zoomed(double factor, core::Time at) const;
-  /// Returns the range moved later by `share` of its length.
+  /// Returns the range shifted to later times by `share` of its length.
   [[nodiscard]] TimeRange panned(double share) const;
 
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
@@ -54,13 +57,13 @@ class View {
 /// The ticks of a time axis and their labels.
 struct Ticks {
   core::Time first;
-  core::Time step;  ///< distance of ticks: 1, 2 or 5 times a power of ten picoseconds
+  core::Time step;  ///< the distance of ticks: 1, 2 or 5 times a power of ten picoseconds
   int minor = 5;    ///< the number of minor intervals between two ticks
-  /// Formats a time as the axis does: in the unit that suits the step, with enough digits to tell
-  /// neighbouring ticks apart.
+  /// Formats a time as the axis does, in a unit that suits `step`, with enough digits to
+  /// distinguish adjacent ticks.
   [[nodiscard]] std::string label(core::Time t) const;
 };
-/// Returns ticks for the range, at most `most`. REQUIRES: range not empty, most ≥ 1.
+/// Returns at most `most` ticks for the range. REQUIRES: the range is not empty; most ≥ 1.
 Ticks ticks_of(const TimeRange& range, int most);
 
 }  // namespace tutti::gui

@@ -31,41 +31,42 @@ struct SpanId {
 
 class Trace;
 
-/// Names and values that describe something, in the order in which they are shown.
+/// Facts about a span or a run, as names and values in the order of display.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// One of the timelines that a trace shows: everything about its run as a whole, at the times at
-/// which it is shown.
+/// One of the timelines of a trace: its records of the run as a whole, at the times at which they
+/// are shown.
 struct Side {
-  std::string name;  ///< name of the side, such as "simulated"; empty if there is only one
+  std::string name;  ///< the name of the side, such as "simulated"; empty if there is only one side
   core::RunInfo run;
   std::vector<core::StepRecord> steps;
   std::vector<core::PackRecord> packs;
   std::vector<core::LinkRecord> links;
   std::vector<core::PathPiece> path;
   std::optional<core::SteadyState> steady{};
-  /// Damage of the file (core::TimelineReader::damage()); empty: the file is complete.
+  /// A text on the damage of the file (core::TimelineReader::damage()); empty: the file is
+  /// complete.
   std::string damage{};
 };
 
-/// Something that both sides did, with its duration on each.
+/// An activity of both sides, with its duration on each side.
 struct Difference {
-  TimeRange at;  ///< range in which the difference is shown
+  TimeRange at;  ///< the range in which the difference is shown
   core::Pair time;
-  std::string what;  ///< subject, such as "step 2" or "pack 3"
+  std::string what;  ///< the activity, such as "step 2" or "pack 3"
 };
-/// Differences of one kind that do not overlap; shown as one line of the window.
+/// Differences of one kind that do not overlap. They are shown as one line of the window.
 struct DifferenceRow {
   std::string name;
   std::vector<Difference> differences;  ///< sorted by time
 };
 
-/// A section of the time axis that counts from 0.
+/// A section of the time axis whose labels count from 0.
 struct AxisStretch : TimeRange {
-  std::string name;  ///< name, such as "step 2"
+  std::string name;  ///< the name, such as "step 2"
 };
 
-/// The interface through which a trace that combines others accesses them (see
+/// The interface by which a trace that combines other traces accesses them (see
 /// gui/comparison/comparison.h).
 class TraceParts {
  public:
@@ -74,64 +75,64 @@ class TraceParts {
   [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row,
                                                                       SpanRow::Index first,
                                                                       SpanRow::Index end) const = 0;
-  /// Returns the trace that a span comes from, and the span there.
+  /// Returns the source trace of a span, and the span in that trace.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
-  /// Returns the matching spans of the other side: none if there is no match, several if the span
-  /// represents a whole pack there.
+  /// Returns the matching spans of the other side. There may be none, or several, if the span
+  /// matches a whole pack.
   [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
-  /// Returns the facts about a span, in addition to its matches.
+  /// Returns additional facts about a span, and about the whole comparison.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
   [[nodiscard]] virtual Facts facts() const = 0;
-  /// Returns a side's own trace.
+  /// Returns the source trace of a side.
   [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
-  /// Returns the time in the side's own run that is shown at `shown`, according to the step (packs
-  /// may be shifted separately). In a pause: the time at which the side had completed its step.
+  /// Returns the time of the side's run that is shown at time `shown` of the axis. Takes the delay
+  /// of the step, although packs may have their own delays. In a pause, returns the time at which
+  /// the side completed its step.
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
-/// A timeline in memory: the data about the run as a whole and, for each row, the index for drawing
-/// it; or two timelines on one time axis. It is read once and immutable afterwards, so it can be
-/// used by any thread.
+/// A timeline in memory, or two timelines on one time axis: the records of the run as a whole, and
+/// for each row an index for drawing. It is immutable, so any thread may use it.
 class Trace {
  public:
-  /// A row of spans. Rows are ordered as a person would list them: by worker, by device, and there
-  /// computation, packs, lanes.
+  /// A row of spans. Rows are ordered by worker, then by device, then computation, packs and lanes.
   struct Row {
     core::Track track;
-    std::string group;  ///< group of the row, such as "worker 0"
-    /// Name of the row, such as "compute", "packs", "packs, slot 1" or "lane 3".
+    std::string group;  ///< the group of the row, such as "worker 0"
+    /// The name of the row, such as "compute", "packs", "packs, slot 1" or "lane 3".
     std::string name;
     SpanRow spans;
     std::size_t side = 0;
-    std::string timeline{};  ///< name of the row's side
-    /// The index of the first span of each training step, with the step's number.
+    std::string timeline{};  ///< the name of the row's side
+    /// The index of the first span of each training step, and the number of the step.
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
-  /// Reads a file. Damaged blocks of spans are left out; damage() describes them. ERRORS:
-  /// unreadable, not a timeline, nothing in it can be drawn (kRequest); cancelled (kRun).
-  /// Cost: 20 ns per span on each of the machine's cores.
+  /// Reads a file. Damaged blocks of spans are left out; damage() describes them. ERRORS: the file
+  /// is unreadable, is not a timeline, or has nothing that can be drawn (kRequest); reading was
+  /// cancelled (kRun).
+  /// Cost: 20 ns per span, divided by the number of cores.
   static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path,
                                                            const OpenControl& control = {});
-  /// Reads a timeline in memory; `name` is its name in error messages.
+  /// Reads a timeline from memory. `name`: the name in error messages.
   static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes,
                                                                  const std::string& name,
                                                                  const OpenControl& control = {});
-  /// Reads a timeline from any source. Reads every block of spans once.
+  /// Reads a timeline from any source, and each block of spans only once.
   static core::Expected<std::shared_ptr<const Trace>> from_source(
       std::shared_ptr<const core::ByteSource> source, const std::string& name,
       const OpenControl& control = {});
 
-  /// Combines other traces. REQUIRES: tracks have the numbers of their rows.
+  /// Combines other traces. REQUIRES: the track of each row has the row's number.
   Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
         std::vector<DifferenceRow> differences, std::shared_ptr<const TraceParts> parts);
 
   /// Returns the sides: one or two.
   [[nodiscard]] const std::vector<Side>& sides() const { return sides_; }
-  /// run(), steps() and similar functions return those of the first side.
+  /// run(), steps() and similar functions return the data of the first side.
   [[nodiscard]] const core::RunInfo& run() const { return sides_.front().run; }
   [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return sides_.front().steps; }
-  /// Only of workers that do not wait for each other.
+  /// Returns the steady state; nullopt unless workers are asynchronous.
   [[nodiscard]] const std::optional<core::SteadyState>& steady() const {
     return sides_.front().steady;
   }
@@ -141,10 +142,11 @@ class Trace {
   /// Returns false if the run or the file ended early; damage() describes how.
   [[nodiscard]] bool complete() const { return damage().empty(); }
   [[nodiscard]] const std::string& damage() const { return sides_.front().damage; }
-  /// Returns where the time axis restarts at 0; empty if it does not.
+  /// Returns the sections of the axis, each of which restarts at 0; empty if the axis does not
+  /// restart.
   [[nodiscard]] const std::vector<AxisStretch>& axis() const { return axis_; }
   [[nodiscard]] const std::vector<DifferenceRow>& differences() const { return differences_; }
-  /// Returns the access to the combined traces; null if the trace is of one file.
+  /// Returns the interface to the combined traces; null if the trace is of one file.
   [[nodiscard]] const TraceParts* parts() const { return parts_.get(); }
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
@@ -154,21 +156,22 @@ class Trace {
   /// Returns the row of a track; nullopt if it has no spans.
   [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
 
-  /// Reads a span from the file, with the time at which it is shown. ERRORS: the file has changed
-  /// since it was opened.
+  /// Reads a span from the file. Its times are those at which it is shown. ERRORS: the file has
+  /// changed since it was opened.
   [[nodiscard]] core::Expected<core::Span> span(std::size_t row, SpanRow::Index index) const;
-  /// Reads spans first … end - 1 of a row. Cost: linear in the blocks that contain them.
+  /// Reads spans first … end - 1 of a row. Cost: linear in the size of the blocks that contain
+  /// them.
   [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
                                                               SpanRow::Index end) const;
 
-  /// Returns the reader of the file, for any thread. REQUIRES: the trace is of one file.
+  /// Returns the reader of the file, which any thread may use. REQUIRES: the trace is of one file.
   [[nodiscard]] const core::TimelineReader& reader() const { return *reader_; }
   /// Calls `each` with every span of a row, in order of time. ERRORS: the file has changed since it
   /// was opened. REQUIRES: the trace is of one file.
   core::Expected<void> read_row(std::size_t row,
                                 const std::function<void(const core::Span&)>& each) const;
 
-  /// Returns the bytes of memory for rows.
+  /// Returns the memory of the rows, in bytes.
   [[nodiscard]] std::size_t memory() const;
 
  private:
@@ -184,8 +187,8 @@ class Trace {
   std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines other traces
   std::vector<Side> sides_;
   std::vector<Row> rows_;
-  std::vector<std::vector<std::size_t>>
-      blocks_;  ///< by row: indices into reader_.span_blocks(), sorted by time
+  /// By row: indices into reader_->span_blocks(), sorted by time.
+  std::vector<std::vector<std::size_t>> blocks_;
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;
   std::shared_ptr<const TraceParts> parts_;
@@ -193,9 +196,9 @@ class Trace {
   core::Time length_;
 };
 
-/// Returns the name of a row: "compute", "packs, slot 1", "lane 3".
+/// Returns the name of a row, such as "compute", "packs, slot 1" or "lane 3".
 std::string name_of_row(const core::Track& track);
-/// The order in which a person would list rows: by worker, by device, and there computation, packs,
+/// Compares tracks in the order of rows: by worker, then by device, then computation, packs and
 /// lanes.
 bool is_listed_before(const core::Track& a, const core::Track& b);
 

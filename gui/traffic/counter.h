@@ -8,8 +8,8 @@
 
 namespace tutti::gui {
 
-/// A whole number that changes over the run: its value at a time and its exact maximum in any
-/// range. 17 bytes per change.
+/// An integer that changes during the run. Returns its value at any time, and its exact maximum in
+/// any time range. Memory: 17 bytes per change.
 class Counter {
  public:
   struct Change {
@@ -18,8 +18,8 @@ class Counter {
   };
 
   Counter() = default;
-  /// The value is 0 before the first change. Changes may be in any order; those of one time are
-  /// summed. Cost: sorts them.
+  /// The value is 0 before the first change. Changes may be in any order. Simultaneous changes are
+  /// added up. Cost: sorting the changes.
   explicit Counter(std::vector<Change> changes);
 
   [[nodiscard]] std::int64_t at(core::Time t) const;
@@ -35,8 +35,9 @@ class Counter {
 
   std::vector<std::int64_t> times_;
   std::vector<std::int64_t> values_;  ///< values_[i] is the value from times_[i] on
-  std::vector<std::vector<std::int64_t>>
-      highest_;  ///< maxima: [0] of each 16 values, [1] of each 16 of those, and so on
+  /// Maxima: highest_[0] has those of each 16 values, highest_[1] those of each 16 entries of
+  /// highest_[0], and so on.
+  std::vector<std::vector<std::int64_t>> highest_;
   std::int64_t peak_ = 0;
 };
 

@@ -11,57 +11,59 @@
 
 namespace tutti::gui {
 
-/// Computes the part of a pack that each device holds at a time of a run: executes the pack's
-/// schedule on symbols (core's SymbolicRun, which also proves schedules), each lane as far as the
-/// timeline says.
+/// Computes the content of each device's copy of a pack at a time of a run. It executes the pack's
+/// schedule symbolically (with core::SymbolicRun, which also checks schedules), each lane up to the
+/// schedule step that the timeline has recorded at that time.
 ///
-/// Lanes that were not recorded advance as far as others need their data, so the content of
-/// recorded devices is still exact.
+/// Lanes that were not recorded advance as far as other lanes need their data. So the content of
+/// recorded devices is exact, even if other devices were not recorded.
 class PackReplay {
  public:
-  /// A part of a device's buffer: elements offset … offset + count - 1, which contain the
+  /// A part of a device's buffer, elements offset … offset + count - 1, each of which contains the
   /// contributions of `contributions` ranks.
   struct Piece {
     std::int64_t offset = 0;
     std::int64_t count = 0;
-    std::int32_t contributions = 0;  ///< number of contributions; 0: no valid data yet
+    std::int32_t contributions = 0;  ///< 0: no valid data yet
     bool operator==(const Piece&) const = default;
   };
-  /// Collectives with more steps are not replayed.
+  /// The maximum number of steps of a collective that is replayed.
   static constexpr std::int64_t kMaxSteps = 2'000'000;
 
-  /// Returns a replay that is positioned before the pack's first step. ERRORS: why the pack cannot
-  /// be replayed, as a sentence.
+  /// Returns a replay, positioned before the pack's first step. ERRORS: the pack cannot be
+  /// replayed; the message is a sentence with the reason.
   static core::Expected<std::unique_ptr<PackReplay>> of(std::shared_ptr<const core::Scenario> plan,
                                                         std::shared_ptr<const Traffic> traffic,
                                                         std::int32_t step, std::int32_t pack);
 
-  /// Moves the replay to `t`. Cost: the steps since the time shown before; if `t` is earlier, all
-  /// steps from the pack's start.
+  /// Moves the replay to time `t`. Cost: linear in the number of steps since the previous time, or,
+  /// if `t` is earlier, since the start of the pack.
   void show(core::Time t);
 
   [[nodiscard]] std::int32_t step() const { return step_; }
   [[nodiscard]] std::int32_t pack() const { return pack_; }
   [[nodiscard]] const core::Collective& collective() const { return collective_; }
-  /// Returns the number of ranks that contribute: a piece with this many contributions is complete.
+  /// Returns the number of ranks that contribute. A piece with this number of contributions is
+  /// complete.
   [[nodiscard]] std::int32_t contributors() const {
     return static_cast<std::int32_t>(collective_.contributors);
   }
-  /// Returns the device's rank in the collective; -1: it does not take part.
+  /// Returns the rank of the device in the collective; -1 if it does not take part.
   [[nodiscard]] core::Rank rank(std::int32_t device) const;
-  /// Returns the content of a rank's buffer from the first element to the last, with equal
-  /// neighbours merged.
+  /// Returns the content of a rank's buffer, from the first element to the last. Adjacent elements
+  /// with equal numbers of contributions are one piece.
   [[nodiscard]] std::vector<Piece> held(core::Rank rank) const;
   /// Returns the ranks whose contributions an element contains.
   [[nodiscard]] std::vector<core::Rank> contributions(core::Rank rank, std::int64_t element) const;
-  /// Returns the elements that a message carries; nullopt if it is not for the pack's own buffer,
-  /// or if its step is unknown.
+  /// Returns the elements of the pack that a message carries; nullopt if it does not carry elements
+  /// of the pack's own buffer, or if its step is unknown.
   [[nodiscard]] std::optional<core::Range> range_of(const Transfer& message) const;
 
-  /// Returns the boundaries of the chunks in which the schedule moves the pack: the ends of all
-  /// ranges in its steps, including 0 and the pack's size.
+  /// Returns the boundaries of the chunks in which the schedule moves the pack: the starts and ends
+  /// of all ranges in its steps, including 0 and the pack's size.
   [[nodiscard]] const std::vector<std::int64_t>& edges() const { return edges_; }
-  /// Returns the name of a range in terms of chunks: "chunk 3", "chunks 3 to 5", "part of chunk 3".
+  /// Returns the name of a range in terms of chunks, such as "chunk 3", "chunks 3 to 5" or "part of
+  /// chunk 3".
   [[nodiscard]] std::string name_of(std::int64_t offset, std::int64_t count) const;
   [[nodiscard]] std::size_t chunks() const { return edges_.size() - 1; }
 

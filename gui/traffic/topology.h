@@ -13,34 +13,35 @@
 
 namespace tutti::gui {
 
-/// The hardware of a timeline's run: devices, switches, network cards, and the links between them.
+/// The hardware of a run: devices, switches, network cards, and the links between them.
 ///
-/// It is built from the best available source: the scenario's cluster; if that is not available
-/// (its files are not here), the links that the timeline names; for a real run, which records no
-/// links, the devices that sent to each other. words() says which.
+/// It is built from the best available source: the scenario's cluster; else, if files of the
+/// cluster are missing, the links that the timeline names; else, for a real run, which records no
+/// links, the pairs of devices that exchanged messages. words() states the source.
 class Topology {
  public:
   enum class Kind { kGpu, kCpu, kPcieSwitch, kNvswitch, kNic, kNetwork, kPart };
   struct Node {
     Kind kind = Kind::kPart;
     std::int32_t worker = -1;  ///< number of the worker; -1: the network
-    std::string name;          ///< name of the node in its worker, such as "gpu1"
-    std::int32_t device = -1;  ///< number of the device in Traffic; -1: it has no spans
+    std::string name;          ///< the node's name within its worker, such as "gpu1"
+    std::int32_t device = -1;  ///< the device's number in Traffic; -1: it has no spans
     [[nodiscard]] std::string full_name() const;
     [[nodiscard]] bool is_device() const { return kind == Kind::kGpu || kind == Kind::kCpu; }
   };
-  /// One direction of a link; or, for a real run, everything that one device sent to another.
+  /// One direction of a link. For a real run: all messages from one device to another.
   struct Link {
     std::size_t from = 0;
     std::size_t to = 0;
-    std::string name;  ///< name of the link, such as "w0/gpu1→w0/nvswitch"
+    std::string name;  ///< the name of the link, such as "w0/gpu1→w0/nvswitch"
     core::LinkKind kind = core::LinkKind::kPcie;
     core::Bandwidth capacity;  ///< bandwidth; 0: unknown
     core::Bytes bytes;         ///< total bytes over the run
-    std::optional<std::size_t>
-        record;  ///< index in the trace's links; nullopt: nothing was sent over it
+    /// The index in the trace's links; nullopt: no message was sent over the link.
+    std::optional<std::size_t> record;
   };
-  /// The number of workers that are drawn. If there are more, words() says how many.
+  /// The maximum number of workers that are drawn. If the run has more, words() states their
+  /// number.
   static constexpr std::int64_t kMaxWorkers = 256;
 
   /// Builds the topology of a trace. `plan` and `traffic` may be null if they are not available.
@@ -48,10 +49,10 @@ class Topology {
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-  /// Returns true if links are those of the cluster, with capacity and load; false if they connect
-  /// devices that sent to each other.
+  /// Returns true if links() are the cluster's links, with capacity and load; false if they connect
+  /// devices that exchanged messages.
   [[nodiscard]] bool has_links() const { return has_links_; }
-  /// Returns remarks on the picture for the reader; may be empty.
+  /// Returns remarks on the picture, for the user; may be empty.
   [[nodiscard]] const std::string& words() const { return words_; }
 
   [[nodiscard]] std::optional<std::size_t> node_of_device(std::int32_t device) const;

@@ -23,11 +23,11 @@ struct Box {
   [[nodiscard]] Point centre() const { return {x + width / 2, y + height / 2}; }
 };
 
-/// The positions of everything in a drawn topology: workers are boxes in a grid. In each box,
-/// network cards are at the top; below them are CPUs, PCIe switches, GPUs and NVSwitches, each
-/// above the nodes it is connected to. Links of neighbours are straight, other links within a row
-/// are arcs. The network is a bar above every row of boxes; the bars are connected at the left. The
-/// unit is a pixel at full size.
+/// The positions of all parts of a drawn topology. Workers are boxes in a grid. In each box,
+/// network cards are at the top. Below them are CPUs, PCIe switches, GPUs and NVSwitches, in this
+/// order, each above the nodes that it is connected to. Links between adjacent nodes are straight;
+/// other links within a row are arcs. The network is a bar above every row of boxes; all bars are
+/// connected at the left. The unit is a pixel at full size.
 struct TopologyLayout {
   std::vector<Box> nodes;
   struct Worker {
@@ -35,20 +35,21 @@ struct TopologyLayout {
     Box box;
   };
   std::vector<Worker> workers;
-  std::vector<Box> network;  ///< bars of the network; nodes[] contains the first one
+  std::vector<Box> network;  ///< the bars of the network; `nodes` contains the first one
   double trunk = 0;          ///< the x coordinate of the line that connects the bars
-  std::vector<Line2> links;  ///< centre lines; the two directions of a link are drawn side by side
+  /// Centre lines. The two directions of a link are drawn side by side.
+  std::vector<Line2> links;
   std::vector<double> widths;
   Box bounds;
 };
 
-/// Computes the layout. `aspect`: width over height of the area to fill.
+/// Computes the layout. `aspect`: the width of the area to fill, divided by its height.
 TopologyLayout lay_out(const Topology& topology, double aspect);
 
-/// Returns the point at `share` of the line's length, 0 … 1. REQUIRES: not empty.
+/// Returns the point at `share` (0 … 1) of the line's length. REQUIRES: the line is not empty.
 Point along(const Line2& line, double share);
-/// Returns the path along consecutive links; within the network it follows the bars and their
-/// connection.
+/// Returns the path along consecutive links. Within the network, it follows the bars and the line
+/// that connects them.
 Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links);
 
 }  // namespace tutti::gui

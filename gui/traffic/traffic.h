@@ -13,32 +13,34 @@
 
 namespace tutti::gui {
 
-/// A message with all times on its way from the sending step to the receiving step.
+/// A message, with all times on its way from the sending schedule step to the receiving schedule
+/// step.
 ///
 ///     sent ── moves ─────────── left            of the step that sends
 ///               awaited ─────────────── taken   of the step that receives
 ///
-/// If a step receives before it sends, the timeline does not record when it began to send. Such a
-/// message counts as sent when it began to move, according to its receiver; or, if the receiver
-/// arrived later, when the sending step completed.
+/// If the sending step also receives, the timeline does not record when it began to send. Then
+/// `sent` is the time when the message began to move, according to its receiver; or, if the
+/// receiver arrived later than that, the time when the sending step was complete.
 struct Transfer {
-  core::Time sent;  ///< when the sending step had everything it waited for
-  /// When the message acquired its first link; later than `sent` if the link was busy.
+  core::Time sent;  ///< when the sending step stopped waiting
+  /// When the message acquired its first link. Later than `sent` if the link was busy.
   core::Time moves;
   core::Time left;     ///< when the sending step was complete
   core::Time awaited;  ///< when the receiving step began
   core::Time taken;    ///< when the receiving step was complete
-  /// Devices; -1: the step was not recorded. An in-switch reduction is sent by its own device.
+  /// The devices; -1: the step was not recorded. An in-switch reduction counts as sent by the
+  /// device that receives it.
   std::int32_t from = -1;
   std::int32_t to = -1;
   std::int32_t step = 0;  ///< the training step
   std::int32_t pack = -1;
   core::Lane to_lane = 0;
-  std::int64_t to_index = 0;  ///< index of the receiving step
+  std::int64_t to_index = 0;  ///< the index of the receiving step
   core::Bytes bytes;
 
-  /// Returns the covered share of its path, 0 … 1; 1 when it has left its sender but is not yet
-  /// received. REQUIRES: sent ≤ t < taken.
+  /// Returns the covered share of the path at `t`, from 0 to 1. It is 1 if the message has left its
+  /// sender but is not yet received. REQUIRES: sent ≤ t < taken.
   [[nodiscard]] double progress(core::Time t) const;
   [[nodiscard]] bool waits(core::Time t) const {
     return (t >= sent && t < moves) || (t >= left && t < awaited);
@@ -46,7 +48,8 @@ struct Transfer {
 };
 
 /// All messages of a timeline, and the progress of each lane at any time. Timelines without lanes
-/// (--record packs) have no messages. 60 bytes per recorded lane step, and 120 per message.
+/// (--record packs) have no messages. Memory: 60 bytes per recorded lane step, and 120 bytes per
+/// message.
 class Traffic {
  public:
   struct Device {
@@ -54,28 +57,29 @@ class Traffic {
     std::string name;  ///< name of the device, such as "gpu1"
     auto operator<=>(const Device&) const = default;
   };
-  /// Timelines with more steps are not read, which limits the memory to 1 GB.
+  /// The maximum number of lane steps of a timeline that is read. It limits the memory to 1 GB.
   static constexpr std::int64_t kMaxSteps = 8'000'000;
 
-  /// Reads a trace. ERRORS: more than kMaxSteps steps; the file has changed since it was opened;
-  /// cancelled (kRun).
+  /// Reads a trace. ERRORS: the trace has more than kMaxSteps steps; the file has changed since it
+  /// was opened; reading was cancelled (kRun).
   static core::Expected<std::shared_ptr<const Traffic>> read(
       const Trace& trace, const std::atomic<bool>* cancel = nullptr);
 
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
-  /// Returns the number of a device; -1: it has no spans.
+  /// Returns the number of a device; -1 if it has no spans.
   [[nodiscard]] std::int32_t device(std::int32_t worker, const std::string& name) const;
   [[nodiscard]] bool has_steps() const { return steps_ > 0; }
 
   /// Returns all messages, ordered by `sent`.
   [[nodiscard]] const std::vector<Transfer>& transfers() const { return transfers_; }
-  /// Returns the messages with sent ≤ t < taken. Cost: logarithmic for each of them.
+  /// Returns the messages with sent ≤ t < taken. Cost: logarithmic per message.
   [[nodiscard]] std::vector<const Transfer*> in_flight(core::Time t) const;
 
-  /// Returns how many steps of a pack of a training step a lane of a device had completed at `t`.
+  /// Returns the number of steps of a pack in a training step that a lane of a device had completed
+  /// at `t`.
   [[nodiscard]] std::int64_t steps_done(std::int32_t device, core::Lane lane, std::int32_t step,
                                         std::int32_t pack, core::Time t) const;
-  /// The device and lane that a step received its message from; device -1 if unknown.
+  /// The device and the lane that sent a step's message; device -1 if unknown.
   struct Sender {
     std::int32_t device = -1;
     core::Lane lane = 0;
@@ -83,28 +87,28 @@ class Traffic {
   [[nodiscard]] Sender sender(std::int32_t device, core::Lane lane, std::int32_t step,
                               std::int32_t pack, std::int64_t index) const;
 
-  /// Returns the bytes of messages with sent ≤ t < taken.
+  /// Returns the counter of the bytes of messages with sent ≤ t < taken.
   [[nodiscard]] const Counter& bytes_in_flight() const { return bytes_in_flight_; }
-  /// Returns the number of messages that wait: for a busy link, or, having left their sender, for
-  /// their receiver.
+  /// Returns the counter of waiting messages. A message waits for a busy link, or, after leaving
+  /// its sender, for its receiver.
   [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
 
  private:
-  /// The steps of one lane for one pack in flight, or for one exchange.
+  /// The steps that one lane executed for one pack or one exchange of a training step.
   struct Segment {
     std::vector<std::int64_t> indices;
-    std::vector<core::Time> began;  ///< when the step had everything it waited for
+    std::vector<core::Time> began;  ///< when the step stopped waiting
     std::vector<core::Time> ends;
     std::vector<core::Time> starts;
     std::vector<std::int32_t> kinds;
     std::vector<core::Bytes> bytes;
-    std::vector<Sender> senders;  ///< senders, as recorded in the timeline
-    /// Indices of the senders' steps, as recorded in the timeline.
+    std::vector<Sender> senders;  ///< the senders, as recorded in the timeline
+    /// The indices of the senders' steps, as recorded in the timeline.
     std::vector<std::int64_t> sender_indices;
     [[nodiscard]] std::size_t position(std::int64_t index) const;
   };
-  /// Device, lane, training step, and pack. Values from kFirstExchange downwards stand for the
-  /// exchanges of that step.
+  /// Device, lane, training step, and pack. Packs of kFirstExchange and below stand for exchanges
+  /// of the training step.
   using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;
   static constexpr std::int32_t kFirstExchange = -2;
 
@@ -117,14 +121,15 @@ class Traffic {
   std::map<Key, Segment> segments_;
   std::int64_t steps_ = 0;
   std::vector<Transfer> transfers_;
-  std::vector<std::vector<core::Time>>
-      last_taken_;  ///< maxima: [0] of each 16 messages, [1] of each 16 of those, and so on
+  /// Maxima of `taken`: last_taken_[0] has those of each 16 messages, last_taken_[1] those of each
+  /// 16 entries of last_taken_[0], and so on.
+  std::vector<std::vector<core::Time>> last_taken_;
   Counter bytes_in_flight_, queue_depth_;
 };
 
-/// Returns the names of the counters that the timeline shows, before they are computed.
+/// Returns the names of the counters that the timeline shows. Does not need the computed counters.
 std::vector<std::string> counter_names(const Trace& trace);
-/// A counter of a run; in the order of counter_names().
+/// A counter of a run and its name. counters_of() has the order of counter_names().
 struct NamedCounter {
   std::string name;
   const Counter* counter = nullptr;
@@ -132,9 +137,9 @@ struct NamedCounter {
 };
 std::vector<NamedCounter> counters_of(const Traffic& traffic);
 
-/// Returns the device of each rank of a pack's collective, by its number in Traffic; -1: it has no
-/// spans. Empty: the collective has more ranks than the window follows, or several ranks share a
-/// device, so that a timeline cannot distinguish their lanes.
+/// Returns, for each rank of a pack's collective, the number of its device in Traffic; -1 if the
+/// device has no spans. Returns an empty list if the collective has more ranks than the window
+/// supports, or if several ranks share a device, so that a timeline cannot distinguish their lanes.
 std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective,
                                            const Traffic& traffic);
 

@@ -8,7 +8,7 @@ namespace tutti::gui {
 
 class TimelineView;
 
-/// The facts about the selected span, or about the run if none is selected.
+/// A panel with the facts about the selected span, or about the run if no span is selected.
 class DetailsPanel : public QWidget {
   Q_OBJECT
 

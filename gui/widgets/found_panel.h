@@ -7,9 +7,9 @@
 
 namespace tutti::gui {
 
-/// A histogram of the durations of the spans that a search found; both axes are logarithmic.
-/// Choosing a bar, by a click or by the arrow keys and Enter, restricts the search to its
-/// durations.
+/// A histogram of the durations of the spans that a search found, with logarithmic axes. Choosing a
+/// bar, by a click or by the arrow keys and Enter, restricts the search to the durations of the
+/// bar.
 class FoundPanel : public QWidget {
   Q_OBJECT
 

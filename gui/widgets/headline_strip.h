@@ -9,8 +9,8 @@ class QHBoxLayout;
 
 namespace tutti::gui {
 
-/// A line above the timeline with the answer to what most users ask first: how long a step takes,
-/// how much communication is exposed, how far that is from the lower bound, and what binds.
+/// A line above the timeline with the most important figures: step time, exposed communication, the
+/// ratio to the lower bound, and the limiting resource.
 class HeadlineStrip : public QWidget {
   Q_OBJECT
 
@@ -19,7 +19,7 @@ class HeadlineStrip : public QWidget {
 
   /// Shows the figures of headline_of(); hides itself if there are none.
   void show_trace(const std::shared_ptr<const Trace>& trace);
-  /// Returns the figures as text, in the order shown.
+  /// Returns the figures as a text, in the order of display.
   [[nodiscard]] QString text() const;
 
  protected:

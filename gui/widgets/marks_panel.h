@@ -13,8 +13,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// The notes of the timeline: flags on its axis, and a list to rename, visit and delete them. Each
-/// change is written at once to the file next to the timeline's.
+/// The notes of the timeline: flags on the time axis, and a list to rename, visit and delete them.
+/// Each change is written at once to the file of notes next to the timeline's file.
 class MarksPanel : public QWidget, public Overlay {
   Q_OBJECT
 
@@ -26,8 +26,9 @@ class MarksPanel : public QWidget, public Overlay {
   void paint(QPainter& painter, const Placement& place) const override;
   [[nodiscard]] QRegion on_axis(const Placement& place, const QFontMetrics& metrics) const override;
 
-  /// Reads the marks of the timeline that was opened. If the file is invalid, reports that and does
-  /// not overwrite it. An empty name: there are no marks, and new ones are not saved.
+  /// Reads the marks of the timeline that was opened. If the file of marks is invalid, reports
+  /// that, and does not overwrite the file. If `timeline` is empty, there are no marks, and new
+  /// marks are not saved.
   void read_beside(const QString& timeline);
   [[nodiscard]] const Marks& marks() const { return marks_; }
 
@@ -49,7 +50,7 @@ class MarksPanel : public QWidget, public Overlay {
   TimelineView& view_;
   QTableWidget* table_;
   Marks marks_;
-  QString path_;  ///< file of the marks; empty: they are not saved
+  QString path_;  ///< the file of the marks; empty: marks are not saved
   bool filling_ = false;
 };
 

@@ -12,19 +12,19 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Arrows from the lane step that sent a message to the one that received it: for the selected
-/// span, and for all visible messages if there are few.
+/// Draws arrows from the lane step that sent a message to the lane step that received it: for the
+/// selected span, and for all visible messages if there are few.
 class MessageArrows : public QObject, public Overlay {
   Q_OBJECT
 
  public:
-  /// REQUIRES: the view outlives it.
+  /// REQUIRES: the view outlives this object.
   explicit MessageArrows(TimelineView& view);
 
   void add_actions(Actions& actions);
   void paint(QPainter& painter, const Placement& place) const override;
 
-  /// Returns the messages of the selected span: the received one, then the sent ones.
+  /// Returns the messages of the selected span: the received message, then the sent ones.
   [[nodiscard]] const std::vector<Message>& of_selection() const { return of_selection_; }
   /// Returns all visible messages; empty if there are too many to draw.
   [[nodiscard]] const std::vector<Message>& in_view() const { return in_view_; }

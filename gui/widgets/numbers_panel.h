@@ -15,10 +15,10 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Statistics of the spans in the selected range, or in the visible range if none is selected: for
-/// each kind, or for each kind and device. Only rows that match the filter count. Nothing is
-/// computed while the panel is hidden. Long computations run in a thread; until they are done, the
-/// old numbers are grey.
+/// A panel with statistics of the spans in the selected range, or in the visible range if none is
+/// selected, by kind or by kind and device. Only rows that match the filter count. Nothing is
+/// computed while the panel is hidden. Long computations run in a thread; until they are complete,
+/// the old numbers are shown in grey.
 class NumbersPanel : public QWidget {
   Q_OBJECT
 
@@ -27,11 +27,11 @@ class NumbersPanel : public QWidget {
   explicit NumbersPanel(const TimelineView& view);
   ~NumbersPanel() override;
 
-  /// Sets whether the panel is visible: neither closed nor behind another one.
+  /// Sets whether the panel is visible, that is, neither closed nor behind another panel.
   void set_seen(bool seen);
   /// Waits until the numbers are up to date.
   void finish();
-  /// Returns how many computations were started, in total or in a thread.
+  /// Return the number of computations that were started, in total and in threads.
   [[nodiscard]] int begun() const { return begun_; }
   [[nodiscard]] int begun_in_thread() const { return begun_in_thread_; }
 
@@ -73,7 +73,8 @@ class NumbersPanel : public QWidget {
   QTableWidget* table_;
   bool by_device_ = false;
   bool seen_ = false;
-  std::optional<Wanted> shown_;  ///< input of the numbers in the table, or of those being computed
+  /// The input of the numbers in the table, or of those that are being computed.
+  std::optional<Wanted> shown_;
   int begun_ = 0, begun_in_thread_ = 0;
   std::shared_ptr<Job> job_;  ///< null: no computation is running
   std::jthread thread_;

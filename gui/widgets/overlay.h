@@ -9,25 +9,25 @@
 
 namespace tutti::gui {
 
-/// The positions of things on the timeline, for painting over it.
+/// The positions of lines and spans on the timeline, for painting over them.
 struct Placement {
   const Scene& scene;
-  /// Area of the lines in the widget; the axis is above it, and the names are left of it.
+  /// The area of the lines in the widget. The axis is above it, and the names are left of it.
   QRect lines;
 
   [[nodiscard]] int x_of(core::Time t) const {
     return lines.left() + pixel_at(scene.range, t, lines.width());
   }
-  /// Returns the line that shows the row, possibly that of a collapsed group or one that is
-  /// scrolled out of view; empty if it is hidden.
+  /// Returns the rectangle of the line that shows the row, which may be a collapsed group, or
+  /// scrolled out of view; empty if the row is hidden.
   [[nodiscard]] QRect line_of(std::size_t row) const;
-  /// Returns a span's box; empty if it is outside of the visible range, hidden, or beneath the
-  /// pinned lines.
+  /// Returns the box of a span; empty if the span is outside of the visible range, hidden, or
+  /// beneath the pinned lines.
   [[nodiscard]] QRect box_of(SpanId span) const;
 };
 
-/// Something that is painted over the lines each time they are shown and is not part of their
-/// image, such as arrows and marks.
+/// Interface for objects that are painted over the lines, such as arrows and marks. They are
+/// painted each time the lines are shown, and are not part of the lines' image.
 class Overlay {
  public:
   Overlay() = default;
@@ -36,8 +36,8 @@ class Overlay {
   virtual ~Overlay() = default;
   /// Paints the overlay. The painter is clipped to the lines and the axis above them.
   virtual void paint(QPainter& painter, const Placement& place) const = 0;
-  /// Returns the region of the axis that the overlay covers with this font; labels of the axis are
-  /// left out there.
+  /// Returns the region of the axis that the overlay covers with this font. The axis has no labels
+  /// in this region.
   [[nodiscard]] virtual QRegion on_axis(const Placement&, const QFontMetrics&) const { return {}; }
 };
 

@@ -10,8 +10,8 @@
 
 namespace tutti::gui {
 
-/// A strip that shows the whole run, with the visible range marked. Dragging moves the range; a
-/// click goes to that time.
+/// A strip that shows the whole run, with the visible range marked. Dragging moves the visible
+/// range; a click goes to the time at the mouse.
 class OverviewStrip : public QWidget {
   Q_OBJECT
 

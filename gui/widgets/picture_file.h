@@ -10,7 +10,8 @@ class TimelineView;
 /// size. Returns an error message; empty if there is no error.
 QString write_picture(const TimelineView& view, const QString& path);
 
-/// Draws an SVG file as a PNG of double size. Returns an error message; empty if there is no error.
+/// Converts an SVG file to a PNG at double size. Returns an error message; empty if there is no
+/// error.
 QString draw_svg(const QString& from, const QString& to);
 
 }  // namespace tutti::gui

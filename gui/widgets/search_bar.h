@@ -17,8 +17,8 @@ class SearchBar : public QToolBar {
   Q_OBJECT
 
  public:
-  /// Shows the durations of the matching spans in `found`. REQUIRES: view and panel outlive the
-  /// bar.
+  /// `found`: the panel that shows the durations of matching spans. REQUIRES: view and panel
+  /// outlive the bar.
   SearchBar(TimelineView& view, FoundPanel& found);
 
   void add_actions(Actions& actions);

@@ -7,13 +7,13 @@
 
 namespace tutti::gui {
 
-/// Calls `what` later in the thread of `listener`, unless `listener` is destroyed first. Callable
-/// from any thread.
+/// Calls `what` later in the thread of `listener`, unless `listener` is destroyed before. May be
+/// called from any thread.
 template <class What>
 void tell(QObject* listener, What what) {
-  /// Orders the accesses to `what`: it is written before it is sent, read after it is received, and
-  /// freed after it is read. Qt's queue guarantees that order, but in a way that ThreadSanitizer
-  /// cannot see.
+  /// Holds `what`, and orders the accesses to it for ThreadSanitizer: it is written before it is
+  /// sent, read after it is received, and freed after it is read. Qt's queue guarantees this order,
+  /// but in a way that ThreadSanitizer cannot detect.
   struct Letter {
     What what;
     std::atomic<bool> in_flight = false;

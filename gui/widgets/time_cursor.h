@@ -13,14 +13,14 @@ class Actions;
 class OverviewStrip;
 class TimelineView;
 
-/// The time cursor: a time of the run, independent of the mouse, drawn as a line through all rows.
-/// It can play through the visible range. A click on the time axis or the overview sets it. Other
-/// parts follow it by moment_changed().
+/// The time cursor: a time of the run, independent of the mouse, which is drawn as a line through
+/// all rows. It can play through the visible range. A click on the time axis or on the overview
+/// sets it. Other widgets follow the cursor by the signal moment_changed().
 class TimeCursor : public QObject, public Overlay {
   Q_OBJECT
 
  public:
-  /// REQUIRES: both outlive it.
+  /// REQUIRES: both arguments outlive this object.
   TimeCursor(TimelineView& view, OverviewStrip& overview);
 
   void add_actions(Actions& actions);
@@ -29,7 +29,7 @@ class TimeCursor : public QObject, public Overlay {
 
   [[nodiscard]] core::Time moment() const { return playback_.moment(); }
   [[nodiscard]] const Playback& playback() const { return playback_; }
-  /// Returns how much of the run plays per second of real time.
+  /// Returns the time of the run that plays per second of real time.
   [[nodiscard]] core::Time per_second() const;
 
  public slots:
@@ -39,17 +39,17 @@ class TimeCursor : public QObject, public Overlay {
   void to_start();
   void next();
   void previous();
-  /// Advances by one frame of this length in real time. Called by the timer and by tests.
+  /// Advances by one frame of this duration. Called by the timer and by tests.
   void advance(qint64 milliseconds);
 
  signals:
   void moment_changed();
-  /// Emitted when it starts or stops playing, or when the speed changes.
+  /// Emitted when the cursor starts or stops playing, or when the speed changes.
   void playing_changed();
 
  private:
   void begin();
-  /// Returns the rectangle of the label with the time; empty if the cursor is not in view.
+  /// Returns the rectangle of the label with the time; empty if the cursor is not visible.
   [[nodiscard]] QRect flag(const Placement& place, const QFontMetrics& metrics,
                            const QString& text) const;
 

@@ -13,11 +13,11 @@
 
 namespace tutti::gui {
 
-/// The timeline: rows of spans over time, which can be zoomed, moved and selected. It has no menus;
-/// its slots are what it can do.
+/// The timeline: rows of spans over time, which the user can zoom, move and select. It has no
+/// menus; its slots implement the actions.
 ///
-/// Lines are painted into one image of the window's size, again only when their content has
-/// changed. The selection, the cursor and texts are painted over it each time.
+/// Lines are painted into one image of the window's size, which is repainted only when the content
+/// of lines has changed. The selection, the cursor and texts are painted over the image each time.
 class TimelineView : public QWidget {
   Q_OBJECT
 
@@ -25,16 +25,16 @@ class TimelineView : public QWidget {
   explicit TimelineView(QWidget* parent = nullptr);
 
   void show_trace(std::shared_ptr<const Trace> trace);
-  /// Replaces the trace by another combination of the same timelines. Pins, collapsed groups and
-  /// the filter stay. The visible range is set to `range`, if given.
+  /// Replaces the trace by another combination of the same timelines. Keeps pins, collapsed groups
+  /// and the filter. Sets the visible range to `range`, if given.
   void replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range);
-  /// Sets how the lines of two timelines are arranged.
+  /// Sets the arrangement of the lines of two timelines.
   void arrange(Arrangement arrangement);
   [[nodiscard]] Arrangement arrangement() const { return arrangement_; }
   void set_theme(const Theme& theme);
-  /// Sets the data for the lines of counters; null: there is none, or not yet.
+  /// Sets the data of counter lines; null: there is none, or none yet.
   void show_traffic(std::shared_ptr<const Traffic> traffic);
-  /// Paints the overlay over the lines from now on. REQUIRES: it outlives the view.
+  /// Adds an overlay, which is painted over the lines. REQUIRES: it outlives the view.
   void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
 
   [[nodiscard]] const Trace* trace() const { return trace_.get(); }
@@ -45,12 +45,12 @@ class TimelineView : public QWidget {
   /// Returns the spans in the other timeline that match the selected span.
   [[nodiscard]] const std::vector<SpanId>& partners() const { return partners_; }
   [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
-  /// Returns the time under the mouse, else the middle of the view: the time for keys that need
-  /// one.
+  /// Returns the time under the mouse, or else the middle of the view. Shortcuts that need a time
+  /// use it.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
   [[nodiscard]] bool counters() const { return counters_; }
-  /// Returns a picture of the current view, with all overlays except what follows the mouse.
+  /// Returns a picture of the current view, with all overlays except those that follow the mouse.
   [[nodiscard]] QImage picture(const QSize& size, qreal scale) const;
   /// Paints the current view as rectangles, lines and texts.
   void paint_shapes(QPainter& painter, const QSize& size) const;
@@ -93,18 +93,18 @@ class TimelineView : public QWidget {
   void open_all();
   void close_all();
   void pin_or_unpin();
-  /// Moves `by` lines down, which becomes the current line, and selects its span that is nearest in
-  /// time to the selected one.
+  /// Moves the current line by `by` lines down, and selects the span of the new line that is
+  /// nearest in time to the selected span.
   void walk_lines(int by);
   /// Opens or collapses the current group.
   void open_or_close();
 
  signals:
-  /// Emitted when another timeline is shown, or none.
+  /// Emitted when another timeline, or no timeline, is shown.
   void trace_changed();
   /// Emitted on a click on the time axis.
   void moment_wanted(tutti::core::Time t);
-  /// Emitted when the line of a link of a side is clicked or reached by keys.
+  /// Emitted when the line of a side's link is clicked or reached by keys.
   void link_chosen(qulonglong side, qulonglong link);
   void view_changed();
   /// Emitted when lines were filtered, opened, collapsed, pinned or rearranged.
@@ -133,7 +133,7 @@ class TimelineView : public QWidget {
   [[nodiscard]] Scene scene() const;
   [[nodiscard]] core::Time time_under(double x) const;
   [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
-  /// Returns the deviation that an error row shows there; null if there is none.
+  /// Returns the deviation that an error row shows at the point; null if there is none.
   [[nodiscard]] const Difference* error_under(const QPoint& point) const;
   [[nodiscard]] std::size_t line_under(const QPoint& point) const;
   void zoom(double factor, core::Time at);
@@ -163,8 +163,8 @@ class TimelineView : public QWidget {
   std::optional<SpanId> selected_;
   std::vector<SpanId> partners_;  ///< spans of the other timeline that match the selected span
   std::optional<TimeRange> range_;
-  std::string
-      line_at_hand_;  ///< key of the current line, which was last clicked or reached by keys
+  /// The key of the current line, which is the line last clicked or reached by keys.
+  std::string line_at_hand_;
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;
   bool space_held_ = false;

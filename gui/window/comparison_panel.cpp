@@ -201,13 +201,13 @@ void ComparisonPanel::work(What what) {
   if (thread_.joinable()) thread_.join();
   stop_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, what, stop = stop_] {
-    const auto tell_unless_stopped = [this, stop](auto then) {
+    const auto report_unless_stopped = [this, stop](auto then) {
       tell(this, [stop, then] {
         if (!*stop) then();
       });
     };
-    if (const auto thrown = guarded([&] { what(*stop, tell_unless_stopped); }))
-      tell_unless_stopped(
+    if (const auto thrown = guarded([&] { what(*stop, report_unless_stopped); }))
+      report_unless_stopped(
           [this, why = text_of(thrown->message())] { emit failed(tr("comparing: %1").arg(why)); });
   });
 }
@@ -291,7 +291,7 @@ void ComparisonPanel::fill() {
     const bool is_wanted = wanted == 4 || wanted == group || (wanted == 0 && group != 3);
     if (is_wanted && deviations_[i].time.difference() != Time()) listed_.push_back(i);
   }
-  tell_what_is_listed();
+  report_listed();
   table_->setRowCount(static_cast<int>(listed_.size()));
   for (int row = 0; row < table_->rowCount(); ++row) {
     const std::size_t number = listed_[static_cast<std::size_t>(row)];
@@ -325,7 +325,7 @@ void ComparisonPanel::fill() {
   table_->resizeColumnsToContents();
 }
 
-void ComparisonPanel::tell_what_is_listed() {
+void ComparisonPanel::report_listed() {
   if (!comparison_) return;
   const QString second = text_of(comparison_->trace->sides()[1].name);
   if (deviations_.empty()) {

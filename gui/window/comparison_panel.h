@@ -20,8 +20,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Compares a second timeline with the first: puts both on one axis and lists their largest
-/// deviations, which are computed in a thread.
+/// Compares a second timeline with the first: shows both on one axis, and lists their largest
+/// deviations, which a thread computes.
 class ComparisonPanel : public QWidget {
   Q_OBJECT
 
@@ -32,19 +32,19 @@ class ComparisonPanel : public QWidget {
 
   void add_actions(Actions& actions);
 
-  /// Sets the timeline with which others are compared; the second one is closed.
+  /// Sets the first timeline, and closes the second one.
   void set_first(std::shared_ptr<const Trace> trace, const QString& path);
-  /// Opens a second timeline; shown() and listed(), or failed() follow. REQUIRES: there is a first
-  /// one.
+  /// Opens a second timeline; shown() and listed() follow, or failed(). REQUIRES: there is a first
+  /// timeline.
   void open(const QString& path);
-  /// Changes the alignment of the two.
+  /// Changes the alignment of the two timelines.
   void align(Align align);
   void close_second();
-  /// Goes to a row of the list, from 0 on; returns false if there are fewer rows.
+  /// Goes to row `row` of the list, counted from 0. Returns false if there are fewer rows.
   bool go_to_error(int row);
   /// Returns the number of rows in the list.
   [[nodiscard]] int errors() const;
-  /// Ends the work; no signal is emitted any more.
+  /// Ends the work. No signal is emitted any more.
   void stop();
 
   /// Returns the comparison; null if there is no second timeline.
@@ -59,11 +59,11 @@ class ComparisonPanel : public QWidget {
   void failed(const QString& why);
   /// Emitted when the user wants to choose a second timeline.
   void second_wanted();
-  /// Emitted with a trace to show. `again`: it has the same timelines with another alignment; then
-  /// the view stays, and `range` is its new visible range.
+  /// Emitted with a trace to show. `again`: the trace has the same timelines as before, with
+  /// another alignment. The view then keeps its state, and `range` is its new visible range.
   void shown(std::shared_ptr<const tutti::gui::Trace> trace, bool again,
              const std::optional<tutti::gui::TimeRange>& range);
-  /// Emitted when the errors are in the list.
+  /// Emitted when the list of errors is filled.
   void listed();
   void closed(std::shared_ptr<const tutti::gui::Trace> first, const QString& path);
 
@@ -72,11 +72,12 @@ class ComparisonPanel : public QWidget {
   void show_comparison(Comparison comparison, bool again);
   void show_deviations(std::vector<Deviation> deviations);
   void fill();
-  void tell_what_is_listed();
+  void report_listed();
   void go_to(int row);
   void walk(int by);
   void show_controls();
-  /// Runs `what` in a thread, and then the function that it returns in this thread.
+  /// Runs `what` in a thread, and then runs the function that it returns in the thread of this
+  /// object.
   template <class What>
   void work(What what);
 
@@ -92,7 +93,7 @@ class ComparisonPanel : public QWidget {
   Align align_ = Align::kStep;
   std::optional<Comparison> comparison_;
   std::vector<Deviation> deviations_;
-  /// Indices of the listed deviations, in the order before the table sorts its rows.
+  /// The indices of the listed deviations, in their order before the table sorts its rows.
   std::vector<std::size_t> listed_;
   std::shared_ptr<std::atomic<bool>> stop_;
   std::jthread thread_;

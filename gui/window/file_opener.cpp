@@ -22,13 +22,13 @@ void FileOpener::open(const QString& path, Wanted wanted) {
 /// Reads the file, in the opener's thread.
 void FileOpener::read(const QString& path, Wanted wanted,
                       const std::shared_ptr<std::atomic<bool>>& cancel) {
-  const auto tell_unless_stopped = [&](auto what) {
+  const auto report_unless_stopped = [&](auto what) {
     tell(this, [cancel, what] {
       if (!*cancel) what();
     });
   };
   const auto fail = [&](const core::Error& error) {
-    tell_unless_stopped(
+    report_unless_stopped(
         [this, why = QString::fromStdString(error.message())] { emit failed(why); });
   };
   const auto thrown = guarded([&] {
@@ -37,10 +37,10 @@ void FileOpener::read(const QString& path, Wanted wanted,
     if (wanted == Wanted::kAnything && *kind == FileKind::kScenario) {
       const auto file = ScenarioBytes::read(QFileInfo(path).absoluteFilePath());
       if (!file) return fail(file.error());
-      return tell_unless_stopped([this, file = *file] { emit scenario_read(file); });
+      return report_unless_stopped([this, file = *file] { emit scenario_read(file); });
     }
     if (wanted == Wanted::kAnything && *kind == FileKind::kSweep)
-      return tell_unless_stopped(
+      return report_unless_stopped(
           [this, path] { emit sweep_found(QFileInfo(path).absoluteFilePath()); });
     OpenControl control;
     control.cancel = cancel.get();
@@ -49,11 +49,11 @@ void FileOpener::read(const QString& path, Wanted wanted,
       const int now = static_cast<int>(share * 100);
       int before = told.load();
       if (now > before && told.compare_exchange_strong(before, now))
-        tell_unless_stopped([this, now] { emit progress(now); });
+        report_unless_stopped([this, now] { emit progress(now); });
     };
     const auto trace = Trace::open(path.toStdString(), control);
     if (!trace) return fail(trace.error());
-    tell_unless_stopped([this, path, trace = *trace] { emit opened(trace, path); });
+    report_unless_stopped([this, path, trace = *trace] { emit opened(trace, path); });
   });
   if (thrown) fail(core::Error::run(path.toStdString() + ": " + thrown->message()));
 }

@@ -11,8 +11,8 @@
 
 namespace tutti::gui {
 
-/// Detects the kind of files and reads them in a thread, so that the window does not wait for the
-/// disk. Opening another file, or stop(), cancels that.
+/// Detects the kind of a file and reads the file, in a thread, so that the window does not wait for
+/// the disk. Opening another file, or stop(), cancels this.
 class FileOpener : public QObject {
   Q_OBJECT
 
@@ -21,16 +21,17 @@ class FileOpener : public QObject {
   ~FileOpener() override { stop(); }
 
   enum class Wanted { kTimeline, kAnything };
-  /// Starts; opened(), scenario_read(), sweep_found() or failed() follows, in this object's thread.
+  /// Starts to open a file. opened(), scenario_read(), sweep_found() or failed() follows, in the
+  /// thread of this object.
   void open(const QString& path, Wanted wanted = Wanted::kTimeline);
-  /// Cancels; no signal is emitted any more.
+  /// Cancels opening. No signal is emitted any more.
   void stop();
 
  signals:
   void progress(int percent);
   void opened(std::shared_ptr<const tutti::gui::Trace> trace, const QString& path);
   void scenario_read(const tutti::gui::ScenarioBytes& file);
-  /// Emitted for a sweep, which SweepReader reads.
+  /// Emitted if the file is a sweep, which SweepReader reads.
   void sweep_found(const QString& path);
   void failed(const QString& why);
 

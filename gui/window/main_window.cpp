@@ -92,7 +92,7 @@ MainWindow::MainWindow(Executors executors)
 
   connect(view_, &TimelineView::view_changed, this,
           [this] { overview_->set_range(view_->view().range()); });
-  connect(view_, &TimelineView::cursor_moved, this, &MainWindow::tell_cursor);
+  connect(view_, &TimelineView::cursor_moved, this, &MainWindow::report_cursor);
   connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);
   connect(overview_, &OverviewStrip::settled, view_, &TimelineView::settle);
   connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
@@ -538,7 +538,7 @@ void MainWindow::set_dark(bool dark) {
   setPalette(colours);
 }
 
-void MainWindow::tell_cursor(qint64 picoseconds) {
+void MainWindow::report_cursor(qint64 picoseconds) {
   const bool there = picoseconds >= 0 && view_->trace();
   where_->setText(there ? QString::fromStdString(moment(*view_->trace(), core::Time(picoseconds)))
                         : QString());

@@ -29,8 +29,8 @@ class TimeCursor;
 class TopologyPanel;
 class TrafficReader;
 
-/// The main window: a timeline surrounded by panels. It only connects parts: each panel watches the
-/// timeline by itself and adds its actions to the list of actions.
+/// The main window: a timeline surrounded by panels. The window only connects its parts: each panel
+/// observes the timeline by itself, and adds its own actions to the list of actions.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -43,14 +43,14 @@ class MainWindow : public QMainWindow {
   void open(const QString& path);
   /// Opens a scenario and runs it; opened() follows when its timeline is available, or failed().
   void open_and_run(const QString& path);
-  /// Opens two timelines and compares them; or opens a sweep and overlays a timeline as a measured
+  /// Opens two timelines and compares them, or opens a sweep and overlays a timeline as a measured
   /// point. opened() or failed() follows.
   void open_both(const QString& first, const QString& second);
   /// Offers to recover unsaved changes of scenarios that an earlier window left behind. If there
-  /// are none and `say` is true, says so.
+  /// are none and `say` is true, shows a message.
   void offer_recovery(bool say = false);
-  /// Selects the first span that matches, as if the words had been typed into the search bar;
-  /// returns false if there is none.
+  /// Selects the first span that matches, as if the user had typed the words into the search bar.
+  /// Returns false if there is none.
   bool find(const QString& words);
   /// Shows a text in the status bar.
   void tell(const QString& text);
@@ -89,7 +89,8 @@ class MainWindow : public QMainWindow {
   void make_panels();
   void make_actions();
   void make_menus();
-  /// Adds a dock that the user can move, close, and show from the View menu (add_panel_actions()).
+  /// Adds a dock with a panel. The user can move and close it, and show it by the View menu
+  /// (add_panel_actions()).
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel,
                          Qt::DockWidgetArea area);
   void add_panel_actions();
@@ -104,8 +105,8 @@ class MainWindow : public QMainWindow {
   void show_sweep();
   void toggle_sweep();
   void begin_sweep();
-  /// Returns true if an export means the sweep, not the timeline: it has the keyboard focus, or it
-  /// is the only one shown.
+  /// Returns true if an export applies to the sweep instead of the timeline, because the sweep has
+  /// the keyboard focus, or only the sweep is shown.
   [[nodiscard]] bool sweep_is_meant() const;
   void show_desk();
   void show_panels();
@@ -113,14 +114,14 @@ class MainWindow : public QMainWindow {
   void make_comparison();
   void put_topology_away(bool away);
   void choose_second();
-  void tell_cursor(qint64 picoseconds);
+  void report_cursor(qint64 picoseconds);
   void export_picture(const QString& path);
   void export_numbers(const QString& path);
 
   Actions actions_{this};
   FileOpener opener_{this};
   EditorSession* session_;
-  /// Contains the scenario editor, the timeline or welcome page, and the sweep.
+  /// Contains the scenario editor, the timeline or the welcome page, and the sweep.
   QSplitter* middle_;
   QStackedWidget* stack_;
   SweepPanel* sweep_;
@@ -134,16 +135,17 @@ class MainWindow : public QMainWindow {
   TopologyPanel* topology_ = nullptr;
   MessageArrows* arrows_ = nullptr;
   ComparisonPanel* comparison_ = nullptr;
-  QString second_;  ///< file to open next to the first timeline, once that is open
+  QString second_;  ///< the file to open for comparison, once the first timeline is open
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
   std::vector<Example> examples_;
   std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
-  QByteArray panels_;        ///< layout of the panels while there is no timeline; empty afterwards
+  /// The saved layout of the panels, while there is no timeline; else empty.
+  QByteArray panels_;
   QString told_;             ///< the full text of the status bar, which may show only its beginning
-  bool run_opened_ = false;  ///< true: run the file that is being opened
+  bool run_opened_ = false;  ///< true: run the scenario that is being opened
   bool dark_ = false;
   /// True: the topology is hidden until a single timeline is shown again.
   bool topology_away_ = false;

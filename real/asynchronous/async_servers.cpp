@@ -59,7 +59,7 @@ void AsyncServers::add_part(int number_of_pack, std::int64_t group) {
   if (is_read(part)) {
     part.asks = ranks.to_cluster(0);
     part.question = std::make_unique<core::Collective>(part.collective);
-    part.question->schedule = one_tells(part.collective.schedule->ranks(), part.asks, part.root);
+    part.question->schedule = one_reports(part.collective.schedule->ranks(), part.asks, part.root);
     part.question->elements = 0;
   }
   part_of_number_[number(number_of_pack, group)] = parts_.size();
@@ -138,7 +138,7 @@ void AsyncServers::prepare(std::int32_t first, std::int32_t count, Collectives& 
   first_ = first;
   count_ = count;
   events_.clear();
-  asked_.clear();
+  requested_.clear();
   for (auto& [v, variable] : variables_) variable.before = variable.value;
   sets_.resize(std::max(sets_.size(), static_cast<std::size_t>(count)));
   for (std::int32_t step = first; step < first + count; ++step) {
@@ -216,7 +216,7 @@ std::int64_t AsyncServers::parts_of_step() const {
 void AsyncServers::ask(std::int32_t step, int pack, Collectives& collectives) {
   const Part* const part = find(tag(step, pack));
   TUTTI_CHECK(part, "worker {} does not take part in pack {}", worker_, pack);
-  if (part->question && asked_.insert({step, pack}).second)
+  if (part->question && requested_.insert({step, pack}).second)
     collectives.start(question(step, *part), part->asks);
 }
 

@@ -18,7 +18,7 @@
 
 namespace tutti::real {
 
-/// A read of a variable, as one of its two ends recorded it.
+/// A read of a variable, as recorded by the server that sent it or by the replica that received it.
 struct ReadSeen {
   std::int32_t step = 0;
   std::int32_t pack = 0;   ///< index of the pack in the plan
@@ -27,41 +27,43 @@ struct ReadSeen {
   bool sent = false;       ///< true: recorded by the server
 };
 
-/// The part of one process, a worker or a server, in an asynchronous run.
+/// The part of an asynchronous run that one process, a worker or a server, executes.
 ///
-/// Every worker has collectives of its own for each pack of the plan. A read begins at the server
-/// when the worker requests it with an empty message; the server sends the variable as it is at
-/// that moment. A push is added to the variable as soon as it has arrived, in order of arrival. So
-/// the servers' variables are the sum of their initial values and all pushes. Reads and pushes are
-/// logged, and the log is replayed when results are checked.
+/// Every worker has its own collective for each pack of the plan. To read a variable, a worker
+/// sends an empty message to the server, which then sends the variable's current value. A push is
+/// added to the variable on arrival. So a server's variable is always the sum of its initial value
+/// and all pushes so far. Reads and pushes are logged, and the log is replayed to check the
+/// results.
 class AsyncServers {
  public:
-  /// REQUIRES: the strategy's workers are asynchronous, without sparse gradients; scenario and
-  /// devices outlive it.
+  /// REQUIRES: the strategy's workers are asynchronous, and no gradients are sparse; scenario and
+  /// devices outlive this object.
   AsyncServers(const core::Scenario& scenario, std::int32_t worker, Devices& devices);
 
-  /// Fills buffers for steps first … first + count - 1 and opens their collectives.
+  /// Fills the buffers of training steps first … first + count - 1 and opens their collectives.
   void prepare(std::int32_t first, std::int32_t count, Collectives& collectives);
-  /// Starts the collectives that a server has to take part in from the beginning.
+  /// Starts, on this worker's CPU, all collectives that wait for a peer's message: requests,
+  /// pushes, and reads that the CPU forwards.
   void begin(Collectives& collectives);
   void close(Collectives& collectives);
 
-  /// Returns the number of (rank, collective) pairs in this process that a step has to complete.
+  /// Returns the number of (rank, collective) pairs that this process has to complete in a step.
   [[nodiscard]] std::int64_t parts_of_step() const;
   /// Returns the tag of this worker's collective for the plan's pack.
   [[nodiscard]] CollectiveTag tag(std::int32_t step, int pack) const;
-  /// Returns the plan's pack of a collective; nothing if it is only a request for a read.
+  /// Returns the plan's pack that a collective carries; nothing if the collective is only a request
+  /// for a read.
   [[nodiscard]] std::optional<std::uint32_t> pack_of(CollectiveTag tag) const;
-  /// A replica of this process launches the pack; the first replica to do so also requests what is
-  /// read.
+  /// Called when a replica of this process launches the pack. For a read, the first replica's call
+  /// sends the request.
   void ask(std::int32_t step, int pack, Collectives& collectives);
-  /// A rank of this process has completed a collective.
+  /// Called when a rank of this process has completed a collective.
   void rank_done(CollectiveTag tag, core::Rank rank, Collectives& collectives);
 
-  /// ERRORS: a push that is not the sum of the worker's gradients; a variable that differs from the
-  /// result of its pushes, now or when it was sent.
+  /// Checks the pushes and variables of the current steps. ERRORS: a push is not the sum of the
+  /// worker's gradients; a variable differs from the result of its pushes, now or when it was sent.
   [[nodiscard]] core::Expected<void> verify();
-  /// Returns the reads of the current steps, and the staleness of updates since the last call.
+  /// Return the reads of the current steps, and the staleness of the updates since the last call.
   [[nodiscard]] std::vector<ReadSeen> take_reads();
   [[nodiscard]] core::UpdatesBehind take_behind();
 
@@ -70,21 +72,22 @@ class AsyncServers {
   struct Part {
     int pack = 0;
     std::int64_t group = 0;
-    core::Collective collective;    ///< the collective, with ranks numbered as in the cluster
-    core::Contract contract;        ///< its contract, with ranks numbered as in the group
-    std::vector<core::Rank> ranks;  ///< ranks of this process
-    core::Rank asks = -1,
-               root = -1;  ///< the rank that requests a read, or the rank that holds the variable
+    /// The collective, with the ranks of the cluster.
+    core::Collective collective;
+    core::Contract contract;        ///< its contract, with the ranks of the group
+    std::vector<core::Rank> ranks;  ///< its ranks in this process
+    /// The rank that requests a read, and the rank that holds the variable. -1: none.
+    core::Rank asks = -1, root = -1;
     std::unique_ptr<core::Collective> question;
   };
-  /// A variable that this process holds.
+  /// A variable that this process holds as a server.
   struct Variable {
     core::DataType type = core::DataType::kFloat32;
     std::int64_t elements = 0;
     std::vector<std::byte> value;
     std::vector<std::byte> before;  ///< the variable's value before the current steps
   };
-  /// A read of or a push to a variable, in order.
+  /// A logged read of a variable, or a push to it.
   struct Event {
     bool read = false;
     int variable = 0;
@@ -133,7 +136,7 @@ class AsyncServers {
   core::Versions versions_;
   core::UpdatesBehind told_;
   std::vector<Event> events_;
-  std::set<std::pair<std::int32_t, int>> asked_;  ///< step and pack
+  std::set<std::pair<std::int32_t, int>> requested_;  ///< step and pack
 };
 
 }  // namespace tutti::real

@@ -89,7 +89,7 @@ std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Sch
                                      static_cast<std::int32_t>(ranks.partition.replicas) + workers);
 }
 
-std::shared_ptr<const core::Schedule> one_tells(std::int32_t ranks, Rank from, Rank to) {
+std::shared_ptr<const core::Schedule> one_reports(std::int32_t ranks, Rank from, Rank to) {
   return std::make_shared<OneTells>(ranks, from, to);
 }
 

@@ -7,9 +7,10 @@
 
 namespace tutti::real {
 
-/// Converts between two numberings of ranks. In a real run, replicas come first, worker by worker,
-/// then every worker's CPU. A group of asynchronous workers numbers its own ranks: its replicas,
-/// the CPU of its worker, and then the CPU of every worker (Group::of_partition).
+/// Converts between two numberings of ranks. The ranks of the cluster in a real run are all
+/// replicas, worker by worker, and then every worker's CPU. The ranks of a group of an asynchronous
+/// run are the group's replicas, the CPU of its worker, and then the CPU of every worker
+/// (Group::of_partition).
 struct GroupRanks {
   core::Partition partition;
   std::int64_t group = 0;
@@ -20,7 +21,8 @@ struct GroupRanks {
     const auto replicas = static_cast<core::Rank>(partition.replicas);
     return own == size ? replicas + static_cast<core::Rank>(group) : replicas + own - size - 1;
   }
-  /// Returns -1 if the rank is not in this group. REQUIRES: groups are workers.
+  /// Returns the rank in the group; -1 if the rank of the cluster is not in it. REQUIRES: every
+  /// group is one worker.
   [[nodiscard]] core::Rank to_group(core::Rank rank) const {
     const auto size = static_cast<core::Rank>(partition.group_size());
     if (rank < partition.replicas) {
@@ -32,11 +34,13 @@ struct GroupRanks {
   }
 };
 
-/// Returns the schedule `of_group` with the ranks of the cluster. REQUIRES: no multicasts.
+/// Returns the schedule `of_group` with its ranks converted to ranks of the cluster. REQUIRES: the
+/// schedule has no multicasts.
 std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Schedule> of_group,
                                                  GroupRanks ranks, std::int32_t workers);
 
 /// Returns a schedule of `ranks` ranks in which one rank notifies another with an empty message.
-std::shared_ptr<const core::Schedule> one_tells(std::int32_t ranks, core::Rank from, core::Rank to);
+std::shared_ptr<const core::Schedule> one_reports(std::int32_t ranks, core::Rank from,
+                                                  core::Rank to);
 
 }  // namespace tutti::real

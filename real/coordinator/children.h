@@ -15,18 +15,20 @@ namespace tutti::real {
 struct ChildOrder {
   std::string program;  ///< path of the tutti program
   Address join;
-  std::string listen;  ///< the address at which the worker listens, "HOST:PORT"; empty: unspecified
+  /// The address at which the worker listens, "HOST:PORT"; empty: unspecified.
+  std::string listen;
   std::string secret;
   std::size_t worker = 0;
 };
 
-/// Ties the life of this process, which Children::start() has started, to its parent's: from now on
-/// it is killed as soon as its parent ends, for whatever reason, even while it is stopped. To be
-/// called as early as possible. Returns false if the parent has ended already.
+/// Makes the kernel kill this process, which Children::start() has started, as soon as its parent
+/// ends for any reason, even if this process is stopped at that time. To be called as early as
+/// possible. Returns false if the parent has ended already.
 [[nodiscard]] bool end_with_parent(pid_t parent);
 
-/// The worker processes that this process has started. None outlives this object, nor this process
-/// if that is killed. (For Linux the parent is the thread that starts them: they end with it.)
+/// The worker processes that this process has started. They end with this object, or with this
+/// process if it is killed. (On Linux, the parent of a process in this sense is the thread that
+/// started it, so the workers also end with that thread.)
 class Children {
  public:
   Children() = default;
@@ -34,17 +36,17 @@ class Children {
   Children& operator=(const Children&) = delete;
   ~Children();
 
-  /// ERRORS: the process cannot be started.
+  /// Starts a worker process. ERRORS: the process cannot be started.
   core::Expected<void> start(const ChildOrder& order);
-  /// True if this object started the worker.
+  /// Returns true if this object started the worker.
   [[nodiscard]] bool started(std::size_t worker) const;
 
   struct End {
-    std::string how;        ///< how it ended, such as "was ended by signal 9 (Killed)"
-    bool told_why = false;  ///< true: it reported its failure to the coordinator
+    std::string how;        ///< how the process ended, such as "was ended by signal 9 (Killed)"
+    bool told_why = false;  ///< true: the worker reported its failure to the coordinator
   };
-  /// Returns how the process of this worker ended; nothing while it runs, or if it was never
-  /// started here.
+  /// Returns how the worker's process ended; nothing if it is running, or was not started by this
+  /// object.
   std::optional<End> ended(std::size_t worker);
 
  private:

@@ -19,21 +19,21 @@ class TrackInfo;
 
 namespace tutti::real {
 
-/// The record of one worker's step, and the conversion of its times to the coordinator's clock
-/// (nanoseconds, monotonic).
+/// One worker's record of a training step, and the function that converts its times to the
+/// coordinator's monotonic clock, in nanoseconds.
 struct WorkerPart {
   const proto::StepResult* result = nullptr;
   std::function<std::int64_t(std::int64_t)> to_ours;
 };
 
-/// Merges the workers' records of each step into one timeline. Steps of a batch keep their
-/// distances. A batch is placed directly after the one before: what happens between batches (new
-/// inputs, comparing results) is left out.
+/// Merges the workers' records of each training step into one timeline. Steps of a batch keep the
+/// gaps between them. Each batch is placed directly after the previous one, since the time between
+/// batches is spent on new inputs and on comparing results.
 class StepMerger {
  public:
-  /// `time_scale`: the factor by which the workers' times are slower than the scenario's clock; 0:
-  /// no clock is emulated.
-  /// REQUIRES: scenario, record and sink outlive it.
+  /// `time_scale`: the factor by which the run is slower than the scenario's clock; 0: nothing is
+  /// emulated.
+  /// REQUIRES: scenario, record and sink outlive this object.
   StepMerger(const core::Scenario& scenario, double time_scale, const core::RecordOptions& record,
              core::TimelineSink& sink)
       : scenario_(scenario),
@@ -42,29 +42,31 @@ class StepMerger {
         sink_(sink),
         peers_(scenario) {}
 
-  /// Returns what is wrong with a record that came from `worker`; empty if it can be merged.
+  /// Returns a description of the problem if the record from `worker` cannot be merged; else an
+  /// empty text.
   [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t worker,
                                        std::int32_t step) const;
-  /// Starts a batch, whose first step these records are of. REQUIRES: problem_of() is empty for
+  /// Starts a batch. `parts`: the records of its first step. REQUIRES: problem_of() is empty for
   /// every record.
   void begin_batch(const std::vector<WorkerPart>& parts);
   /// Adds the next step of the batch. REQUIRES: as begin_batch().
   void merge(std::int32_t step, const std::vector<WorkerPart>& parts);
   [[nodiscard]] bool left_out() const { return left_out_; }
-  /// Returns the share of the time with packs in flight that a worker was runnable but waited for a
-  /// core, summed over all steps, each with the worker that waited longest; at most 1.
+  /// Returns the time for which a worker was runnable but waited for a core, as a share of the time
+  /// with packs in flight; at most 1. Both are summed over all steps, each with the worker that
+  /// waited longest.
   [[nodiscard]] double core_wait() const;
-  /// Converts a duration of the workers to the scenario's clock.
+  /// Converts a duration measured by workers to the scenario's clock.
   [[nodiscard]] core::Time scenario_time(std::int64_t ns) const;
 
  private:
-  /// True if the worker's machine has a device or card of this name.
+  /// Returns true if the worker's machine has a device or card of this name.
   [[nodiscard]] bool has_part(std::int32_t worker, const std::string& name) const;
   using InRun = std::function<core::Time(std::int64_t)>;
   void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
                    const std::vector<InRun>& in_run);
-  /// Returns the row's track, and reports it to the sink if it is new; nothing if its worker is not
-  /// recorded.
+  /// Returns the track of the row, and passes it to the sink if it is new. Returns nothing if the
+  /// row's worker is not recorded.
   std::optional<core::TrackId> track_of(const proto::TrackInfo& row);
   void note_lanes(const proto::StepResult& part);
   void write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns,
@@ -78,9 +80,9 @@ class StepMerger {
   std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId>
       tracks_;
   core::Time length_;
-  core::Time in_flight_, core_wait_;  ///< totals over all steps
-  std::int64_t origin_ns_ = 0;        ///< when the batch began, by the coordinator's clock
-  core::Time origin_;                 ///< the batch's begin in the timeline
+  core::Time in_flight_, core_wait_;  ///< sums over all steps
+  std::int64_t origin_ns_ = 0;        ///< start of the batch by the coordinator's clock
+  core::Time origin_;                 ///< start of the batch in the timeline
   bool left_out_ = false;
 };
 

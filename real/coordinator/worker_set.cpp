@@ -84,8 +84,8 @@ Error WorkerSet::as_said_by(std::size_t worker, const Error& said) const {
 
 bool WorkerSet::cancelled() {
   // The user may cancel from within the progress callback.
-  if (control_.progress && Clock::now() - told_progress_ > std::chrono::milliseconds(100)) {
-    told_progress_ = Clock::now();
+  if (control_.progress && Clock::now() - reported_progress_ > std::chrono::milliseconds(100)) {
+    reported_progress_ = Clock::now();
     control_.progress(share_);
   }
   if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) stopped_ = true;

@@ -2,23 +2,23 @@
 
 #include <cstdint>
 
-// The interface of the CUDA module (libtutti_cuda.so), in plain C: the calls of CUDA that
-// real/cuda/ needs, and Tutti's own kernels. The program loads the module when a run asks for it,
-// so it also starts where there is no CUDA, and tests can replace the module with their own.
+// The interface of the CUDA module (libtutti_cuda.so) in plain C: the CUDA calls that real/cuda/
+// needs, and Tutti's own kernels. The program loads the module only if a run needs it. So the
+// program also starts on machines without CUDA, and tests can replace the module by their own.
 // Ownership, ordering and error handling are the program's responsibility.
 
 extern "C" {
 
-/// The version of the table below. A module of another version is not used.
+/// The version of the function table below. A module of another version is rejected.
 inline constexpr std::uint32_t kTuttiCudaInterface = 1;
 
-/// The result of `query` if the work is not done yet; not an error. (cudaErrorNotReady)
+/// cudaErrorNotReady: the result of `query` if the work is not done yet. Not an error.
 inline constexpr int kTuttiCudaNotReady = 600;
 inline constexpr int kTuttiCudaOutOfMemory = 2;
 inline constexpr int kTuttiCudaNoDriver = 35;
 inline constexpr int kTuttiCudaNoDevice = 100;
 
-/// A stream and an event of a device, defined by the module.
+/// A stream and an event of a device. Defined by the module.
 struct TuttiCudaStream;
 struct TuttiCudaEvent;
 
@@ -29,9 +29,9 @@ struct TuttiCudaDeviceInfo {
   std::int32_t major, minor;  ///< compute capability
 };
 
-/// Every call returns 0 or an error number of CUDA. Operations and types have the numbers of
-/// real::Operation and core::DataType. The default stream is never used. All calls come from one
-/// thread.
+/// The module's functions. Functions with result int return 0 or a CUDA error number. Operations
+/// and types have the numbers of real::Operation and core::DataType. The default stream is never
+/// used. All calls come from one thread.
 struct TuttiCudaApi {
   std::uint32_t interface_number;  ///< equals kTuttiCudaInterface
   std::uint32_t size;              ///< size of this struct in bytes
@@ -44,50 +44,52 @@ struct TuttiCudaApi {
   int (*device_count)(int* count);
   int (*device_info)(int device, TuttiCudaDeviceInfo* info);
   int (*memory_left)(int device, std::uint64_t* free_bytes);
-  /// Lets kernels and copies of `device` access the memory of `peer` directly, if they can.
+  /// Lets kernels and copies of `device` access the memory of `peer` directly, if the hardware
+  /// supports it. Sets `enabled` to 1 if so.
   int (*enable_peer)(int device, int peer, int* enabled);
 
   int (*allocate)(int device, std::uint64_t bytes, void** memory);
   int (*release)(int device, void* memory);
-  /// Allocates pinned pages of the host, which every device can access.
+  /// Allocates pinned host memory, which every device can access.
   int (*allocate_host)(int device, std::uint64_t bytes, void** memory);
   int (*release_host)(void* memory);
 
-  /// `urgent`: its kernels have priority over those of other streams.
+  /// Creates a stream. `urgent`: its kernels have priority over those of other streams.
   int (*make_stream)(int device, int urgent, TuttiCudaStream** stream);
   int (*destroy_stream)(TuttiCudaStream* stream);
   /// Waits for all work on the stream.
   int (*synchronize)(TuttiCudaStream* stream);
-  /// Returns the cudaStream_t, for other libraries.
+  /// Returns the stream as a cudaStream_t, for other libraries.
   void* (*native_stream)(TuttiCudaStream* stream);
   int (*make_event)(int device, TuttiCudaEvent** event);
   int (*destroy_event)(TuttiCudaEvent* event);
   int (*record)(TuttiCudaEvent* event, TuttiCudaStream* stream);
-  /// Returns 0 if all work that the stream was given before record() is done; kTuttiCudaNotReady:
-  /// not yet.
+  /// Returns 0 if all work that was put on the stream before record() is done; kTuttiCudaNotReady
+  /// if not.
   int (*query)(TuttiCudaEvent* event);
 
-  /// Copies between any two of the devices' and the host's memory.
+  /// Copies between any two locations in the memory of devices or of the host.
   int (*copy)(TuttiCudaStream* stream, void* to, const void* from, std::uint64_t bytes);
-  /// target[i] = a[i] ⊕ b[i]; the ranges are the same or do not overlap.
+  /// Computes target[i] = a[i] ⊕ b[i]. Ranges must be identical or must not overlap.
   int (*combine)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
                  const void* b, std::int64_t count);
-  /// target = a ⊕ (a + stride bytes) ⊕ … over `inputs` ranges; with `accumulate`: target = target ⊕
-  /// a ⊕ ….
+  /// Computes target = a ⊕ (a + stride bytes) ⊕ … over `inputs` ranges; with `accumulate`, target =
+  /// target ⊕ a ⊕ ….
   int (*reduce)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
                 std::int64_t stride, std::int64_t inputs, int accumulate, std::int64_t count);
-  /// target[i] = target[i] · factor
+  /// Computes target[i] = target[i] · factor.
   int (*scale)(TuttiCudaStream* stream, int type, void* target, std::int64_t count, double factor);
 
-  /// Writes the device's clock (nanoseconds) to `stamp`, which the host can access.
+  /// Writes the device's clock in nanoseconds to `stamp`, which is memory that the host can access.
   int (*read_clock)(TuttiCudaStream* stream, std::uint64_t* stamp);
-  /// Keeps a multiprocessor busy until the device's clock shows `until_ns`, but not longer than
-  /// `most_ns`. Writes its start and end to `stamps[0]` and `stamps[1]`, which the host can access.
-  int (*busy)(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns,
+  /// Keeps a multiprocessor busy until the device's clock shows `until_ns`, but for at most
+  /// `max_ns`. Writes its start and end to `stamps[0]` and `stamps[1]`, which are memory that the
+  /// host can access.
+  int (*busy)(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t max_ns,
               std::uint64_t* stamps);
 };
 
-/// The type and the name of the function that the module exports.
+/// The type and the name of the function that the module exports. It returns the table.
 using TuttiCudaEntry = const TuttiCudaApi* (*)();
 inline constexpr char kTuttiCudaEntry[] = "tutti_cuda_api";
 

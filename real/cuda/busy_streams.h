@@ -10,9 +10,9 @@
 
 namespace tutti::real {
 
-/// Replays computation on devices: each rank has a stream, on which kernels keep a multiprocessor
-/// busy until given points of time. A kernel ends at a time, not after a duration, so that launch
-/// overhead does not add up over a pass of hundreds of layers.
+/// Replays computation on devices. Each rank has a stream whose kernels keep a multiprocessor busy.
+/// A kernel ends at a given time, not after a given duration, so that launch overheads do not add
+/// up over hundreds of layers.
 class BusyStreams {
  public:
   using Clock = DeviceClock::Clock;
@@ -27,11 +27,12 @@ class BusyStreams {
   BusyStreams(const BusyStreams&) = delete;
   BusyStreams& operator=(const BusyStreams&) = delete;
 
-  /// Keeps the rank's stream on `device` busy until `end`, after its earlier work. ERRORS: CUDA's
-  /// number.
+  /// Adds a kernel that keeps the rank's stream on `device` busy until `end`, after its earlier
+  /// work. Returns 0 or a CUDA error number.
   [[nodiscard]] int ask(core::Rank rank, int device, Clock::time_point end);
-  /// Appends the kernels that have ended since the last call, those of a rank in order. ERRORS:
-  /// CUDA's number, with its `device`; `ended` holds the kernels that ended before.
+  /// Appends the kernels that have ended since the last call to `ended`; those of one rank are in
+  /// order. Returns 0 or a CUDA error number. On an error, `device` is the device that failed, and
+  /// `ended` has the kernels that ended before.
   [[nodiscard]] int poll(std::vector<Span>& ended, int& device);
   /// Returns the earliest requested end that poll() has not reported; max() if there is none.
   [[nodiscard]] Clock::time_point next_end() const;
@@ -48,8 +49,8 @@ class BusyStreams {
     int device = 0;
     TuttiCudaStream* stream = nullptr;
     std::deque<Busy> busy;
-    std::vector<TuttiCudaEvent*> events;  ///< events that are free for reuse
-    std::vector<std::uint64_t*> stamps;   ///< pairs of time stamps that are free for reuse
+    std::vector<TuttiCudaEvent*> events;  ///< unused events, for reuse
+    std::vector<std::uint64_t*> stamps;   ///< unused pairs of time stamps, for reuse
     DeviceClock clock;
   };
 

@@ -17,33 +17,34 @@ namespace tutti::real {
 
 struct CudaRank {
   core::Rank rank = 0;
-  std::string name;  ///< name in messages, such as "w0/gpu1"
-  int device = 0;    ///< CUDA's number of the device; several ranks may share it
+  std::string name;  ///< the name in messages, such as "w0/gpu1"
+  int device = 0;    ///< CUDA's number of the device; several ranks may share a device
 };
 
 struct CudaOptions {
-  std::vector<CudaRank> gpus;  ///< ranks on GPUs; all other ranks are on the host
-  /// The time for which a waiting thread polls a device without pauses before it polls with pauses.
-  /// 0 if there are fewer cores than ranks.
+  std::vector<CudaRank> gpus;  ///< the ranks on GPUs; all other ranks are on the host
+  /// The time for which a waiting thread polls a device without pauses, before it polls with
+  /// pauses. To be 0 if there are fewer cores than ranks.
   std::chrono::nanoseconds spin{50'000};
   bool shared = false;  ///< true: ranks of other processes use these GPUs too
 };
 
-/// Ranks on GPUs: their buffers lie in the GPU's memory, Tutti's own kernels process them, and each
-/// lane has a stream. The other ranks (pscpu's hosts) work on the host, in pinned pages that GPUs
-/// copy from and to at full speed, so what they sum has really been staged there.
+/// Devices for ranks on GPUs. Their buffers are in the GPU's memory, Tutti's own kernels process
+/// the buffers, and each lane has a stream. Other ranks (the hosts of pscpu) work in pinned host
+/// memory, which GPUs copy from and to at full speed. So the data that these ranks sum has really
+/// been staged on the host.
 ///
-/// Errors of CUDA are sticky: after the first, no device is used any more, and poll() reports it.
-/// take() then returns memory of the host, so that callers need not check for failure before each
-/// use.
+/// CUDA errors are sticky: after the first error, no device is used any more, and poll() reports
+/// that error. take() then returns host memory, so that callers need not check for an error before
+/// each use.
 class CudaDevices : public Devices {
  public:
-  /// Returns the table of the CUDA module. ERRORS (kRequest): there is none, see load_api().
+  /// Returns the function table of the CUDA module. ERRORS (kRequest): as load_api().
   static core::Expected<const TuttiCudaApi*> load();
-  /// Returns the number of GPUs. ERRORS (kRequest): none, or no driver.
+  /// Returns the number of GPUs. ERRORS (kRequest): there is no GPU or no driver.
   static core::Expected<int> count(const TuttiCudaApi& api);
-  /// REQUIRES: the table outlives the devices; GPUs are below count(). ERRORS (kRun): a GPU cannot
-  /// be used.
+  /// Creates the devices. REQUIRES: the table outlives the devices; the numbers of GPUs are below
+  /// count(). ERRORS (kRun): a GPU cannot be used.
   static core::Expected<std::unique_ptr<CudaDevices>> open(const TuttiCudaApi& api,
                                                            CudaOptions options);
   ~CudaDevices() override;
@@ -57,19 +58,21 @@ class CudaDevices : public Devices {
   [[nodiscard]] Clock::time_point next_due() const override;
   [[nodiscard]] std::vector<std::string> notes() const override;
 
-  // For libraries that put work on streams themselves.
+  // --- For libraries, such as NCCL, that put work on streams themselves ---
 
   /// Returns CUDA's number of the rank's GPU; -1 if the rank is on the host.
   [[nodiscard]] int device_of(core::Rank rank) const;
-  /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed, or
+  /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed or
   /// the rank is on the host.
   [[nodiscard]] void* outside_stream(core::Rank rank);
-  /// Causes WorkListener::worked(ticket) when all work so far on outside_stream(rank) is done.
+  /// Requests a call of WorkListener::worked(ticket) when all work so far on outside_stream(rank)
+  /// is done.
   void mark(core::Rank rank, Ticket ticket);
-  /// Converts a time of the rank's GPU to this process's clock, within some microseconds. Waits for
-  /// the GPU now and then. Returns nothing if a device has failed.
+  /// Converts a time of the rank's GPU to this process's clock, with an error of at most some
+  /// microseconds. Occasionally waits for the GPU to align the clocks. Returns nothing if a device
+  /// has failed.
   [[nodiscard]] std::optional<Clock::time_point> time_of(core::Rank rank, std::uint64_t device_ns);
-  /// Adds Work to outside_stream(rank), after the work it was given.
+  /// Puts `work` on the outside_stream() of its rank, after the stream's earlier work.
   void perform_outside(const Work& work);
 
  private:
@@ -115,13 +118,14 @@ class CudaDevices : public Devices {
   std::vector<Ticket> done_;
   std::vector<BusyStreams::Span> computed_;
   Clock::time_point last_change_;
-  std::map<std::byte*, std::int64_t> substitutes_;  ///< memory that take() provides after a failure
+  /// The memory that take() has returned after a failure, with its size in bytes.
+  std::map<std::byte*, std::int64_t> substitutes_;
   std::vector<std::string> peer_notes_;
   std::string failure_;
 };
 
-/// Returns a message that explains a CUDA error and how to fix it. `doing`: "copying"; `where`:
-/// "GPU 0 (NVIDIA H100)" or empty.
+/// Returns a message that explains a CUDA error and how to fix it. `doing`: the activity, such as
+/// "copying". `where`: the device, such as "GPU 0 (NVIDIA H100)", or empty.
 std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing,
                        const std::string& where);
 

@@ -7,21 +7,23 @@
 
 namespace tutti::real {
 
-/// Converts between a device's clock and this process's. Devices count nanoseconds from an origin
-/// of their own, at a rate that is off by some millionths, so the clocks have to be aligned
+/// Converts between a device's clock and this process's clock. A device counts nanoseconds from its
+/// own origin, at a rate that is off by some parts per million, so the clocks have to be aligned
 /// repeatedly.
 class DeviceClock {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// Aligns the clocks by the shortest of several round trips; the error is at most half of that
-  /// one. Waits for the stream. `stamp` is memory that both device and host can access. ERRORS:
-  /// CUDA's number.
+  /// round trip. Waits for the stream. `stamp` is memory that both device and host can access.
+  /// Returns 0 or a CUDA error number.
   [[nodiscard]] int align(const TuttiCudaApi& api, TuttiCudaStream* stream, std::uint64_t* stamp);
-  /// True if it is time to align (again): the error may have grown to some microseconds.
+  /// Returns true if the clocks should be aligned, because they never were, or because the error
+  /// may have grown to some microseconds.
   [[nodiscard]] bool is_old(Clock::time_point now) const;
 
-  /// Times before the device's zero become zero. REQUIRES: align() has succeeded.
+  /// Converts a time of this process to the device's clock; 0 if it is before the device's origin.
+  /// REQUIRES: align() has succeeded.
   [[nodiscard]] std::uint64_t to_device(Clock::time_point t) const;
   [[nodiscard]] Clock::time_point to_host(std::uint64_t device_ns) const;
 

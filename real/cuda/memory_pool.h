@@ -10,31 +10,30 @@
 
 namespace tutti::real {
 
-/// A pool of device memory and of host pages that devices can access. Freed blocks are kept for the
-/// next request of the same size: asking CUDA costs from tens of microseconds to milliseconds, and
-/// stops what the device is doing.
+/// A pool of device memory and of pinned host memory. Freed blocks are kept for the next request of
+/// the same size, because an allocation by CUDA takes from tens of microseconds to milliseconds and
+/// interrupts the device's work.
 class MemoryPool {
  public:
   static constexpr int kHost = -1;
 
-  /// REQUIRES: the table outlives the pool.
+  /// REQUIRES: `api` outlives the pool.
   explicit MemoryPool(const TuttiCudaApi& api) : api_(api) {}
-  /// REQUIRES: no device uses its memory any more.
+  /// Frees all memory. REQUIRES: no device uses it any more.
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// Returns `bytes` of the device's memory, or with `host` of host pages that it can access. If
-  /// there is no more, unused blocks are returned to CUDA first. ERRORS: null, and CUDA's number in
-  /// `error`. REQUIRES: bytes > 0.
+  /// Returns `bytes` of the device's memory, or, with `host`, of host memory that the device can
+  /// access. If memory is exhausted, unused blocks are first returned to CUDA. On an error, returns
+  /// null and sets `error` to CUDA's error number. REQUIRES: bytes > 0.
   std::byte* take(int device, bool host, std::int64_t bytes, int& error);
-  /// REQUIRES: from take(); nothing uses it any more.
+  /// Returns a block to the pool. REQUIRES: `memory` is from take(), and nothing uses it any more.
   void give_back(std::byte* memory);
 
-  /// Returns the device whose memory `memory` points into, or kHost if it is host memory (pinned or
-  /// not).
+  /// Returns the device whose memory contains `memory`, or kHost for host memory, pinned or not.
   [[nodiscard]] int device_of(const std::byte* memory) const;
-  /// Returns the bytes allocated on a device, including unused blocks.
+  /// Returns the number of bytes allocated on a device, including unused blocks.
   [[nodiscard]] std::int64_t bytes_of(int device) const;
 
  private:
@@ -48,12 +47,12 @@ class MemoryPool {
 
   const TuttiCudaApi& api_;
   std::map<const std::byte*, Block> blocks_;
-  /// Free blocks by place and size.
+  /// The unused blocks by place (device or kHost) and size.
   std::map<std::pair<int, std::int64_t>, std::vector<std::byte*>> unused_;
 };
 
-/// Returns the size of a block for `bytes`: eight sizes up to each power of two, so that at most an
-/// eighth is lost. REQUIRES: bytes > 0.
+/// Returns the size of the block that is allocated for `bytes`. There are eight sizes between
+/// consecutive powers of two, so that at most an eighth is wasted. REQUIRES: bytes > 0.
 std::int64_t block_bytes(std::int64_t bytes);
 
 }  // namespace tutti::real

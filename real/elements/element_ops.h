@@ -10,22 +10,22 @@ namespace tutti::real {
 enum class Operation { kSum, kMin, kMax, kProduct };
 inline constexpr int kOperations = 4;
 
-/// target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around; float16 and
-/// bfloat16 are combined as float32 and rounded to the nearest, ties to even; a NaN on either side
-/// stays one. REQUIRES: the ranges are the same or do not overlap. Cost: one pass; at memory speed
-/// beyond the caches.
+/// Computes target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around; float16
+/// and bfloat16 are combined as float32 and rounded to the nearest, ties to even; the result is NaN
+/// if an operand is. REQUIRES: the ranges are identical or do not overlap. Cost: one pass, at
+/// memory bandwidth for ranges larger than the caches.
 void combine(Operation operation, core::DataType type, void* target, const void* source,
              std::int64_t count);
 
-/// target[i] = a[i] ⊕ b[i]: combine() without a copy before it.
+/// Computes target[i] = a[i] ⊕ b[i]. Same semantics as combine().
 void combine_to(Operation operation, core::DataType type, void* target, const void* a,
                 const void* b, std::int64_t count);
 
-/// target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero (integers): the
-/// division of a MEAN.
+/// Computes target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero
+/// (integers). Used for the division of a MEAN.
 void scale(core::DataType type, void* target, std::int64_t count, double factor);
 
-/// Reads and writes one element as a double (rounded as in scale()).
+/// Read and write one element as a double, rounded as in scale().
 double element_at(core::DataType type, const void* data, std::int64_t index);
 void set_element(core::DataType type, void* data, std::int64_t index, double value);
 

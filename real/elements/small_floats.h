@@ -1,8 +1,8 @@
 #pragma once
 
-// float16 and bfloat16 as bits. Written without branches, so that compilers can vectorize loops
-// over them, and `static`, because kernels.cpp is compiled for several instruction sets and each
-// must keep its own code.
+// Conversions of float16 and bfloat16, represented by their bits, to and from float32. The
+// functions have no branches, so that compilers can vectorize loops. They are `static`, because
+// kernels.cpp is compiled for several instruction sets, and each must keep its own code.
 
 #include <cstdint>
 
@@ -29,8 +29,8 @@ static inline Bfloat to_bfloat(float value) {
   return {static_cast<std::uint16_t>(is_nan ? (bits >> 16 | 0x40) : rounded)};
 }
 
-/// The exponent is changed from bias 15 to bias 127 by a multiplication, which also normalises
-/// subnormal numbers.
+/// Changes the exponent's bias from 15 to 127 by a multiplication, which also normalises subnormal
+/// numbers.
 static inline float to_float(Half value) {
   const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000) << 16;
   const std::uint32_t rest = static_cast<std::uint32_t>(value.bits & 0x7fff) << 13;
@@ -41,9 +41,9 @@ static inline float to_float(Half value) {
   return __builtin_bit_cast(float, sign | magnitude);
 }
 
-/// Normal results are rounded by adding half of the last kept place (and one more if that is odd).
-/// Subnormal ones are rounded by adding a number with the same last place, so that the addition
-/// rounds.
+/// Rounds normal results by adding almost half a unit in the last kept place, and one more if that
+/// place is odd. Rounds subnormal results by adding 0.5, whose unit in the last place is that of
+/// subnormal results, so that the addition itself rounds.
 static inline Half to_half(float value) {
   const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const std::uint32_t sign = bits >> 16 & 0x8000;

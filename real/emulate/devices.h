@@ -10,13 +10,13 @@
 
 namespace tutti::real {
 
-/// Emulates the devices of the scenario's cluster in this process's memory: the cores do the work
-/// at once, and it counts as done when the emulated device would have completed it. A device serves
-/// as many requests at a time as it has threads, each at its part of the rate, in the order of the
-/// requests: the model of the simulator (docs/models.md, "Reductions and copies").
+/// Emulates the devices of the scenario's cluster in this process's memory. A request is executed
+/// at once by the current core, but reported as done only when the emulated device would have
+/// completed it. A device with n threads serves up to n requests at a time, in order of arrival and
+/// each at 1/n of its rate, as in the simulator (docs/models.md, "Reductions and copies").
 class EmulatedDevices : public Devices {
  public:
-  /// REQUIRES: group and timers outlive the devices.
+  /// REQUIRES: group and timers outlive this object.
   EmulatedDevices(const core::Group& group, const TimeScale& scale, Timers& timers)
       : group_(group), scale_(scale), timers_(timers) {}
 
@@ -38,8 +38,8 @@ class EmulatedDevices : public Devices {
   TimeScale scale_;
   Timers& timers_;
   HostDevices host_;
-  std::map<core::PartId, std::vector<Clock::time_point>>
-      free_;  ///< per device: when each of its threads is free
+  /// By device: when each of its threads is free.
+  std::map<core::PartId, std::vector<Clock::time_point>> free_;
   std::vector<Ticket> done_;
 };
 

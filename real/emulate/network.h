@@ -16,25 +16,27 @@
 
 namespace tutti::real {
 
-/// Carries real messages at the speed of the scenario's links. A wrapper: to the interpreter it is
-/// the transport, to the transport below it is the receiver.
+/// Delays real messages so that they travel at the speed of the scenario's links. It wraps a real
+/// transport: for the interpreter it is the transport, for the real transport it is the receiver.
 ///
-/// Every link belongs to one worker, whose process keeps its state: it serves one message after the
-/// other, cut through (the simulator's `fifo`, docs/networks.md). A message first passes its
-/// sender's links in the sender's process. Then it travels for real, behind a stamp that says when
-/// its head and its tail arrive at the receiver's first link. There it passes the receiver's links,
-/// and is delivered to the interpreter as a whole when its tail would have left the last link, or
-/// when it has really arrived, if that is later. Messages that free a slot have a stamp too. Stamps
-/// are points of the monotonic clock, since all processes share a machine.
+/// Every link belongs to one worker, whose process keeps the link's state. A link serves messages
+/// in order of arrival, with cut-through switching (model `fifo` of the simulator,
+/// docs/networks.md). A message first passes its sender's links in the sender's process. Then it
+/// travels over the real transport, preceded by a stamp that states when its head and its tail
+/// arrive at the receiver's first link. In the receiver's process it passes the receiver's links.
+/// The whole message is delivered to the interpreter when its tail would have left the last link,
+/// or when it has really arrived, whichever is later. A message that frees a slot has a stamp, too.
+/// Stamps are times of the monotonic clock, since all processes run on one machine.
 ///
 /// Messages from peers are checked against the schedules (Traffic), and their stamps against the
-/// clock. No stamp can lie before the construction of this network, since a step begins only when
-/// all workers are ready. Nor can it lie further ahead than the links need for all bytes of two
-/// steps, since a rank that begins a step has received from all other ranks in the step before the
-/// last. Other stamps are rejected, because they would only make workers wait.
+/// clock. No stamp can be earlier than the construction of this network, since a step begins only
+/// when all workers are ready. No stamp can be further ahead than the time that the links need for
+/// all bytes of two steps, since a rank that begins step n has received from all other ranks in
+/// step n - 2. Other stamps are rejected, because they would only make workers wait.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
-  /// REQUIRES: all outlive the network; `below` has no other receiver.
+  /// `below`: the real transport. REQUIRES: all arguments outlive this object; `below` has no other
+  /// receiver.
   EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale, Timers& timers);
   ~EmulatedNetwork() override;
 
@@ -48,8 +50,8 @@ class EmulatedNetwork : public Transport, private Receiver {
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
   [[nodiscard]] Clock::time_point began() const override { return began_.value_or(timers_.now()); }
 
-  /// The number of messages from other processes, and how many of them really arrived later than
-  /// their links would have allowed.
+  /// The number of messages from other processes, the number of those that really arrived later
+  /// than over the emulated links, and the maximum delay.
   struct Punctuality {
     std::int64_t messages = 0;
     std::int64_t late = 0;
@@ -60,14 +62,14 @@ class EmulatedNetwork : public Transport, private Receiver {
  private:
   struct Message;
   using MessagePointer = std::shared_ptr<Message>;
-  /// The header of a message that goes to another process.
+  /// The stamp that precedes a message to another process.
   struct Stamp {
-    std::int64_t began_ns = 0;  ///< when the first link began to serve it, in ns
+    std::int64_t began_ns = 0;  ///< when the first link began to serve the message, in ns
     std::int64_t head_ns = 0;
     std::int64_t tail_ns = 0;
   };
 
-  // The Receiver that the transport below sees.
+  // Receiver, called by the real transport.
   std::byte* place(const Piece& piece) override;
   void arrived(const Piece& piece) override;
   bool slot_freed(const Channel& channel) override;
@@ -95,10 +97,10 @@ class EmulatedNetwork : public Transport, private Receiver {
   Receiver* receiver_ = nullptr;
   core::PathBook paths_;
   Traffic traffic_;
-  Clock::time_point opened_;             ///< lower bound of the times in stamps
-  Clock::duration furthest_;             ///< upper bound of how far a stamp's time is ahead of now
-  std::vector<Clock::time_point> free_;  ///< by resource: when it has served its earlier messages
-  /// By channel: messages being sent; pieces are added to the last one.
+  Clock::time_point opened_;             ///< lower bound of stamps' times
+  Clock::duration furthest_;             ///< upper bound of a stamp's time minus the current time
+  std::vector<Clock::time_point> free_;  ///< by resource: when it is free
+  /// By channel: messages that are being sent. New pieces belong to the last message.
   std::map<Channel, std::deque<MessagePointer>> sending_;
   /// The state of a connection from another process.
   struct Incoming {
@@ -107,16 +109,18 @@ class EmulatedNetwork : public Transport, private Receiver {
     std::int64_t under_way = 0;
   };
   std::map<Channel, Incoming> receiving_;
-  /// By channel: slots that are freed but not yet reported.
+  /// By channel: the number of slots that are freed but not yet reported.
   std::map<Channel, std::int64_t> slots_coming_;
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
-  std::unordered_map<Ticket, std::unique_ptr<std::int64_t>>
-      slots_in_flight_;                     ///< stamps that are being sent
-  std::int64_t slot_stamp_ = 0;             ///< stamp of the slot message that is being received
-  std::optional<Clock::time_point> began_;  ///< begin of the message that is being delivered
+  /// The stamps that are being sent.
+  std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_in_flight_;
+  /// The stamp of the message that frees a slot and is being received.
+  std::int64_t slot_stamp_ = 0;
+  /// When the message that is being delivered began to move.
+  std::optional<Clock::time_point> began_;
   Punctuality punctuality_;
-  /// Number of messages to other processes that are not yet handed over.
+  /// The number of messages to other processes that are not yet handed to the real transport.
   std::int64_t on_own_links_ = 0;
   std::optional<core::Error> failure_;
 };

@@ -8,17 +8,17 @@
 
 namespace tutti::real {
 
-/// The longest duration here (417 days): longer ones saturate, so that a hundred of them can still
-/// be added.
+/// The maximum duration in real time (417 days). Longer durations saturate, so that a hundred of
+/// them can be added without overflow.
 inline constexpr std::chrono::nanoseconds kLongestHere{std::int64_t{1} << 55};
 
-/// The factor by which this run is slower than the scenario's clock, so that one machine can
-/// emulate a faster cluster.
+/// The factor by which this run is slower than the scenario's clock. It lets one machine emulate a
+/// faster cluster.
 struct TimeScale {
   double factor = 1;
 
-  /// Returns the duration here to the nearest nanosecond; saturates at kLongestHere. REQUIRES: time
-  /// and factor ≥ 0.
+  /// Returns the real duration of the scenario's `time`, rounded to the nearest nanosecond; at most
+  /// kLongestHere. REQUIRES: time and factor ≥ 0.
   [[nodiscard]] std::chrono::nanoseconds here(core::Time time) const {
     const double ns = static_cast<double>(time.count()) * factor / 1000;
     return ns < static_cast<double>(kLongestHere.count())
@@ -27,9 +27,9 @@ struct TimeScale {
   }
 };
 
-/// Returns `t` + `duration`, limited to 146 years after the clock's beginning so that queues cannot
-/// overflow it.
-/// REQUIRES: t is not before the clock's beginning, 0 ≤ duration ≤ kLongestHere.
+/// Returns `t` + `duration`, but at most 146 years after the clock's origin, so that queues of such
+/// durations cannot overflow the clock.
+/// REQUIRES: t is not before the clock's origin, 0 ≤ duration ≤ kLongestHere.
 inline std::chrono::steady_clock::time_point later(std::chrono::steady_clock::time_point t,
                                                    std::chrono::nanoseconds duration) {
   constexpr std::chrono::steady_clock::time_point kEnd{

@@ -1,10 +1,10 @@
 #pragma once
 
-// Executes Horovod's cycles for real (sim/run/gates.h does so in virtual time). The gate
-// (core/plan/gate/cycle_gate.h), of which every worker has one, decides what is fused and when it
-// starts. In each round the workers agree: every worker sends the numbers of its proposal to the
-// first one, which sends the minimum of all to every worker. So all gates decide the same, and the
-// collectives that they decide on are opened in the same order.
+// Executes Horovod's cycles in a real run (sim/run/gates.h does so in virtual time). Every worker
+// has a gate (core/plan/gate/cycle_gate.h), which decides which packs are fused and when they
+// start. In each round the workers agree: every worker sends the numbers of its proposal to the
+// first worker, which sends the minimum of all proposals back to every worker. So all gates make
+// the same decisions, and all workers open collectives in the same order.
 
 #include <chrono>
 #include <cstdint>
@@ -28,39 +28,40 @@ class Cycles {
  public:
   using Clock = Transport::Clock;
 
-  /// The callbacks into the run. Replicas are indexed among those of this worker.
+  /// The callbacks into the run. `replica` is an index among the replicas of this worker.
   struct Hooks {
     std::function<std::byte*(std::int32_t step, int pack, std::size_t replica)> data;
-    /// Called when the pack starts to travel, and when it is complete.
+    /// Called when the pack is launched, and when it is complete.
     std::function<void(std::int32_t step, int pack, std::size_t replica)> launched, done;
   };
 
-  /// `replicas`: the ranks of this worker, at least one. `period`: the length of a cycle. REQUIRES:
-  /// the plan has a fusion; all arguments outlive this object.
+  /// `replicas`: the ranks of this worker's replicas, at least one. `period`: the length of a
+  /// cycle. REQUIRES: the plan has a gate for all replicas together; all arguments outlive this
+  /// object.
   Cycles(const core::Scenario& scenario, std::vector<core::Rank> replicas,
          std::chrono::nanoseconds period, Devices& devices, Timers& timers,
          Collectives& collectives, Hooks hooks);
 
-  /// Prepares steps first … first + count - 1; begin() starts the first cycle at `begin`.
+  /// Prepare training steps first … first + count - 1, and start their first cycle at `begin`.
   void prepare(std::int32_t first, std::int32_t count);
   void begin(Clock::time_point begin);
-  /// The replica's part of the pack is ready.
+  /// Reports that the replica's part of the pack is ready.
   void ask(std::int32_t step, int pack, std::size_t replica);
-  /// A rank of this process has completed a collective. Returns false if the collective is not one
-  /// of this object's.
+  /// Reports that a rank of this process has completed a collective. Returns false if the
+  /// collective was not opened by this object.
   bool rank_done(CollectiveTag tag, core::Rank rank);
-  /// Executes pending decisions; not to be called from inside a callback.
+  /// Executes pending decisions. Not to be called from inside a callback.
   void go_on();
-  /// All prepared steps are over.
+  /// Ends the prepared steps, which must be complete.
   void close();
 
-  /// Returns the step and the first pack that one of these collectives carries; nothing if workers
-  /// use it to agree.
+  /// Returns the step and the first pack of a collective of this object; nothing if the collective
+  /// is an agreement of the workers.
   [[nodiscard]] std::optional<CollectiveTag> pack_of(CollectiveTag tag) const;
   [[nodiscard]] bool is_one(CollectiveTag tag) const {
     return tag.pack >= scenario_.plan.packs.size();
   }
-  /// Describes the number of collectives in the steps so far; empty if there were none.
+  /// Returns a note on the number of collectives in the steps so far; empty if there were none.
   [[nodiscard]] std::string describe() const;
 
  private:
@@ -70,7 +71,7 @@ class Cycles {
     const core::Collective* collective = nullptr;
     /// By replica: the fusion buffer; empty for a single pack.
     std::vector<Devices::Memory> buffers;
-    std::size_t left = 0;  ///< number of replicas that have not completed it
+    std::size_t left = 0;  ///< number of replicas that have not completed the collective
   };
 
   void open_agreement();
@@ -94,22 +95,23 @@ class Cycles {
   Collectives& collectives_;
   Hooks hooks_;
   core::Collective agreement_;
-  Devices::Memory flags_;  ///< inputs of the agreement, then the minimum over all workers
+  /// The input of the agreement, and then its result, the minimum over all workers.
+  Devices::Memory flags_;
   std::unique_ptr<core::Gate> gate_;
   std::map<std::pair<core::DataType, std::int64_t>, std::unique_ptr<const core::Collective>> made_;
 
   std::int32_t first_ = 0, count_ = 0;
   std::uint32_t numbers_ = 0;
   int packs_in_step_ = 0;
-  /// Number of packs of the prepared steps that are not agreed on yet.
+  /// The number of packs of the prepared steps that workers have not agreed on yet.
   std::int64_t left_to_agree_ = 0;
-  std::int32_t step_ = 0;                      ///< step of the current round
+  std::int32_t step_ = 0;                      ///< the step of the current round
   std::optional<CollectiveTag> agreement_at_;  ///< the agreement in flight
   bool decided_ = false;
-  Clock::time_point origin_;                                ///< real time of the gate's time 0
-  std::map<CollectiveTag, Fused> fused_;                    ///< fused packs in flight
+  Clock::time_point origin_;                                ///< the real time at the gate's time 0
+  std::map<CollectiveTag, Fused> fused_;                    ///< the fused packs in flight
   std::map<const core::GateBatch*, CollectiveTag> tags_;    ///< tags of the batches in flight
-  std::vector<CollectiveTag> over_;                         ///< collectives to be closed
+  std::vector<CollectiveTag> over_;                         ///< collectives that go_on() closes
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;  ///< by step: sizes of its collectives
 };
 

@@ -11,64 +11,68 @@
 
 namespace tutti::real {
 
-/// The work of one of NCCL's channels for a collective, as NCCL reported it.
+/// The work of one NCCL channel for a collective, as NCCL's profiler reported it.
 struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   std::int32_t channel = 0;
-  std::int32_t part = 0;  ///< 0, or 1: the broadcast that ends the collective inside a worker
+  /// 0, or 1 for the broadcast that ends the collective inside a worker.
+  std::int32_t part = 0;
   Transport::Clock::time_point start, end;
 };
 
-/// The receiver of a Collectives' events. Called from inside start() and poll() of Collectives and
-/// of what it uses.
+/// The receiver of events of Collectives. Called from inside start() and poll() of Collectives, its
+/// transport and its devices.
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
-  /// The collective is complete for a rank of this process, whose buffer may be reused.
+  /// The collective is complete for a rank of this process. The rank's buffer may be reused.
   virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
-  /// Called only if channels are followed, mostly after the rank is done.
+  /// A channel is complete. Called only if NCCL's channels are recorded, mostly after rank_done().
   virtual void channel_done(const ChannelDone&) {}
 };
 
-/// Executes the collectives of a run for the ranks of this process: the interpreter executes their
-/// schedules, NCCL its own algorithms. Single-threaded; the caller polls the transport, the devices
-/// and this object in turn.
+/// Interface that executes the collectives of a run for the ranks of this process. Interpreter
+/// executes schedules, NcclCollectives uses NCCL. Single-threaded: the caller polls the transport,
+/// the devices and this object in turn.
 class Collectives : public WorkListener {
  public:
   using Clock = Transport::Clock;
 
-  /// Prepares a collective: peers may send messages for it from now on. `data[i]` is the buffer of
-  /// rank `ranks[i]`, a rank of this process; null for helpers without a buffer. Collectives are
-  /// opened in the plan's order.
-  /// REQUIRES: collective and buffers outlive it.
+  /// Prepares a collective, so that peers may send messages for it. `data[i]` is the buffer of rank
+  /// `ranks[i]` of this process; null for a helper without a buffer. Collectives are opened in the
+  /// order of the plan.
+  /// REQUIRES: collective and buffers stay valid until close().
   virtual void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
                     const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) = 0;
-  /// The rank takes part in the collective from now on.
+  /// Starts the rank's part of the collective.
   virtual void start(CollectiveTag tag, core::Rank rank) = 0;
-  /// REQUIRES: all of the collective's ranks in this process are done.
+  /// Frees a collective. REQUIRES: all its ranks in this process are done.
   virtual void close(CollectiveTag tag) = 0;
-  /// Lets peers be ahead, up to this collective: their messages for collectives that are not open
-  /// yet wait. Without this call such messages count as invalid.
+  /// Lets peers be ahead of this process, up to collective `last`: messages for collectives that
+  /// are not open yet wait. Without this call such messages are invalid.
   virtual void let_peers_be_ahead(CollectiveTag last) { static_cast<void>(last); }
 
-  /// Advances all collectives that can advance. ERRORS: none can advance any more: a peer is gone,
-  /// or does not behave as expected.
+  /// Advances all collectives that can advance. ERRORS: no collective can advance any more, because
+  /// a peer is gone or violates the protocol.
   virtual core::Expected<void> poll() = 0;
-  /// The time by which poll() may have work to do; max() if it waits only for peers.
+  /// Returns the time at which poll() may have work to do; max() if it waits only for peers.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// A counter without unit that increases whenever data moves, to detect progress.
+  /// Returns a counter that increases whenever data moves. It has no unit and serves to detect
+  /// progress.
   [[nodiscard]] virtual std::int64_t moved() const = 0;
-  /// Describes what the incomplete collectives wait for; for the error of a run without progress.
+  /// Returns a text on what the incomplete collectives wait for, for the error of a run without
+  /// progress.
   [[nodiscard]] virtual std::string where_it_stands() const = 0;
-  /// Receives events of completed collectives that are reported late
-  /// (CollectiveListener::channel_done()). Takes limited time.
+  /// Waits, for a limited time, for outstanding events of completed collectives
+  /// (CollectiveListener::channel_done()).
   virtual void drain() {}
-  /// The receiver of peers' messages.
+  /// Returns the receiver of peers' messages.
   [[nodiscard]] virtual Receiver& receiver() = 0;
-  /// Notes for readers of the run's times. More may follow while collectives are executed.
+  /// Returns notes for the report on the run's times. More notes may be added while collectives are
+  /// executed.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
-  /// Notes that are known only at the end of the run.
+  /// Returns notes that are known only at the end of the run.
   [[nodiscard]] virtual std::vector<std::string> final_notes() const { return {}; }
 };
 

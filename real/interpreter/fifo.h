@@ -8,8 +8,8 @@
 
 namespace tutti::real {
 
-/// A queue that keeps its memory when it empties, for items that come and go all the time. Cost:
-/// constant, except that growing moves all items.
+/// A FIFO queue that keeps its memory when it becomes empty, since it is filled and emptied all the
+/// time. Cost: constant, except that growing moves all items.
 template <class T>
 class Fifo {
  public:

@@ -250,8 +250,9 @@ void Interpreter::run(Lane& lane) {
 /// Starts the current step, or continues it after a wait. Returns false if the lane has to wait.
 bool Interpreter::begin(Lane& lane) {
   if (!lane.begun) {
-    if (lane.known.empty()) lane.asked = known_step(lane, lane.next);
-    lane.now = lane.known.empty() ? &lane.asked : &lane.known[static_cast<std::size_t>(lane.next)];
+    if (lane.known.empty()) lane.requested = known_step(lane, lane.next);
+    lane.now =
+        lane.known.empty() ? &lane.requested : &lane.known[static_cast<std::size_t>(lane.next)];
     const core::Wait& wait = lane.now->step.wait;
     if (wait.lane >= 0) {
       Lane& other = lane.local->lanes[static_cast<std::size_t>(wait.lane)];

@@ -14,7 +14,7 @@
 
 namespace tutti::real {
 
-/// A schedule step that a lane has completed, with times of this process's clock.
+/// A schedule step that a lane has completed. Times are those of this process's clock.
 struct StepDone {
   CollectiveTag collective;
   core::Rank rank = 0;
@@ -22,34 +22,35 @@ struct StepDone {
   std::int64_t index = 0;
   core::Step step;
   Transport::Clock::time_point start;  ///< when the lane reached the step
-  /// When the event it waited for began; equals `start` if it did not wait.
+  /// When the event that the step waited for began; equals `start` if it did not wait.
   Transport::Clock::time_point wait;
   Transport::Clock::time_point end;  ///< when the lane continued
-  core::Rank peer = -1;              ///< receives: the sender of the message; else -1
+  core::Rank peer = -1;              ///< receives: the rank that sent the message; else -1
   core::Lane peer_lane = -1;
 };
 
-/// A CollectiveListener that also receives the steps of lanes.
+/// A CollectiveListener that also receives completed schedule steps.
 class InterpreterListener : public CollectiveListener {
  public:
   virtual void step_done(const StepDone& step) = 0;
 };
 
-/// Executes schedules on real buffers, as core::Schedule defines them, for the ranks of this
-/// process.
+/// Executes schedules on the real buffers of this process's ranks, with the semantics that
+/// core::Schedule defines.
 ///
-/// Messages are moved and reduced in pieces as they arrive, even if a fused step forwards them, so
-/// that a chain of ranks works on one message at the same time. If a fused step finds no free slot
-/// at its receiver, it takes the whole message first and sends it once there is one.
+/// Messages are moved and reduced in pieces as they arrive. A fused step also forwards each piece
+/// at once, so that all ranks of a chain work on one message at the same time. If a fused step
+/// finds no free slot at its receiver, it first takes the whole message, and sends it when a slot
+/// is free.
 ///
-/// A lane continues past a step whose sends have not left yet, as long as the following steps do
-/// not write to what is being sent. So it can take messages that arrive meanwhile and would
-/// otherwise be buffered. Other lanes see steps complete in order. (Only if Devices::at_once();
-/// otherwise a lane does one thing at a time.)
+/// A lane continues past a step whose sends have not left yet, as long as later steps do not write
+/// to the ranges that are being sent. So it can take messages that would otherwise have to be
+/// buffered. Other lanes see its steps complete in order. (This needs Devices::at_once(); otherwise
+/// a lane completes each step before the next.)
 ///
 /// The path of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() →
-/// send_pieces() → Transport. Memory that the host cannot access (Devices::host_reaches) receives
-/// and sends pieces through bounce buffers that it can.
+/// send_pieces() → Transport. Pieces from and to memory that the host cannot access
+/// (Devices::host_reaches) go through bounce buffers, which the host can access.
 class Interpreter : public Collectives, public Receiver {
  public:
   /// REQUIRES: all arguments outlive the interpreter. Steps are reported only if `watch_steps`.
@@ -57,9 +58,9 @@ class Interpreter : public Collectives, public Receiver {
               bool watch_steps);
   ~Interpreter() override;
 
-  /// Cost: resetting a few lanes' state if the same collective has been closed before.
-  /// REQUIRES: the collective outlives the interpreter, the buffers what is opened; no in-switch
-  /// reduction.
+  /// Cost: if a closed instance of the same collective can be reused, resetting its lanes; else
+  /// creating them. REQUIRES: the collective outlives the interpreter; the buffers stay valid until
+  /// close(); the schedule has no in-switch reduction.
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
   void start(CollectiveTag tag, core::Rank rank) override;
@@ -70,11 +71,11 @@ class Interpreter : public Collectives, public Receiver {
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
-  /// Like run_ready(). ERRORS: a peer sent a message whose length is not the schedule's.
+  /// Like run_ready(). ERRORS: a peer sent a message whose length differs from the schedule's.
   core::Expected<void> poll() override;
-  /// Returns that error's text; empty if there was none.
+  /// Returns the text of poll()'s error; empty if there was no error.
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  /// The number of pieces that were sent or have arrived.
+  /// Returns the number of pieces that were sent or have arrived.
   [[nodiscard]] std::int64_t moved() const override { return pieces_; }
   [[nodiscard]] Clock::time_point next_due() const override;
   [[nodiscard]] std::string where_it_stands() const override;
@@ -103,7 +104,7 @@ class Interpreter : public Collectives, public Receiver {
   struct Departing;
   struct PendingWork;
 
-  // interpreter.cpp: collectives, lanes, steps inside a rank
+  // interpreter.cpp: collectives, lanes, and steps inside a rank
   Instance* find(CollectiveTag tag);
   std::unique_ptr<Instance> fresh(const core::Collective& collective,
                                   const std::vector<core::Rank>& ranks);
@@ -164,9 +165,9 @@ class Interpreter : public Collectives, public Receiver {
   Instance* last_found_ = nullptr;
   CollectiveTag last_opened_;
   std::optional<CollectiveTag> last_awaited_;
-  std::vector<Instances::node_type> spares_;  ///< closed collectives for reuse
+  std::vector<Instances::node_type> spares_;  ///< closed collectives, for reuse
   bool one_thing_at_a_time_;                  ///< true: a lane completes each step before the next
-  std::int64_t piece_bytes_;                  ///< size of a piece between workers
+  std::int64_t piece_bytes_;                  ///< size in bytes of a piece between workers
   Fifo<Lane*> ready_;
   std::vector<PendingSend> sends_;  ///< indexed by ticket - 1
   std::vector<Ticket> free_tickets_;

@@ -3,12 +3,12 @@
 #include "real/interpreter/fifo.h"
 #include "real/interpreter/interpreter.h"
 
-// The state of the interpreter. Included only by its own files.
+// The state of the interpreter. Included only by the interpreter's own files.
 
 namespace tutti::real {
 
-/// A schedule step with the peers that follow from its rank and schedule: the same in every
-/// collective of the schedule.
+/// A schedule step with its resolved peers. It is the same for every collective with the same
+/// schedule.
 struct Interpreter::Known {
   core::Step step;
   core::Rank from = -1;                   ///< sender, if the step receives; else -1
@@ -20,19 +20,20 @@ struct Interpreter::Known {
 struct Interpreter::Inbound {
   std::int64_t total = 0;
   std::int64_t received = 0;
-  Devices::Memory buffer;       ///< holds the whole message if it arrived before its step
+  Devices::Memory buffer;       ///< holds the whole message if it arrives before its step
   std::byte* placed = nullptr;  ///< where the current piece is stored
-  bool in_place = false;        ///< true: `placed` is the piece's final place
+  bool in_place = false;        ///< true: `placed` is the final destination of the piece
 };
 
 struct Interpreter::Connection {
   Channel channel;
-  Fifo<Inbound> messages;    ///< messages that are not completely processed, oldest first
-  std::int64_t begun = 0;    ///< total number of messages whose first piece has arrived
-  std::uint32_t number = 0;  ///< number of the last of these messages
+  Fifo<Inbound> messages;  ///< messages that are not completely processed, oldest first
+  std::int64_t begun = 0;  ///< number of messages so far whose first piece has arrived
+  /// Piece::message of the last of these messages.
+  std::uint32_t number = 0;
 };
 
-/// A part of a message that is still to be passed to the transport.
+/// A part of a message that has yet to be passed to the transport.
 struct Interpreter::Outbound {
   Channel channel;
   const std::byte* bytes = nullptr;  ///< start of the message
@@ -45,14 +46,15 @@ struct Interpreter::Outbound {
 struct Interpreter::PendingSend {
   Lane* lane = nullptr;
   std::int64_t index = 0;  ///< index of the step
-  Devices::Memory bounce;  ///< the buffer that is being sent, if it is not the source itself
+  /// The buffer that is being sent, if it is not the step's source itself.
+  Devices::Memory bounce;
 };
 
-/// A step that the lane has gone past although its sends have not left yet.
+/// A step whose sends have not left yet, although the lane has continued.
 struct Interpreter::Departing {
   std::int64_t unsent = 0;
-  core::Range source;    ///< must not be written until the send has left; may be empty
-  Devices::Memory kept;  ///< the buffer that is being sent instead
+  core::Range source;    ///< must not be written until the sends have left; may be empty
+  Devices::Memory kept;  ///< a buffer that is being sent instead of `source`
 };
 
 struct Interpreter::PendingWork {
@@ -83,42 +85,46 @@ struct Interpreter::Lane {
   Local* local = nullptr;
   core::Rank rank = 0;
   core::Lane number = 0;
-  int credits = core::kUnlimitedCredits;  ///< slots of each connection into the lane
+  int credits = core::kUnlimitedCredits;  ///< number of slots of each connection into the lane
   State state = State::kNotStarted;
   bool queued = false;
-  std::int64_t next = 0;  ///< the current step
-  /// Lower bound of incomplete steps; those from here up to `next` are in `departing`.
+  std::int64_t next = 0;  ///< index of the current step
+  /// All steps before this one are complete. Steps from here up to `next` are in `departing`.
   std::int64_t done = 0;
   std::int64_t steps = 0;
-  std::vector<Known> known;   ///< all steps if they are few, since asking the schedule takes longer
-  Known asked;                ///< the current step, if `known` is empty
-  const Known* now = &asked;  ///< the current step, once begun
+  /// All steps, if there are few, since computing them by the schedule takes longer.
+  std::vector<Known> known;
+  Known requested;                ///< storage of the current step, if `known` is empty
+  const Known* now = &requested;  ///< the current step, once it has begun
   bool begun = false;
-  Connection* in = nullptr;   ///< the connection whose front message the step has taken
+  /// The connection whose front message the current step has taken.
+  Connection* in = nullptr;
   std::int64_t consumed = 0;  ///< bytes of the message handed to the device
   std::int64_t finished = 0;  ///< bytes of the message completed by the device
   bool passing_on = false;    ///< true: pieces are forwarded as they arrive
   bool holds = false;         ///< true: pieces are kept until there is a slot
-  bool has_slot = false;      ///< true: there is a slot, though the message may be incomplete
-  std::int64_t unsent = 0;    ///< pieces of the current step that have not been sent
+  /// True: the lane has a slot at the receiver, though the message may be incomplete.
+  bool has_slot = false;
+  std::int64_t unsent = 0;  ///< number of unsent pieces of the current step
   std::deque<Departing> departing;
-  std::deque<Outbound> outbound;  ///< data to send from memory that the host cannot access
-  int bounces = 0;                ///< number of buffers in use for `outbound`
-  Devices::Memory kept;           ///< data that a step forwards without storing it
-  std::int64_t kept_bytes = 0;    ///< capacity of `kept` in bytes
-  Devices::Memory room;           ///< holds the current piece as an input of the reduction
+  /// Data that is yet to be sent from memory that the host cannot access.
+  std::deque<Outbound> outbound;
+  int bounces = 0;              ///< number of buffers in use for `outbound`
+  Devices::Memory kept;         ///< data that a step forwards without storing it
+  std::int64_t kept_bytes = 0;  ///< capacity of `kept` in bytes
+  Devices::Memory room;         ///< holds the current piece, an input of the reduction
   std::int64_t room_bytes = 0;
   bool room_for_host = true;
   std::vector<Lane*> waiting;  ///< lanes that wait for this lane's progress
-  std::vector<std::unique_ptr<Connection>>
-      connections;  ///< connections into the lane that have been used
-  /// Connections with a message that no step has taken, in order of arrival.
+  /// The connections into the lane that have been used.
+  std::vector<std::unique_ptr<Connection>> connections;
+  /// The connections with messages that no step has taken, in order of arrival.
   Fifo<Connection*> any;
   bool receives_any = false;
   bool host_reaches = true;
   Transport::Clock::time_point began;
   Transport::Clock::time_point waited;
-  /// The previous step, until its sends have left; only if lanes complete each step before the
+  /// The previous step, until its sends have left. Only if lanes complete each step before the
   /// next.
   std::optional<StepDone> leaving;
   core::Rank peer = -1;
@@ -143,10 +149,10 @@ struct Interpreter::Instance {
   Operation operation = Operation::kSum;
   std::int64_t item = 4;     ///< size of an element in bytes
   std::int64_t bytes = 0;    ///< size of the whole buffer in bytes
-  std::vector<Local> ranks;  ///< ranks of this process, in the order of open()
-  std::vector<std::int32_t>
-      places;  ///< by rank: its index in `ranks`; -1 for ranks of other processes
-  std::map<Channel, std::int32_t> slots_used;  ///< by outgoing connection with limited slots
+  std::vector<Local> ranks;  ///< the ranks of this process, in the order of open()
+  /// By rank: its index in `ranks`; -1 for ranks of other processes.
+  std::vector<std::int32_t> places;
+  std::map<Channel, std::int32_t> slots_used;  ///< by outgoing connection, if its slots are limited
   std::map<Channel, Lane*> waiting_for_slot;
 };
 

@@ -16,8 +16,8 @@ class Control;
 
 namespace tutti::real {
 
-/// Exchanges messages between the coordinator and a worker (real/proto/run.proto) over an
-/// authenticated connection. Any thread may send; one receives.
+/// Exchanges messages (real/proto/run.proto) between the coordinator and a worker over an
+/// authenticated connection. Any thread may send; only one thread may receive.
 class ControlChannel {
  public:
   using Clock = std::chrono::steady_clock;
@@ -26,29 +26,29 @@ class ControlChannel {
     return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
   }
 
-  /// Size limits of received messages: the introduction of a worker; its assignment, which contains
-  /// a whole scenario with its files; and all other messages, until the plan tells how long those
-  /// of a worker may be (InboxLimit).
+  /// Size limits of received messages in bytes: of a worker's introduction; of a worker's
+  /// assignment, which contains a whole scenario with its files; and of all other messages, until
+  /// the limit follows from the plan (InboxLimit).
   static constexpr std::size_t kLongestIntroduction = 4096;
   static constexpr std::size_t kLongestAssignment = std::size_t{512} << 20;
   static constexpr std::size_t kLongestMessage = std::size_t{1} << 20;
 
   ControlChannel(Socket socket, std::size_t longest);
 
-  /// ERRORS: the other side is gone, or accepts nothing for ten seconds.
+  /// Sends a message. ERRORS: the other end is gone, or accepts nothing for ten seconds.
   core::Expected<void> send(const proto::Control& message);
-  /// Returns the next complete message; nothing if there is none by `until` (a time in the past:
-  /// polls once without waiting). However much arrives, it returns soon after `until`: after one
-  /// more MiB, so that nobody's messages keep the caller from its other work.
-  /// ERRORS: the other side is gone, or sends an invalid message.
+  /// Returns the next complete message; nothing if there is none by `until`. If `until` is in the
+  /// past, polls once without waiting. Reads at most one MiB after `until`, so that a long message
+  /// does not keep the caller from its other work. ERRORS: the other end is gone, or sends an
+  /// invalid message.
   core::Expected<std::unique_ptr<proto::Control>> receive(Clock::time_point until);
-  /// Sets the size limit of messages from now on.
+  /// Sets the size limit of later messages, in bytes.
   void take_messages_of(std::size_t longest) { reader_.allow(longest); }
-  /// Returns the number of bytes that have arrived. It grows during long messages, too.
+  /// Returns the number of bytes that have arrived so far, including those of incomplete messages.
   [[nodiscard]] std::uint64_t arrived() const { return arrived_; }
-  /// Returns the size of the message that receive() returned last.
+  /// Returns the size in bytes of the message that receive() returned last.
   [[nodiscard]] std::size_t last_size() const { return last_size_; }
-  /// Closes the sending direction. Data in flight still arrives.
+  /// Closes the sending direction. Data that was already sent still arrives.
   void end_sending();
 
   [[nodiscard]] int file() const { return socket_.get(); }

@@ -10,11 +10,11 @@
 
 namespace tutti::real {
 
-/// Opens every connection of a run, whatever its purpose, before anything else is read from it:
-/// both ends prove that they hold the run's secret, which is never transmitted.
+/// The handshake at the beginning of every connection of a run. Both ends prove that they know the
+/// run's secret, which is never transmitted. Nothing else is read from a connection before that.
 ///
 ///     joiner                                          listener
-///       greeting: purpose, who it is, whom it means,
+///       greeting: purpose, own and intended worker,
 ///                 version, nonce           ──81──▶
 ///                                          ◀──88──    challenge: run, version, nonce
 ///       proof: HMAC(secret, "joiner", greeting, challenge)
@@ -23,58 +23,61 @@ namespace tutti::real {
 ///                                                     greeting, challenge, proof, verdict)
 ///
 /// Both nonces are fresh, so a recorded handshake cannot be replayed. The words "joiner" and
-/// "listener" keep a proof from being reflected to its sender. The proofs cover purpose, numbers,
-/// versions and run, so that none can be changed in transit, nor a connection be used for another.
-/// Data after the handshake is neither encrypted nor signed. Sizes are fixed: an unauthenticated
-/// peer cannot make the other end read, or keep, more than these bytes.
+/// "listener" in the proofs prevent a proof from being reflected to its sender. The proofs cover
+/// purpose, worker numbers, versions and run, so these cannot be changed in transit, and a
+/// connection cannot be used for another purpose. Data after the handshake is neither encrypted nor
+/// signed. Sizes are fixed, so an unauthenticated peer cannot make the other end read or store more
+/// than these bytes.
 ///
-/// The form of these messages stays the same in all versions of Tutti, so that two authenticated
+/// The format of these messages is the same in all versions of Tutti, so that two authenticated
 /// ends of different versions can report the mismatch.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 
 inline constexpr std::int32_t kAnyWorker = -1;    ///< the joiner accepts any worker number
 inline constexpr std::int32_t kCoordinator = -2;  ///< the listener is the coordinator
 
-/// The data that one end states about itself.
+/// The data that one end sends about itself.
 struct Introduction {
   Purpose purpose = Purpose::kControl;
-  std::int32_t joiner = kAnyWorker;      ///< the worker that connects
-  std::int32_t listener = kCoordinator;  ///< the intended listener
+  std::int32_t joiner = kAnyWorker;      ///< number of the worker that connects
+  std::int32_t listener = kCoordinator;  ///< number of the worker that the joiner intends to reach
   std::string version;                   ///< version of Tutti, at most 32 bytes
 };
 
-/// One end of a handshake, as a function of the received bytes: it uses no socket and no clock.
+/// One end of a handshake. It is a pure state machine on received bytes, without a socket and
+/// without a clock.
 class Handshake {
  public:
   /// The progress or the result of the handshake.
   enum class State {
     kRunning,
-    kDone,         ///< both ends are authenticated
-    kStranger,     ///< the bytes are no handshake of Tutti, or of a form this version does not know
-    kWrongSecret,  ///< the other end does not hold this end's secret
-    kAnotherRun,   ///< the other end belongs to another run, or means another worker
+    kDone,  ///< both ends are authenticated
+    /// The bytes are not a handshake of Tutti, or have a format that this version does not know.
+    kStranger,
+    kWrongSecret,  ///< the other end does not know this end's secret
+    kAnotherRun,   ///< the other end belongs to another run, or intends to reach another worker
     kRefused,      ///< the listener reports that this end has the wrong secret
   };
 
-  /// Creates the end that connects. If `run` is given, the listener has to belong to it (workers
-  /// learn it from the coordinator).
+  /// Creates the end that connects. If `run` is given, the listener must belong to that run.
+  /// (Workers get its id from the coordinator.)
   static Handshake join(std::string_view secret, Introduction self, const Nonce& nonce,
                         std::optional<RunId> run = {});
-  /// Creates the end that listens. `self.joiner` is ignored; the joiner has to mean
+  /// Creates the end that listens. `self.joiner` is ignored. The joiner must intend to reach
   /// `self.listener`.
   static Handshake listen(std::string_view secret, Introduction self, const Nonce& nonce,
                           const RunId& run);
 
   [[nodiscard]] State state() const { return state_; }
-  /// Returns the number of bytes that it expects next; 0 when it is over. Bytes after them are not
-  /// part of the handshake.
+  /// Returns the number of bytes that the next call of take() needs; 0 if the handshake has ended.
+  /// Bytes after these are not part of the handshake.
   [[nodiscard]] std::size_t wants() const;
-  /// REQUIRES: exactly wants() bytes.
+  /// Processes received bytes. REQUIRES: `bytes` has exactly wants() bytes.
   void take(std::string_view bytes);
-  /// Returns the bytes to send; may be empty. Refusals also have something to send.
+  /// Returns the bytes to send next; may be empty. A refusal has bytes to send, too.
   std::string output() { return std::exchange(output_, {}); }
 
-  /// The introduction of the other end, with its version. REQUIRES: kDone.
+  /// Returns the introduction of the other end. REQUIRES: the state is kDone.
   [[nodiscard]] const Introduction& peer() const { return peer_; }
   [[nodiscard]] const RunId& run() const { return run_; }
 

@@ -11,9 +11,9 @@
 
 namespace tutti::real {
 
-/// Performs the handshakes of incoming connections, and of those that reach() makes, all
-/// concurrently, so that a slow peer does not delay others. An incoming connection gets five
-/// seconds for the few bytes of a handshake, and their number is limited: when the limit is
+/// Performs the handshakes of incoming connections and of connections made by reach(). All run
+/// concurrently, so that a slow peer does not delay others. An incoming connection must complete
+/// the handshake within five seconds. The number of such connections is limited; when the limit is
 /// reached, the oldest is dropped.
 class Reception {
  public:
@@ -29,27 +29,29 @@ class Reception {
 
   /// The result of a handshake.
   struct Event {
-    bool reached = false;     ///< true: this end opened the connection, by reach()
-    std::int32_t worker = 0;  ///< if `reached`: the intended worker
+    bool reached = false;     ///< true: this end opened the connection with reach()
+    std::int32_t worker = 0;  ///< if `reached`: the worker to be reached
     Handshake::State state = Handshake::State::kStranger;
-    Socket socket;        ///< if kDone: the connection
-    Introduction peer;    ///< the other end's introduction
-    RunId run{};          ///< if `reached` and kDone: the listener's run
-    std::string host;     ///< the other end's address
-    std::string failure;  ///< if `reached` and not kDone: the connection's error; may be empty
+    Socket socket;      ///< if kDone: the connection
+    Introduction peer;  ///< the other end's introduction
+    RunId run{};        ///< if `reached` and kDone: the run of the listener
+    std::string host;   ///< the other end's address
+    /// If `reached` and not kDone: the error of the connection; may be empty.
+    std::string failure;
   };
 
-  /// `listener` may be null: then only reach() makes connections. REQUIRES: it outlives this
-  /// object.
+  /// `listener` accepts connections; null if only reach() makes connections. REQUIRES: it outlives
+  /// this object.
   Reception(Options options, const Listener* listener)
       : options_(std::move(options)), listener_(listener) {}
 
-  /// Starts to connect to `to` with the introduction `self`; `run`, if known, is the run it has to
-  /// belong to. wait() reports the result: a failure at once, or when `until` has come.
+  /// Starts to connect to `to` with the introduction `self`. The listener there must belong to
+  /// `run`, if given. wait() reports the result. Without success, it reports a failure by `until`.
   void reach(const Address& to, Introduction self, std::optional<RunId> run,
              Clock::time_point until);
 
-  /// Waits until a handshake ended, `until` has come, or one of the files `others` is readable.
+  /// Waits until a handshake has ended, until time `until`, or until one of the file descriptors
+  /// `others` is readable. Returns the handshakes that have ended.
   std::vector<Event> wait(Clock::time_point until, const std::vector<int>& others = {});
 
  private:
@@ -66,13 +68,13 @@ class Reception {
   };
 
   void accept_all();
-  /// Returns true while the handshake goes on.
+  /// Returns true while the handshake is in progress.
   bool advance(Guest& guest, std::string& failure);
   [[nodiscard]] Event ended(Guest& guest, std::string failure) const;
 
   Options options_;
   const Listener* listener_;
-  std::vector<std::unique_ptr<Guest>> guests_;  ///< connections in order of arrival
+  std::vector<std::unique_ptr<Guest>> guests_;  ///< connections in handshake, in order of arrival
   std::vector<Event> at_once_;
 };
 

@@ -8,10 +8,10 @@
 
 namespace tutti::real {
 
-/// A file through which processes that were started together find the coordinator if the launcher
-/// does not provide its address: rank 0 writes its address and the run's secret there, the others
-/// read it. Only its owner may read it; a file of another owner, or one that others can access, is
-/// ignored.
+/// A file through which processes that were started together find the coordinator, if the launcher
+/// does not provide its address. Rank 0 writes its address and the run's secret to the file, and
+/// the other ranks read it. Only the owner may access the file; a file of another owner, or with
+/// wider permissions, is ignored.
 class RendezvousFile {
  public:
   explicit RendezvousFile(std::string path) : path_(std::move(path)) {}
@@ -19,9 +19,9 @@ class RendezvousFile {
   RendezvousFile& operator=(const RendezvousFile&) = delete;
   ~RendezvousFile() { remove(); }
 
-  /// Returns the current content; nothing if there is no file, or it is not trusted.
+  /// Returns the current content; nothing if there is no file, or if it is ignored.
   [[nodiscard]] std::optional<Appointment> read() const;
-  /// ERRORS: it cannot be written.
+  /// Writes the file. ERRORS: it cannot be written.
   core::Expected<void> write(const Appointment& appointment);
   /// Removes the file if this object wrote it.
   void remove();
@@ -32,13 +32,13 @@ class RendezvousFile {
   bool written_ = false;
 };
 
-/// Returns the path of a job's file: "FOLDER/tutti-UID-JOB", with characters replaced that a file
-/// name cannot hold.
+/// Returns the path of a job's file, "FOLDER/tutti-UID-JOB". Replaces characters that are not
+/// possible in a file name.
 std::string rendezvous_path(const std::string& folder, const std::string& job);
 
-/// Returns a name for the launcher that started this process, for launchers that provide no name of
-/// the job: the process id and start time of the nearest ancestor whose program begins with
-/// `program`, else of the parent. It is the same for all processes that it started on this machine.
+/// Returns a name for the job of a launcher that does not provide one: the process id and the start
+/// time of the nearest ancestor process whose program begins with `program`, or else of the parent
+/// process. The name is the same for all processes that this launcher started on this machine.
 std::string launcher_process(const std::string& program);
 
 }  // namespace tutti::real

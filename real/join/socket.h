@@ -9,7 +9,7 @@
 
 namespace tutti::real {
 
-/// A file descriptor that is closed with its owner.
+/// An owned file descriptor, closed by the destructor.
 class Socket {
  public:
   Socket() = default;
@@ -38,26 +38,27 @@ struct Address {
 };
 std::string to_string(const Address& address);
 
-/// Parses "HOST:PORT"; port 0 (any) only if `any_port`. Returns nothing if it is invalid.
+/// Parses "HOST:PORT". Port 0 (any port) is valid only with `any_port`. Returns nothing if the text
+/// is invalid.
 std::optional<Address> parse_address(const std::string& written, bool any_port = false);
 
-/// True if only this machine can reach the host: 127.0.0.0/8, or a name for it. ERRORS: the name
-/// cannot be resolved.
+/// Returns true if only this machine can reach the host, which is an address in 127.0.0.0/8 or a
+/// name of one. ERRORS: the name cannot be resolved.
 core::Expected<bool> is_loopback(const std::string& host);
-/// True for 0.0.0.0: every address of this machine.
+/// Returns true for 0.0.0.0, which stands for every address of this machine.
 bool is_every_address(const std::string& host);
 
 /// A listening socket whose accept() does not block.
 class Listener {
  public:
-  /// Port 0: the system chooses one. ERRORS: this machine does not have the host's address; the
-  /// port is taken.
+  /// Listens at an address. With port 0 the system chooses the port. ERRORS: this machine does not
+  /// have the host's address; the port is in use.
   static core::Expected<Listener> open(const Address& at);
 
-  /// Includes the port that the system chose.
+  /// Returns the address, with the port that the system chose.
   [[nodiscard]] const Address& address() const { return address_; }
   [[nodiscard]] int file() const { return socket_.get(); }
-  /// Returns the next pending connection, without waiting; nothing if there is none.
+  /// Returns the next pending connection without waiting; nothing if there is none.
   [[nodiscard]] std::optional<Socket> accept() const;
 
  private:
@@ -67,13 +68,14 @@ class Listener {
   Address address_;
 };
 
-/// Starts to connect; the socket becomes writable when this is complete. ERRORS: the name cannot be
-/// resolved.
+/// Starts to connect. The socket becomes writable when the connection is made or has failed.
+/// ERRORS: the name cannot be resolved.
 core::Expected<Socket> begin_connecting(const Address& to);
-/// Returns why the connection failed, once it is complete; nothing if it succeeded.
+/// Returns why the connection failed; nothing if it succeeded. REQUIRES: the socket has become
+/// writable.
 std::optional<std::string> connecting_failed(const Socket& socket);
 
-/// The addresses of the two ends of a connection, in numeric form.
+/// Return the addresses of this end and of the other end of a connection, in numeric form.
 std::string own_host(int socket);
 std::string their_host(int socket);
 

@@ -7,10 +7,10 @@
 
 namespace tutti::real {
 
-/// Returns the rank of the task that TF_CONFIG names. Workers are the chief, if there is one, and
-/// then the tasks of job worker; the first of them coordinates.
+/// Returns the launch, and so the rank, of this process's task in TF_CONFIG. Workers are the chief,
+/// if there is one, and then the tasks of job `worker`; the first worker coordinates.
 /// ERRORS (requests): those of core::read_tf_config and core::validate; there is no worker; the
-/// task is not stated; a task of job ps or evaluator, which has no part in a run.
+/// task is missing; the task is of job `ps` or `evaluator`, which do not take part in a run.
 core::Expected<Launch> launch_of_tf_config(const std::string& text);
 
 }  // namespace tutti::real

@@ -381,9 +381,9 @@ void NcclCollectives::issue(Pack& pack) {
   if (function == kTuttiNcclOther) return;
   if (following_ != Following::kYes || std::max(options_.ranks_in_all, own_ranks()) < 2) return;
   const core::Bytes bytes = collective.contract().block() * core::size_of(collective.type);
-  asked_.push_back({pack.tag, spreads ? 1 : 0, function,
-                    spreads ? collective.bytes().count() : bytes.count(),
-                    std::vector<bool>(communicators_.size())});
+  requested_.push_back({pack.tag, spreads ? 1 : 0, function,
+                        spreads ? collective.bytes().count() : bytes.count(),
+                        std::vector<bool>(communicators_.size())});
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
@@ -444,21 +444,21 @@ void NcclCollectives::hear(const TuttiNcclChannel& channel) {
   const auto who = static_cast<std::size_t>(channel.communicator);
   if (who >= options_.ranks.size() || channel.operation < given_up_) return;
   const auto what = static_cast<std::size_t>(channel.operation - given_up_);
-  if (what >= asked_.size() || asked_[what].function != channel.function ||
-      asked_[what].bytes != channel.bytes) {
+  if (what >= requested_.size() || requested_[what].function != channel.function ||
+      requested_[what].bytes != channel.bytes) {
     following_ = Following::kLost;
     return;
   }
-  Asked& asked = asked_[what];
-  if (!asked.heard[who]) channels_due_ += channel.channels - 1;
-  asked.heard[who] = true;
+  Asked& requested = requested_[what];
+  if (!requested.heard[who]) channels_due_ += channel.channels - 1;
+  requested.heard[who] = true;
   --channels_due_;
   ++heard_;
   const Rank rank = options_.ranks[who];
   const auto start = devices_.time_of(rank, channel.begin_ns);
   const auto end = devices_.time_of(rank, channel.end_ns);
   if (start && end && *end >= *start)
-    listener_->channel_done({asked.tag, rank, channel.channel, asked.part, *start, *end});
+    listener_->channel_done({requested.tag, rank, channel.channel, requested.part, *start, *end});
 }
 
 void NcclCollectives::drain() {
@@ -467,12 +467,12 @@ void NcclCollectives::drain() {
        following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
        listen_to_channels())
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-  if (following_ == Following::kYes && !asked_.empty() && heard_ == 0)
+  if (following_ == Following::kYes && !requested_.empty() && heard_ == 0)
     following_ = Following::kNoProfiler;
   if (following_ == Following::kYes) unheard_ += channels_due_;
   // Channels reported from now on are too late to be recorded.
-  given_up_ += static_cast<std::int64_t>(asked_.size());
-  asked_.clear();
+  given_up_ += static_cast<std::int64_t>(requested_.size());
+  requested_.clear();
   channels_due_ = 0;
 }
 

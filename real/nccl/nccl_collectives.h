@@ -15,46 +15,48 @@
 namespace tutti::real {
 
 struct NcclOptions {
-  std::vector<core::Rank> ranks;  ///< ranks of this process in order, each with its own GPU
-  /// Ranks of the communicator; 0: it has only those of this process.
+  std::vector<core::Rank> ranks;  ///< the ranks of this process in order, each with its own GPU
+  /// The number of ranks of the communicator; 0: only those of this process.
   std::int32_t ranks_in_all = 1;
-  /// The communicator's identifier, from NcclCollectives::make_id(): the same in all processes.
-  /// Unused if it has only ranks of this process.
+  /// The communicator's identifier, from NcclCollectives::make_id(). It is the same in all
+  /// processes. Unused if the communicator has only ranks of this process.
   std::string id;
-  double factor = 1;  ///< factor that sums are multiplied by, for a MEAN
-  /// By pack: the schedule between workers that runs after the reduction and before the broadcast
-  /// inside this worker. Empty: NCCL does it all.
+  double factor = 1;  ///< the factor that sums are multiplied by, for a MEAN
+  /// By pack: the collective between workers that runs between the reduction and the broadcast
+  /// inside this worker. Empty: NCCL executes the whole collective.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
   bool follow_channels = false;  ///< true: report each channel to the listener
-  bool poses_as_host = false;    ///< true: processes share GPUs, so each poses as a host of its own
+  /// True: processes share GPUs, so each tells NCCL that it is a separate host.
+  bool poses_as_host = false;
 };
 
-/// Executes collectives with NCCL, out of place if the contract says so: all-reduce,
-/// reduce-scatter, all-gather, broadcast and reduce are its own operations; the others are groups
-/// of sends and receives, as in nccl-tests. An all-reduce either uses one communicator of all ranks
-/// (`nccl`), or runs inside this worker around a schedule between workers (`nccl/ring` and
-/// similar): reduce here, let the worker's first rank reduce with those of other workers, broadcast
-/// here.
+/// Executes collectives with NCCL, out of place if the contract says so. All-reduce,
+/// reduce-scatter, all-gather, broadcast and reduce are NCCL operations; all other collectives are
+/// groups of sends and receives, as in nccl-tests. An all-reduce either uses one communicator of
+/// all ranks (`nccl`), or has three phases (`nccl/ring` and similar): an NCCL reduction inside each
+/// worker, a schedule between the first ranks of all workers, and an NCCL broadcast inside each
+/// worker.
 ///
 /// A pack's operations on all ranks of this process are one NCCL group. NCCL requires all ranks to
-/// start the operations of a communicator in the same order. So if processes share one, packs are
-/// issued in the order in which they were opened, and a pack that is ready early waits for its
-/// predecessors. Operations are queued on one stream per rank. The plan decides, through start(),
+/// start the operations of a communicator in the same order. So if processes share a communicator,
+/// packs are issued in the order of open(), and a pack that is ready early waits for its
+/// predecessors. Operations are queued on one stream per rank. The caller of start() decides
 /// whether a pack is launched before its predecessor is done.
 ///
-/// Nothing blocks inside NCCL: communicators are non-blocking, and poll() checks their state.
+/// No call blocks inside NCCL: communicators are non-blocking, and poll() checks their state.
 class NcclCollectives : public Collectives, private InterpreterListener {
  public:
   /// Loads the NCCL module and returns its function table. ERRORS (kRequest): as load_api().
   static core::Expected<const TuttiNcclApi*> load();
-  /// Creates the identifier of a communicator of several processes. ERRORS (kRun): NCCL's.
+  /// Creates the identifier of a communicator of several processes. ERRORS (kRun): an NCCL error.
   static core::Expected<std::string> make_id(const TuttiNcclApi& api);
 
-  /// Creates the communicator; waits for the other processes. `idle` is called now and then, and
+  /// Creates the communicator, and waits for the other processes. `idle` is called regularly, and
   /// returns false to give up.
-  /// ERRORS (kRun): NCCL's; not all processes came within the timeout; given up.
-  /// REQUIRES: all arguments outlive it.
+  /// ERRORS (kRun): an NCCL error; a process did not join within the timeout; `idle` returned
+  /// false.
+  /// REQUIRES: all arguments outlive the result.
   static core::Expected<std::unique_ptr<NcclCollectives>> open(const TuttiNcclApi& api,
                                                                Transport& transport,
                                                                CudaDevices& devices,
@@ -62,7 +64,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
                                                                const std::function<bool()>& idle);
   ~NcclCollectives() override;
 
-  /// Sets the listener; to be called first.
+  /// Sets the listener. To be called first.
   void connect(CollectiveListener& listener) { listener_ = &listener; }
 
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
@@ -80,7 +82,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   void worked(Ticket ticket) override;
 
  private:
-  /// The phases of a pack, in this order. kAcross only if there are stages.
+  /// The phases of a pack, in this order. kAcross and kSpreading only if there are stages.
   enum class Phase : std::uint8_t { kStarting, kReducing, kAcross, kSpreading, kDone };
   struct Pack {
     CollectiveTag tag;
@@ -88,7 +90,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     Operation operation = Operation::kSum;
     std::vector<std::byte*> data;  ///< by index in options_.ranks
     Phase phase = Phase::kStarting;
-    /// Number of ranks here that have not started, or not completed, the phase.
+    /// The number of ranks of this process that have not started (kStarting) or not completed the
+    /// phase.
     std::size_t missing = 0;
   };
 
@@ -120,20 +123,21 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   CudaDevices& devices_;
   NcclOptions options_;
   CollectiveListener* listener_ = nullptr;
-  std::unique_ptr<Interpreter> lowered_;               ///< executes the schedules between workers
+  std::unique_ptr<Interpreter> lowered_;               ///< executes schedules between workers
   std::vector<TuttiNcclCommunicator*> communicators_;  ///< by index in options_.ranks
   std::map<CollectiveTag, Pack> packs_;
-  std::deque<CollectiveTag> in_order_;  ///< opened packs that are not queued yet
+  std::deque<CollectiveTag> in_order_;  ///< opened packs that are not in queued_ yet
   std::deque<Pack*> queued_;            ///< packs that are ready to be issued to NCCL
   Pack* issuing_ = nullptr;             ///< the pack that NCCL is still putting on the streams
   std::map<Ticket, std::pair<Pack*, core::Rank>> tickets_;
-  Ticket next_ticket_ = Ticket{1} << 63;  ///< own tickets; the interpreter counts from 1
+  /// Tickets of this object; those of the interpreter count from 1.
+  Ticket next_ticket_ = Ticket{1} << 63;
   Clock::time_point looked_{};
-  std::int64_t moved_ = 0;  ///< number of phases that ranks have completed
+  std::int64_t moved_ = 0;  ///< number of phases that ranks have completed, to detect progress
   std::string failure_;
 
-  /// An operation issued to NCCL whose channels may still be reported, if they are followed: the
-  /// same on all communicators.
+  /// An operation issued to NCCL whose channels may still be reported. It is the same on all
+  /// communicators. Only if channels are recorded.
   struct Asked {
     CollectiveTag tag;
     std::int32_t part = 0;
@@ -141,12 +145,13 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     std::int64_t bytes = 0;
     std::vector<bool> heard;  ///< by communicator: true if one of its channels was reported
   };
-  /// Tells whether NCCL's channels are followed, or why they are not (any more).
+  /// The state of recording NCCL's channels: active, or the reason why it is not.
   enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler, kLost };
   Following following_ = Following::kNo;
-  std::deque<Asked> asked_;
-  std::int64_t given_up_ = 0;  ///< number of operations before those in asked_
-  /// Number of channels that asked_ still waits for; an unknown number counts as one.
+  std::deque<Asked> requested_;
+  std::int64_t given_up_ = 0;  ///< number of operations that precede those in asked_
+  /// The number of channels that operations in asked_ still wait for. If an operation's number is
+  /// unknown, it counts as one.
   std::int64_t channels_due_ = 0;
   std::int64_t heard_ = 0;    ///< number of channels reported
   std::int64_t unheard_ = 0;  ///< number of channels that were not reported in time

@@ -11,8 +11,8 @@
 
 namespace tutti::real {
 
-/// Emulates a device whose work needs a core: executes one job after the other, each for a given
-/// time on a core. If there are fewer cores than threads, computation and communication slow each
+/// A thread that emulates a device by keeping a core busy. It executes jobs in sequence, each for a
+/// given core time. If there are fewer cores than threads, computation and communication slow each
 /// other down, as on real machines.
 class BusyThread {
  public:
@@ -20,17 +20,17 @@ class BusyThread {
   using Job = std::int64_t;
 
   BusyThread();
-  /// Drops jobs that have not begun.
+  /// Ends the thread. Jobs that have not begun are dropped.
   ~BusyThread();
   BusyThread(const BusyThread&) = delete;
   BusyThread& operator=(const BusyThread&) = delete;
 
-  /// Adds a job after the earlier ones.
+  /// Adds a job after all earlier ones. Returns its number for take().
   Job begin(std::chrono::nanoseconds core_time);
   struct Done {
     Clock::time_point start, end;
   };
-  /// Returns when the job ran, and forgets it; nothing if it is not done yet.
+  /// Returns when the job ran, and forgets the job; nothing if it is not done yet.
   std::optional<Done> take(Job job);
 
  private:
@@ -42,7 +42,7 @@ class BusyThread {
   std::map<Job, Done> done_;
   Job last_ = 0;
   bool ends_ = false;
-  std::thread thread_;  // last, so that everything it uses is constructed before it
+  std::thread thread_;  // last, so that the members that it uses are constructed before
 };
 
 }  // namespace tutti::real

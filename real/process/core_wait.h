@@ -4,11 +4,11 @@
 
 namespace tutti::real {
 
-/// Measures how long the calling thread was runnable while its cores ran other threads, as the
-/// kernel counts it (the second number of /proc/thread-self/schedstat, in nanoseconds). This is an
-/// upper bound of the cost of sharing cores: a thread that yields its core while it waits for a
-/// peer (transport/waiting.h) is runnable as well.
-/// Cost: a system call of a microsecond per lap.
+/// Measures how long the calling thread was runnable without running, since other threads had its
+/// cores, as counted by the kernel (second number of /proc/thread-self/schedstat, in nanoseconds).
+/// This is an upper bound of the cost of sharing cores: a thread that yields its core while it
+/// waits for a peer (transport/waiting.h) also counts as runnable.
+/// Cost: a system call of about a microsecond per lap.
 class CoreWait {
  public:
   /// Starts to measure for the calling thread.
@@ -17,7 +17,8 @@ class CoreWait {
   CoreWait(const CoreWait&) = delete;
   CoreWait& operator=(const CoreWait&) = delete;
 
-  /// Returns the time since construction or the last lap; 0 if the kernel does not count it.
+  /// Returns how long the thread waited for a core since construction or the last call; 0 if the
+  /// kernel does not count it.
   std::chrono::nanoseconds lap();
 
  private:

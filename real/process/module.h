@@ -10,17 +10,17 @@ namespace tutti::real {
 /// folder.
 std::string module_folder();
 
-/// Loads `lib<name>.so` from module_folder() and returns its symbol `entry`. It stays loaded until
-/// the process ends: GPU libraries do not survive being unloaded. `what` is the user's request,
-/// with which messages begin; `made_with` is what has to be installed to build the module.
-/// ERRORS (kRequest), all about --backend: the file does not exist, cannot be loaded (a library
-/// that it needs is missing), or is no such module.
+/// Loads `lib<name>.so` from module_folder() and returns its symbol `entry`. The library stays
+/// loaded until the process ends, since GPU libraries do not support unloading. Error messages
+/// begin with `what`, the user's request, and name `made_with`, the software that is needed to
+/// build the module.
+/// ERRORS (kRequest, about --backend): the file does not exist, cannot be loaded (for example, a
+/// library that it needs is missing), or has no symbol `entry`.
 core::Expected<void*> load_module(const std::string& name, const char* entry,
                                   const std::string& what, const std::string& made_with);
 
-/// Returns the module's table of plain C functions, of the interface that this program was built
-/// with.
-/// ERRORS: as above; the table is another version's.
+/// Loads a module and returns its function table. ERRORS: as load_module(); the table has another
+/// version than this program.
 template <class Api, class Entry>
 core::Expected<const Api*> load_api(const std::string& name, const char* entry,
                                     std::uint32_t interface_number, const std::string& what,

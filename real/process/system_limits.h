@@ -4,8 +4,8 @@
 
 namespace tutti::real {
 
-/// Returns what the user can do about a resource that the system has refused with this errno, as a
-/// continuation of a message ("; raise …"); empty for other errors.
+/// Returns a continuation of an error message ("; raise …") that states what the user can do if the
+/// system has refused a resource with this errno; empty for any other errno.
 std::string remedy_for(int error);
 
 }  // namespace tutti::real

@@ -8,31 +8,33 @@
 
 namespace tutti::real {
 
-/// Actions at given moments of the monotonic clock.
+/// Runs actions at given times of the monotonic clock.
 ///
-/// A process runs an action late if it sleeps or another process has its core. If following actions
-/// were scheduled relative to the real time, delays would add up along every chain. So while an
-/// action runs, now() is the time for which it was due, unless that is more than `forgiven` ago.
+/// An action runs late if the process was asleep or another process had its core. If later actions
+/// were scheduled relative to the real time, such delays would add up along every chain of actions.
+/// So while an action runs, now() returns the time at which the action was due, unless the delay is
+/// more than `forgiven`.
 class Timers {
  public:
   using Clock = std::chrono::steady_clock;
   using Action = std::function<void()>;
 
   explicit Timers(std::chrono::microseconds forgiven) : forgiven_(forgiven) {}
-  /// Uses another clock than the machine's.
+  /// Uses `clock` instead of the machine's clock.
   Timers(std::chrono::microseconds forgiven, std::function<Clock::time_point()> clock)
       : forgiven_(forgiven), clock_(std::move(clock)) {}
 
   void at(Clock::time_point when, Action action);
 
-  /// Runs the actions that are due in order of time, those of equal times in the order in which
-  /// they were added; calls `after` after each. Cost: log n each.
+  /// Runs the actions that are due, in order of time; those with equal times run in the order of
+  /// at(). Calls `after` after each action. Cost: log n each.
   void run_due(const std::function<void()>& after);
   /// Returns when the next action is due; max() if there is none.
   [[nodiscard]] Clock::time_point next() const {
     return queue_.empty() ? Clock::time_point::max() : queue_.top().when;
   }
-  /// Returns the time for which the running action was due; outside of run_due(), the clock's time.
+  /// Returns the time at which the running action was due (see above); outside of run_due(), the
+  /// clock's time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }
   /// Returns the clock's time, also while an action runs.
   [[nodiscard]] Clock::time_point clock() const { return clock_(); }
@@ -41,7 +43,7 @@ class Timers {
   struct Entry {
     Clock::time_point when;
     std::uint64_t number = 0;
-    mutable Action action;  // taken out of the queue's top
+    mutable Action action;  // mutable, so that it can be moved from the top of the queue
     bool operator<(const Entry& other) const {
       return when != other.when ? when > other.when : number > other.number;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The one place that includes Boost.Asio. Boost 1.74 in C++20 mode needs <utility> in front.
+// The only header that includes Boost.Asio. Boost 1.74 in C++20 mode needs <utility> before it.
 
 #include <utility>
 

@@ -13,21 +13,21 @@
 
 namespace tutti::real {
 
-/// The size of the payload ring of one direction: small enough to stay in the cache, and large
-/// enough for several pieces, so that sender and receiver work at the same time.
+/// The size of one direction's payload ring in bytes. It is small enough to stay in the cache, and
+/// large enough for several pieces, so that sender and receiver can work at the same time.
 inline constexpr std::size_t kPayloadBytes = 512 << 10;
-/// The size of the line ring: small enough for the first-level cache, with room for the headers of
-/// more pieces than fit into the payload ring.
+/// The size of the line ring in bytes. It is small enough for the first-level cache, and has space
+/// for the headers of more pieces than fit into the payload ring.
 inline constexpr std::size_t kLineBytes = 16 << 10;
 
-/// In a worker's inbox: wakes the worker when it sleeps. Lies in shared memory.
+/// A futex in a worker's inbox by which peers wake the sleeping worker. It is in shared memory.
 struct alignas(kLine) Bell {
   std::atomic<std::uint32_t> rung;
   std::atomic<std::uint32_t> sleeping;
 };
 
-/// The memory that one worker shares with a peer: a ring to write to in the peer's inbox, and one
-/// to read from in its own.
+/// The memory that a worker shares with one peer: a ring in the peer's inbox to write to, and a
+/// ring in its own inbox to read from.
 struct InboxPeer {
   InboxPeer(std::int32_t w, int s) : worker(w), socket(s) {}
   InboxPeer(const InboxPeer&) = delete;
@@ -43,12 +43,13 @@ struct InboxPeer {
   Bell* bell = nullptr;  ///< the peer's bell
 };
 
-/// A worker's inbox in memory that it shares with all others: a bell, and a ring for each peer.
+/// A worker's inbox, in memory shared with all other workers. It has a bell, and a ring for each
+/// peer.
 class Inbox {
  public:
-  /// Creates an inbox for a run of `workers` workers, and exchanges it with the peers' inboxes over
-  /// their sockets; every peer does the same. ERRORS: no memory; a peer does not do so within
-  /// `patience`; its memory cannot be accessed.
+  /// Creates the inbox of worker `own` in a run of `workers` workers, and exchanges inboxes with
+  /// the peers over their sockets. Every peer has to do the same. ERRORS: no memory is left; a peer
+  /// does not answer within `patience`; a peer's memory cannot be accessed.
   static core::Expected<Inbox> exchange(std::size_t workers, std::size_t own,
                                         const std::vector<InboxPeer*>& peers, Patience& patience);
 

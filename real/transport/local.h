@@ -7,7 +7,7 @@
 
 namespace tutti::real {
 
-/// Transport between ranks of one process: a copy in memory, including that of devices. poll()
+/// Transport between ranks of one process by copies in memory, including memory of devices. poll()
 /// executes the sends, so that no callback runs inside the caller's send().
 class LocalTransport : public Transport {
  public:

@@ -7,55 +7,59 @@
 
 #include "real/transport/wire.h"
 
-// A ring of messages in memory that one process writes and another reads: lines, and a second ring
-// for long payloads.
+// A ring of messages in shared memory that one process writes and another reads. It consists of a
+// ring of cache lines, and a second ring for payloads longer than 1 KiB.
 //
-//     lines      | stamp 8 | short header 32 | payload …, padded to 64 |  a message up to 1 KiB
-//                | stamp 8 | header 48 | 8   | payload …, padded to 64 |  other kinds up to 1 KiB
-//                | stamp 8 | header 48 | 8   |                            longer, with its payload
-//                in
-//     payloads   | payload, padded to 64 |                                the second ring
+//     lines      | stamp 8 | short header 32 | payload …, padded to 64 |  whole message up to 1 KiB
+//                | stamp 8 | header 48 | 8   | payload …, padded to 64 |  piece up to 1 KiB, or
+//                slot | stamp 8 | header 48 | 8   |                            header of a longer
+//                piece
+//     payloads   | payload, padded to 64 |                                payload of that piece
 //
-// The stamp is written last and tells the reader that a message is there. A stamp is the writer's
-// count of bytes plus a random number, so stale data in the ring never looks like one. A message of
-// up to 24 bytes takes one cache line, and the reader touches no other. There are so few lines that
-// both sides keep them in their first-level cache, however many messages there are. Neither side
-// trusts what the other wrote: headers are copied before they are read, and counts and lengths are
-// checked against the ring's size.
+// The writer writes the stamp last, so a valid stamp means that the message is complete. A stamp is
+// the writer's count of bytes plus a random number, so stale data in the ring never looks like a
+// stamp. A message of up to 24 bytes takes one cache line, and the reader touches no other. The
+// ring of lines is so small that it stays in the first-level caches of both sides, however many
+// messages are sent. Neither side trusts data of the other: headers are copied before they are
+// read, and counts and lengths are checked against the ring's size.
 
 namespace tutti::real {
 
 inline constexpr std::size_t kLine = 64;  ///< size of a cache line in bytes
-/// Payloads up to this size directly follow their header.
+/// Payloads up to this size in bytes directly follow their header.
 inline constexpr std::int64_t kMaxAmongLines = 1 << 10;
 
-/// Lies in shared memory. The fields that each side writes have their own cache lines.
+/// Counters in shared memory. The fields that one side writes share no cache line with those of the
+/// other side.
 struct RingCounts {
   alignas(kLine) std::atomic<std::uint64_t> nonce;  ///< written once, by the writer
-  /// True while the writer waits for free space.
+  /// 1 while the writer waits for free space; else 0.
   std::atomic<std::uint32_t> writer_waits;
-  alignas(kLine) std::atomic<std::uint64_t> lines_taken;  ///< lines taken by the reader, in bytes
-  /// Payloads taken by the reader, in bytes.
+  /// The number of bytes that the reader has consumed from the ring of lines.
+  alignas(kLine) std::atomic<std::uint64_t> lines_taken;
+  /// The number of bytes that the reader has consumed from the ring of payloads.
   std::atomic<std::uint64_t> payloads_taken;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// One direction between two processes. Both parts are mapped twice in a row, so that every message
-/// is contiguous.
+/// The memory of one direction between two processes. Both rings are mapped twice in succession, so
+/// that every message is contiguous in the address space.
 struct RingMemory {
   RingCounts& counts;
   std::byte* lines = nullptr;
   std::byte* payloads = nullptr;
-  std::size_t line_bytes = 0;  ///< sizes in bytes: powers of two, and at least 2 · kMaxAmongLines
+  /// Both sizes are powers of two, and at least 2 · kMaxAmongLines.
+  std::size_t line_bytes = 0;
   std::size_t payload_bytes = 0;
 };
 
-/// The space that a message takes in a ring.
+/// The space that a message takes in the two rings.
 struct RingShare {
-  std::size_t lines = kLine;   ///< bytes among the lines, including the message's header
-  std::size_t payloads = 0;    ///< bytes among the payloads
-  std::size_t payload_at = 0;  ///< offset from the beginning of the line, if the payload is there
+  std::size_t lines = kLine;  ///< bytes in the ring of lines, including the header
+  std::size_t payloads = 0;   ///< bytes in the ring of payloads
+  /// If the payload is in the ring of lines: its offset from the start of the message.
+  std::size_t payload_at = 0;
 
   static RingShare of(const Header& header);
 };
@@ -65,14 +69,14 @@ class RingWriter {
   /// REQUIRES: the memory outlives the writer.
   explicit RingWriter(const RingMemory& memory);
 
-  /// Reserves space for a message and returns where its payload goes; null if there is no space at
-  /// present, or the counts are invalid.
-  /// REQUIRES: its payload is not longer than RingMemory::payload_bytes.
+  /// Reserves space for a message, and returns where its payload has to be written. Returns null if
+  /// there is no space now, or if the reader's counts are invalid.
+  /// REQUIRES: the payload is not longer than RingMemory::payload_bytes.
   std::byte* reserve(const Header& header);
   /// Makes the message that was reserved last visible to the reader. REQUIRES: its payload is
-  /// there.
+  /// written.
   void publish(const Header& header);
-  /// Sets whether the reader has to wake the writer when it has taken something.
+  /// Sets whether the reader has to wake the writer after it has taken a message.
   void wait_for_room(bool waits) {
     memory_.counts.writer_waits.store(waits ? 1 : 0, std::memory_order_seq_cst);
   }
@@ -80,14 +84,14 @@ class RingWriter {
  private:
   RingMemory memory_;
   std::uint64_t nonce_;
-  /// Bytes written, and the last known counts of bytes taken.
+  /// Bytes written so far, and the last known counts of bytes taken by the reader.
   std::uint64_t lines_ = 0, lines_taken_ = 0;
   std::uint64_t payloads_ = 0, payloads_taken_ = 0;
 };
 
 class RingReader {
  public:
-  /// REQUIRES: the writer has been made.
+  /// REQUIRES: the RingWriter was constructed before.
   explicit RingReader(const RingMemory& memory);
 
   struct Message {
@@ -95,13 +99,12 @@ class RingReader {
     const std::byte* payload = nullptr;
   };
   [[nodiscard]] bool empty() const;
-  /// Returns the next message, which stays until it is released; nothing if there is none, or it is
-  /// invalid: see broken().
+  /// Returns the next message, which stays valid until release(). Returns nothing if there is no
+  /// message, or if it is invalid; then broken() is true.
   std::optional<Message> front();
-  /// Frees the space of that message.
+  /// Frees the space of the message that front() returned.
   void release();
-  /// True if the writer waits for space. To be called after the changes that it is to see, and a
-  /// fence.
+  /// Returns true if the writer waits for space. To be called after release() and a fence.
   [[nodiscard]] bool writer_waits() const {
     return memory_.counts.writer_waits.load(std::memory_order_relaxed) != 0;
   }

@@ -8,7 +8,7 @@
 
 namespace tutti::real {
 
-/// A range of this process's address space, unmapped at the end of its lifetime.
+/// A mapped range of this process's address space, unmapped by the destructor.
 class Mapping {
  public:
   Mapping() = default;
@@ -24,28 +24,28 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// When the pages of a mapping are first touched, which is slower than later accesses.
+/// When the pages of a mapping are first accessed, which is slower than later accesses.
 enum class Touch : std::uint8_t { kLater, kNow };
 
 /// Memory that processes of one machine share. It has no name in any file system, so it is freed
-/// when the last process that has it open ends, for whatever reason. Its length is sealed.
+/// when the last process that has it open ends, for any reason. Its length is sealed.
 class SharedMemory {
  public:
-  /// The memory is zeroed. ERRORS: the system has none left.
+  /// Creates zeroed memory. ERRORS: the system has no memory left.
   static core::Expected<SharedMemory> create(std::size_t bytes);
-  /// Opens the memory of another process of the same user; `number` is the result of number()
-  /// there.
-  /// ERRORS: the process or its memory cannot be accessed; the memory has another length, or is not
-  /// sealed.
+  /// Opens the memory of another process of the same user. `number` is the result of number() in
+  /// that process. ERRORS: the process or its memory cannot be accessed; the memory has another
+  /// length or is not sealed.
   static core::Expected<SharedMemory> open(std::int64_t process, int number, std::size_t bytes);
   SharedMemory(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
   [[nodiscard]] int number() const { return file_; }
-  /// ERRORS: no address space left. REQUIRES here and below: offset and bytes are multiples of the
-  /// page size.
+  /// Maps a range of the memory. ERRORS: no address space is left. REQUIRES here and below:
+  /// `offset` and `bytes` are multiples of the page size.
   core::Expected<Mapping> map(std::size_t offset, std::size_t bytes) const;
-  /// Maps the same bytes twice in a row: a ring in which every range is contiguous.
+  /// Maps the same bytes twice in succession. In a ring that is mapped so, every range is
+  /// contiguous.
   core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes,
                                     Touch touch = Touch::kLater) const;
 

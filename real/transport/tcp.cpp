@@ -201,8 +201,8 @@ struct TcpTransport::State {
     }
     for (std::size_t taken = 0; taken < kMaxPerTurn && !failure;) {
       Stream& stream = peer.reading();
-      std::size_t asked = 0;
-      const ssize_t got = receive(stream, asked);
+      std::size_t requested = 0;
+      const ssize_t got = receive(stream, requested);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (got <= 0) {
@@ -219,7 +219,7 @@ struct TcpTransport::State {
       stream.done += straight;
       stream.end += bytes - straight;
       parse(peer);
-      if (peer.early || (bytes < asked && &stream == &peer.reading()))
+      if (peer.early || (bytes < requested && &stream == &peer.reading()))
         break;  // there is probably nothing more
     }
     return moved;
@@ -227,14 +227,14 @@ struct TcpTransport::State {
 
   /// Reads the rest of a payload directly into its destination, and only the next header into the
   /// buffer. If no payload is being read, data goes to the buffer, including short messages.
-  static ssize_t receive(Stream& stream, std::size_t& asked) {
+  static ssize_t receive(Stream& stream, std::size_t& requested) {
     if (stream.begin == stream.end) stream.begin = stream.end = 0;
     const std::size_t missing =
         stream.in_payload ? static_cast<std::size_t>(stream.header.piece.length) - stream.done : 0;
     stream.straight = missing;
     const std::size_t room =
         std::min(stream.buffer.size() - stream.end, missing > 0 ? kHeaderBytes : kAhead);
-    asked = missing + room;
+    requested = missing + room;
     const int file = stream.socket.native_handle();
     if (missing == 0) return ::recv(file, stream.buffer.data() + stream.end, room, MSG_DONTWAIT);
     iovec parts[2] = {{stream.target + stream.done, missing},

@@ -9,7 +9,7 @@
 
 namespace tutti::real {
 
-/// Identifies one collective of a run, the same on every process.
+/// Identifies one collective of a run. The tag is the same in every process.
 struct CollectiveTag {
   std::uint32_t step = 0;  ///< the training step
   std::uint32_t pack = 0;
@@ -26,94 +26,95 @@ struct Channel {
   auto operator<=>(const Channel&) const = default;
 };
 
-/// A part of a message: `length` of its `total` bytes, from `offset` on. A message without bytes is
-/// one empty piece.
+/// A part of a message: `length` of the message's `total` bytes, beginning at `offset`. A message
+/// without bytes is one empty piece.
 struct Piece {
   Channel channel;
   std::int64_t total = 0;
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  /// The index of the sender's step, modulo kMessageNumbers: rises from message to message of a
-  /// channel, so that replayed messages are detected.
+  /// The index of the sender's schedule step, modulo kMessageNumbers. It increases from message to
+  /// message of a channel, so that replayed messages are detected.
   std::uint32_t message = 0;
   static constexpr std::uint32_t kMessageNumbers = 1u << 24;
 };
 
 class Devices;
 
-/// Identifies a send; passed to Receiver::sent() when the sender may reuse its memory.
+/// Identifies a send. Passed to Receiver::sent() when the sender may reuse its memory.
 using Ticket = std::uint64_t;
 
-/// The receiver of messages, as the transport calls it.
+/// Interface for the receiver of messages, which the transport calls.
 class Receiver {
  public:
   virtual ~Receiver() = default;
   /// Returns the memory into which the transport shall write the bytes of `piece`, which have
-  /// arrived or are about to. Null if the schedule does not send this piece: the peer then violates
-  /// the protocol.
-  virtual std::byte* place(const Piece& piece) = 0;
-  /// The bytes have been written. Follows each place() that did not return null, before the next.
-  virtual void arrived(const Piece& piece) = 0;
-  /// Replaces place() and arrived(): all bytes of `piece` are at `bytes`, until this returns.
-  /// Returns false if place() would return null.
-  virtual bool take(const Piece& piece, const std::byte* bytes);
-  /// The receiver of `channel` has freed one slot. Returns false if none was in use: the peer then
+  /// arrived or are arriving. Null if the schedule does not send this piece, so that the peer
   /// violates the protocol.
+  virtual std::byte* place(const Piece& piece) = 0;
+  /// The bytes have been written. Called after each place() that did not return null, before the
+  /// next place().
+  virtual void arrived(const Piece& piece) = 0;
+  /// Called instead of place() and arrived(): all bytes of `piece` are at `bytes`, but only until
+  /// this function returns. Returns false if place() would return null.
+  virtual bool take(const Piece& piece, const std::byte* bytes);
+  /// The receiver of `channel` has freed one slot. Returns false if no slot was in use, so that the
+  /// peer violates the protocol.
   virtual bool slot_freed(const Channel& channel) = 0;
   /// The payload of `ticket` has left the sender's memory.
   virtual void sent(Ticket ticket) = 0;
-  /// True if the collective is open here, so that its messages may come.
+  /// Returns true if the collective is open in this process, so that messages for it are valid.
   [[nodiscard]] virtual bool is_open(CollectiveTag) const { return true; }
-  /// True if the collective has yet to be opened here. Messages of a peer that is ahead then stay
-  /// in the transport until it is, together with all that this peer sends after them, which belong
-  /// to the same or later collectives. So a peer gets ahead by no more than the transport can
-  /// buffer.
+  /// Returns true if the collective will be opened later in this process. Messages for it, from a
+  /// peer that is ahead, then stay in the transport until it is open. So do all later messages of
+  /// that peer, which belong to the same or later collectives. So a peer can be ahead only by as
+  /// much as the transport can buffer.
   [[nodiscard]] virtual bool comes_early(CollectiveTag) const { return false; }
 };
 
-/// Moves pieces between ranks. The pieces of a message and the messages of a channel arrive
-/// completely and in order; different channels may overtake each other. Calls the receiver from
-/// inside poll() only.
+/// Interface that moves pieces between ranks. The pieces of a message and the messages of a channel
+/// arrive completely and in order. Messages of different channels may overtake each other. The
+/// receiver is called only from inside poll().
 class Transport {
  public:
   using Clock = std::chrono::steady_clock;
 
   virtual ~Transport() = default;
   /// Sets the receiver of messages, and the devices that copy messages between ranks of this
-  /// process.
-  /// REQUIRES: called first; both outlive the transport.
+  /// process. To be called first. REQUIRES: both outlive the transport.
   virtual void connect(Receiver& receiver, Devices& devices) = 0;
-  /// Returns true if the payload has left the sender's memory already; sent() is not called then.
-  /// REQUIRES: otherwise `payload` stays as it is until Receiver::sent(ticket).
+  /// Sends a piece. Returns true if the payload has left the sender's memory already;
+  /// Receiver::sent() is then not called. REQUIRES: otherwise, `payload` does not change until
+  /// Receiver::sent(ticket).
   virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
-  /// Returns memory to which the sender may write the payload of `piece` directly, which saves a
-  /// copy; publish() then sends it. Null if there is no such memory, or none at present: call
-  /// send() then.
+  /// Returns memory into which the sender may write the payload of a piece directly, which saves a
+  /// copy; publish() then sends the piece. Null if there is no such memory, or none is free now;
+  /// the caller then uses send().
   virtual std::byte* reserve(const Piece&) { return nullptr; }
-  /// REQUIRES: the last call was reserve() of the same piece, and returned memory.
+  /// Sends the piece whose payload was written to the memory from reserve(). REQUIRES: the last
+  /// call was reserve() of the same piece, and did not return null.
   virtual void publish(const Piece&) {}
-  /// Tells the sender of `channel` that a message was taken out.
+  /// Notifies the sender of `channel` that a slot is free again.
   virtual void free_slot(const Channel& channel) = 0;
-  /// Moves what can be moved now and calls the receivers. If there was nothing, waits for something
-  /// until `until`, but not longer than some 10 ms.
-  /// ERRORS: a peer is gone, or does not keep to the protocol.
+  /// Moves all data that can be moved now, and calls the receiver. If there is none, waits for data
+  /// until `until`, but for at most some 10 ms. ERRORS: a peer is gone, or violates the protocol.
   virtual core::Expected<void> poll(Clock::time_point until) = 0;
-  /// True if all messages have left this process.
+  /// Returns true if all messages have left this process.
   [[nodiscard]] virtual bool flushed() const = 0;
   /// Returns the number of bytes that connections to other processes have carried so far, in both
-  /// directions. It also grows while a long piece is on its way over a slow link.
+  /// directions. It also grows while a long piece is being transferred over a slow link.
   [[nodiscard]] virtual std::int64_t carried() const { return 0; }
-  /// True if the rank is in this process: its messages do not leave the memory of the process and
-  /// its devices.
+  /// Returns true if the rank is in this process. Messages to it do not leave the memory of the
+  /// process and its devices.
   [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;
-  /// The best size of pieces in bytes: large enough that headers cost nothing, small enough that a
-  /// received piece is still in the cache when it is reduced, and that the next rank begins early.
-  /// At most kMaxPieceBytes (wire.h); a multiple of every element's size.
+  /// Returns the best size of pieces in bytes: large enough to make the cost of headers negligible,
+  /// and small enough that a received piece is still in the cache when it is reduced, and that the
+  /// next rank begins early. At most kMaxPieceBytes (wire.h), and a multiple of every element size.
   [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
-  /// Returns the time of the event that the receiver is being called for; outside of poll(), now.
+  /// Returns the time of the event for which the receiver is called; outside of poll(), the current
+  /// time.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
-  /// Returns when the message whose first piece is being delivered began to move; now() if that is
-  /// unknown.
+  /// Returns when the message whose first piece is being delivered began to move; now() if unknown.
   [[nodiscard]] virtual Clock::time_point began() const { return now(); }
 };
 

@@ -10,32 +10,31 @@
 
 namespace tutti::real {
 
-/// The header of everything that is sent between two workers. Little-endian, fixed offsets:
+/// The header of every message between two workers. Little-endian, with fixed offsets:
 ///
-///     offset  0  u8   kind: 1 a piece of a message, 2 a slot that is free again
+///     offset  0  u8   kind: 1 for a piece of a message, 2 for a slot that is free again
 ///             1  u24  number of the message
 ///             4  u32  training step       8  u32  pack
 ///            12  i32  from rank          16  i32  from lane
 ///            20  i32  to rank            24  i32  to lane
-///            28  u32  length of the piece, whose bytes follow
-///            32  i64  length of its message
-///            40  i64  offset of the piece in it
+///            28  u32  length of the piece, whose bytes follow the header
+///            32  i64  length of the piece's message
+///            40  i64  offset of the piece in the message
 ///
-/// Lengths are checked against the schedule (Receiver::place) before anything is allocated for
-/// them.
+/// Lengths are checked against the schedule (Receiver::place) before memory is allocated for them.
 struct Header {
   enum class Kind : std::uint32_t { kPiece = 1, kSlot = 2 };
   Kind kind = Kind::kPiece;
   Piece piece;  ///< for kSlot, only the channel is set
 };
 inline constexpr std::size_t kHeaderBytes = 48;
-/// The maximum length of a piece.
+/// The maximum length of a piece in bytes.
 inline constexpr std::int64_t kMaxPieceBytes = 1 << 20;
 
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
 HeaderBytes encode(const Header& header);
-/// Returns nothing if the header is invalid: an unknown kind, negative numbers, a piece too long or
-/// outside its message.
+/// Returns nothing if the header is invalid: if its kind is unknown, a number is negative, or the
+/// piece is too long or exceeds its message.
 std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes);
 
 }  // namespace tutti::real

@@ -9,11 +9,11 @@
 
 namespace tutti::real {
 
-/// Returns the message with its length (u32, little-endian) in front.
+/// Returns the message preceded by its length in bytes (u32, little-endian).
 std::string framed(std::string_view message);
 
-/// Splits a stream of such messages. Buffers only bytes that have arrived: a large length alone
-/// allocates nothing.
+/// Splits a stream of framed() messages. Only bytes that have arrived are buffered, so a large
+/// length alone allocates no memory.
 class FrameReader {
  public:
   /// Messages are at most `longest` bytes.
@@ -21,17 +21,16 @@ class FrameReader {
 
   void allow(std::size_t longest) { longest_ = longest; }
   void take(std::string_view bytes) { buffer_.append(bytes); }
-  /// Returns the next complete message, valid until the next call of any function; nothing if it is
-  /// incomplete.
-  /// ERRORS: the message is longer than allowed; the stream cannot be continued.
+  /// Returns the next message, which is valid until the next call of any function; nothing if it is
+  /// incomplete. ERRORS: the message is longer than allowed; the stream then cannot be continued.
   core::Expected<std::optional<std::string_view>> next();
-  /// True if a part of a message has arrived.
+  /// Returns true if a part of a message has arrived.
   [[nodiscard]] bool in_the_middle() const { return buffer_.size() > done_; }
 
  private:
   std::size_t longest_;
   std::string buffer_;
-  std::size_t done_ = 0;  ///< number of bytes at the front of the buffer that were returned
+  std::size_t done_ = 0;  ///< number of bytes at the front of `buffer_` that next() has returned
 };
 
 }  // namespace tutti::real

@@ -12,18 +12,19 @@
 
 namespace tutti::real {
 
-/// Workers record the steps of their lanes; the schedule knows the sender of each received message.
-/// This class joins the two, for the tracks of one training step at a time.
+/// Adds the sender of each received message to the spans that workers record for their lanes. The
+/// senders follow from the schedule. Handles the tracks of one training step at a time.
 class LanePeers {
  public:
-  /// REQUIRES: the scenario outlives it.
+  /// REQUIRES: the scenario outlives this object.
   explicit LanePeers(const core::Scenario& scenario);
 
   void begin_step() { tracks_.clear(); }
-  /// Registers the track that holds the spans of `pack` on that lane of the device in this step.
+  /// Registers the track with the spans of `pack` on this lane of the device in the current step.
   void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack,
            core::TrackId track);
-  /// Sets the sender of a lane's span, if it received a message and the sender is on a track.
+  /// Sets the sender in a span of the lane, if the span's step received a message and the sender's
+  /// lane has a track.
   void join(std::int32_t worker, const std::string& device, core::Lane lane, core::Span& span);
 
  private:

@@ -17,48 +17,46 @@ class Ping;
 
 namespace tutti::real {
 
-/// A worker's connection to its coordinator: its orders, whether the run goes on, and reports of
-/// its activity. Every function that receives also answers pings.
+/// A worker's connection to its coordinator. It receives orders, checks whether the run continues,
+/// and reports the worker's activity. Every function that receives messages also answers pings.
 class CoordinatorLine {
  public:
   using Clock = ControlChannel::Clock;
 
-  /// REQUIRES: `join` outlives the line.
+  /// REQUIRES: `join` outlives this object.
   CoordinatorLine(Socket socket, const WorkerJoin& join);
 
-  /// Starts to report to the coordinator, every `interval`, that this process is alive and what it
-  /// does.
+  /// Starts to send heartbeats to the coordinator, every `interval`, with the current activity.
   void begin_heartbeat(std::chrono::milliseconds interval);
-  /// Sets the reported activity. REQUIRES: the heartbeat has begun.
+  /// Sets the activity that heartbeats report. REQUIRES: begin_heartbeat() was called.
   void now_doing(std::string what);
-  /// Reports that nothing has moved here since `since` and nothing is due; nothing: something
-  /// moves. `where` describes what the run waits for; called once for each standstill. REQUIRES: as
-  /// above.
+  /// Sets the time since when this process has moved no data and has no pending timers; nothing if
+  /// it makes progress. `where` returns a text on what the run waits for, and is called once per
+  /// standstill. REQUIRES: begin_heartbeat() was called.
   void standing_still(std::optional<Clock::time_point> since,
                       const std::function<std::string()>& where);
 
-  /// ERRORS: the coordinator is gone.
+  /// Sends a message. ERRORS: the coordinator is gone.
   core::Expected<void> send(const proto::Control& message);
-  /// Returns the next message that is an order; `meanwhile` is called when there is nothing to
-  /// read.
-  /// ERRORS: the coordinator is gone, sends nothing for `silence`, or reports that the run has
-  /// failed; interrupted.
+  /// Returns the next message that is an order. `meanwhile` is called when there is nothing to
+  /// read. ERRORS: the coordinator is gone, sends nothing for `silence`, or reports that the run
+  /// has failed; the user interrupted this process.
   core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence,
                                                        const std::function<void()>& meanwhile);
-  /// Checks, without waiting, that the run goes on. ERRORS: as next(); the run has been stopped.
+  /// Checks, without waiting, that the run continues. ERRORS: as next(); the run was stopped.
   core::Expected<void> look();
-  /// Does the same as look(), at most every 10 ms. After it returns false, stopped_or() has the
-  /// reason.
+  /// Calls look(), but at most every 10 ms. Returns false if the run does not continue;
+  /// stopped_or() then returns the reason.
   bool still_wanted();
-  /// Returns the reason for which the coordinator stopped this worker; `error` if it did not.
+  /// Returns the reason why the coordinator stopped this worker; `error` if it did not.
   [[nodiscard]] core::Error stopped_or(const core::Error& error) const {
     return stop_reason_.value_or(error);
   }
 
-  /// Ends the session with the coordinator: reports a failure that it does not know yet, and waits
-  /// for its decision on the cause, which is based on the reports of all workers. Connections to
-  /// peers stay open until then. Otherwise peers would report the closed connection as the failure,
-  /// instead of its cause.
+  /// Ends the session with the coordinator. Reports a failure that the coordinator does not know
+  /// yet, and waits for the coordinator's decision on the cause, which is based on the reports of
+  /// all workers. To be called before connections to peers are closed. Otherwise peers would report
+  /// a closed connection instead of the cause.
   WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }
@@ -77,13 +75,14 @@ class CoordinatorLine {
   std::optional<Heartbeat> heartbeat_;
   std::optional<core::Error> stop_reason_;
   Clock::time_point looked_;
-  /// Since when the worker has been waiting, as reported to the heartbeat.
+  /// The value of `since` in the last call of standing_still().
   std::optional<Clock::time_point> still_since_;
-  bool said_so_ = false;  ///< true: the coordinator has reported how the run ended
+  /// True: the coordinator has reported how the run ended.
+  bool said_so_ = false;
   bool gone_ = false;
 };
 
-/// Returns the error that the coordinator sent something else than `what`.
+/// Returns an error which says that the coordinator sent another message than `what`.
 core::Error not_due(const std::string& what);
 
 }  // namespace tutti::real

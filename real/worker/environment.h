@@ -9,12 +9,12 @@
 
 namespace tutti::real {
 
-/// The environment of a worker's run: the machine as it is, or the scenario's links and devices
-/// emulated on it.
+/// The environment of a worker's run: either the machine as it is, or the scenario's links and
+/// devices emulated on the machine.
 class Environment {
  public:
-  /// `time_scale`: the slowdown of the emulation; 0: nothing is emulated, and `devices` are used as
-  /// they are.
+  /// `time_scale`: the slowdown of the emulation; 0: nothing is emulated, and `devices` are used
+  /// directly.
   /// REQUIRES: scenario and transport outlive this object.
   Environment(const core::Scenario& scenario, double time_scale, Transport& transport,
               std::unique_ptr<Devices> devices);

@@ -11,19 +11,19 @@
 
 namespace tutti::real {
 
-/// Repeatedly tells the coordinator that this process is alive and what it does, from a separate
-/// thread: a process that fills or compares large buffers for long still counts as alive, one that
-/// is stopped, or whose machine is gone, does not.
+/// Repeatedly reports to the coordinator, from a separate thread, that this process is alive, and
+/// its activity. So a process that fills or compares large buffers for a long time still counts as
+/// alive; a process that is stopped, or whose machine is gone, does not.
 class Heartbeat {
  public:
-  /// REQUIRES: `channel` outlives it.
+  /// REQUIRES: `channel` outlives this object.
   Heartbeat(ControlChannel& channel, std::chrono::milliseconds interval);
   ~Heartbeat();
 
   void now_doing(std::string what);
   [[nodiscard]] std::string doing() const;
-  /// Reports that nothing has moved since `since` and nothing is due, and what the run waits for;
-  /// nothing: something moves.
+  /// Sets the time since when this process has moved no data and has no pending timers, and a text
+  /// on what the run waits for. No time: the process makes progress.
   void standing_still(std::optional<std::chrono::steady_clock::time_point> since,
                       std::string where);
 

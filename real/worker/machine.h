@@ -4,9 +4,9 @@
 
 namespace tutti::real {
 
-/// Identifies the monotonic clock that this process reads: processes with the same text read the
-/// same one (the kernel's boot, and the time namespace within it). Empty if the system does not
-/// tell; then the clock counts as shared with no other process.
+/// Returns a text that identifies the monotonic clock of this process: the boot of the kernel and
+/// the time namespace. Processes with equal texts have the same clock. Empty if the system does not
+/// provide it; then the clock counts as different from that of any other process.
 std::string clock_identity();
 std::string host_name();
 

@@ -16,22 +16,23 @@
 
 namespace tutti::real {
 
-/// One worker's part of a benchmark: the scenario's first pack is executed repeatedly without
-/// messages to the coordinator in between. The first iteration and one after the timed ones use
-/// fresh inputs and are checked element by element; those between use the results of the one before
-/// as inputs (as in nccl-tests and the OSU benchmarks).
+/// One worker's part of a benchmark, which executes the scenario's first pack repeatedly, without
+/// messages to the coordinator in between. The first iteration, and one after the timed iterations,
+/// have fresh inputs and are checked element by element. Each iteration in between uses the results
+/// of the previous one as inputs (as in nccl-tests and the OSU benchmarks).
 ///
-/// A synchronising collective ends nowhere before it has begun everywhere, so a peer is at most one
-/// iteration ahead: the next iteration is opened for its messages before any are taken from the
-/// transport for the current one. This also makes each iteration a barrier: there is always an
-/// untimed one between the first check, which takes some peers longer than others, and the timed
-/// iterations. In other collectives a rank may be ahead by as much as the transport buffers (the
-/// root of a broadcast; nccl-tests does not hold it back either). Then small all-reduces before and
-/// after the timed iterations are the barriers.
+/// A synchronising collective completes on no rank before it has begun on all ranks. So a peer is
+/// at most one iteration ahead; for its messages, the next iteration is opened before messages of
+/// the current one are taken from the transport. Each iteration is also a barrier. An untimed
+/// iteration always separates the timed ones from the first check, which takes longer on some peers
+/// than on others.
+/// In other collectives, a rank such as the root of a broadcast may be ahead by as much as the
+/// transport buffers, as in nccl-tests. Small all-reduces before and after the timed iterations
+/// then serve as barriers.
 class PerfLoop : private InterpreterListener {
  public:
-  /// Collectives are executed by the interpreter unless `maker` makes something else.
-  /// REQUIRES: scenario, transport and devices outlive the loop.
+  /// `maker` creates the object that executes collectives; if it is empty, the interpreter does.
+  /// REQUIRES: scenario, transport and devices outlive this object.
   PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
            Devices& devices, const WorkerOptions& options, const LoopOptions& loop,
            const CollectivesMaker& maker = {});
@@ -39,9 +40,9 @@ class PerfLoop : private InterpreterListener {
   Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Returns the start and end of all timed iterations together, as the only pack of a step, and as
-  /// a span of each rank. `idle` is called now and then, and returns false to give up.
-  /// ERRORS: as WorkerRun::run; a wrong element.
+  /// Runs the benchmark. Returns a step whose only pack has the start and the end of all timed
+  /// iterations together, with a corresponding span of each rank. `idle` is called regularly, and
+  /// returns false to give up. ERRORS: as WorkerRun::run(); a wrong element.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
   core::Expected<void> flush();
   core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }
@@ -68,11 +69,12 @@ class PerfLoop : private InterpreterListener {
   WorkerOptions options_;
   LoopOptions loop_;
   std::unique_ptr<Collectives> collectives_;
-  std::vector<core::Rank> ranks_;  ///< ranks of this worker: replicas, then the host if it helps
+  /// The ranks of this worker: replicas, then its host if that is a helper.
+  std::vector<core::Rank> ranks_;
   std::size_t replicas_ = 0;
   std::vector<Devices::Memory> data_;  ///< by replica
   std::vector<std::byte*> places_;     ///< by index in ranks_; null for the host
-  /// Separate barrier; null: the collective itself is a barrier.
+  /// The collective that serves as barrier; null if the benchmarked collective itself is a barrier.
   std::unique_ptr<core::Collective> barrier_;
   std::vector<Devices::Memory> barrier_data_;
   std::uint32_t iteration_ = 0;  ///< number of the next iteration

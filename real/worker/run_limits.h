@@ -4,11 +4,12 @@
 
 namespace tutti::real {
 
-// Limits of a real run's parameters. Options report values outside them as errors, and messages
-// with such values are rejected.
+// Limits of the parameters of a real run. A command-line option with a value outside the limits is
+// an error, and a message with such a value is rejected.
 
 inline constexpr double kMaxTimeoutSeconds = 86'400;
-/// The latest time in nanoseconds that any clock may show. Sums of such times stay in range.
+/// The latest time in nanoseconds that any clock may show. Sums of a few such times do not
+/// overflow.
 inline constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
 inline constexpr double kMinTimeScale = 0.001;
 inline constexpr double kMaxTimeScale = 1e6;

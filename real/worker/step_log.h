@@ -13,39 +13,39 @@
 
 namespace tutti::real {
 
-/// The times of one replica in a step.
+/// The times of one replica in a training step.
 struct ReplicaStep {
   std::string device;
   Transport::Clock::time_point start, end;
   Transport::Clock::duration forward{}, backward{}, other{};
   Transport::Clock::duration communication{};  ///< time with at least one pack in flight
-  Transport::Clock::duration exposed{};        ///< part of `communication` without computation
+  Transport::Clock::duration exposed{};        ///< the part of `communication` without computation
 };
 
-/// One pack of a step, over the replicas of a worker.
+/// The times of one pack of a step, over all replicas of a worker.
 struct PackStep {
   int pack = 0;
   Transport::Clock::time_point ready, first_start, last_start, end;
 };
 
-/// Converts a point of the monotonic clock to the unit of a worker's spans: nanoseconds in place of
-/// picoseconds.
+/// Converts a time of the monotonic clock to the time of a worker's spans, which counts nanoseconds
+/// although its type is picoseconds.
 core::Time stamp(Transport::Clock::time_point t);
 
-/// Spans of one track; times are nanoseconds of the monotonic clock in place of picoseconds.
+/// The spans of one track. Times are those of stamp().
 struct RecordedSpans {
   core::Track track;
   std::vector<core::Span> spans;
 };
 
-/// The record of one worker's step.
+/// One worker's record of a training step.
 struct WorkerStep {
   std::int32_t step = 0;
   std::vector<ReplicaStep> replicas;
   std::vector<PackStep> packs;
   std::vector<RecordedSpans> recorded;
   bool spans_left_out = false;
-  std::chrono::nanoseconds core_wait{};  ///< time of waiting for a core (core_wait.h)
+  std::chrono::nanoseconds core_wait{};  ///< time that the thread waited for a core (core_wait.h)
 };
 
 struct LogOptions {
@@ -59,31 +59,32 @@ class StepLog {
  public:
   using Clock = Transport::Clock;
 
-  /// REQUIRES: the scenario outlives the log.
+  /// REQUIRES: the scenario outlives this object.
   StepLog(const core::Scenario& scenario, std::int32_t worker, const LogOptions& options)
       : scenario_(scenario), worker_(worker), options_(options) {}
 
-  /// Starts steps first … first + count - 1; earlier steps are forgotten.
+  /// Begins steps first … first + count - 1, and forgets earlier steps.
   void begin(std::int32_t first, std::int32_t count, std::size_t replicas);
   [[nodiscard]] ReplicaStep& replica(std::int32_t step, std::size_t replica) {
     return at(step).replicas[replica];
   }
-  /// Returns the record of the step so far, and removes it from the log.
+  /// Returns the record of the step so far, and removes the record from the log.
   [[nodiscard]] WorkerStep take(std::int32_t step);
 
   void computed(std::int32_t step, core::Rank rank, const core::ComputeTask& task,
                 Clock::time_point start, Clock::time_point end);
   void ready(std::int32_t step, int pack, Clock::time_point now);
   void launched(CollectiveTag collective, core::Rank rank, Clock::time_point now);
-  /// The rank has completed its part of a pack; `replica`: the rank is a replica.
+  /// Records that the rank has completed its part of a pack. `replica`: whether the rank is a
+  /// replica.
   void done(CollectiveTag collective, core::Rank rank, bool replica, Clock::time_point now);
   void lane_step(const StepDone& done);
-  /// The step has ended here; while packs were in flight, the worker's thread waited this long for
-  /// a core.
+  /// Records for how long the worker's thread waited for a core in the step while packs were in
+  /// flight.
   void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) {
     at(step).core_wait = wait;
   }
-  /// May be called after its step has been taken; it is then recorded in the next.
+  /// Records an NCCL channel. If its step was taken already, it is recorded in the next step.
   void channel(const ChannelDone& done);
 
  private:
@@ -93,7 +94,7 @@ class StepLog {
     std::int32_t slot = 0;
   };
 
-  /// The spans of a row, which follow each other.
+  /// The end of a row of spans, which do not overlap.
   struct Tail {
     std::vector<core::Span>* spans = nullptr;
     core::Time* end = nullptr;  ///< end of the row's last span
@@ -108,9 +109,9 @@ class StepLog {
   std::int32_t worker_;
   LogOptions options_;
   std::int32_t first_ = 0;
-  std::int32_t taken_ = 0;  ///< first step that was not taken yet
+  std::int32_t taken_ = 0;  ///< the first step that was not taken yet
   std::vector<WorkerStep> steps_;
-  std::vector<std::map<Row, RecordedSpans>> rows_;  ///< by step: the spans of its rows
+  std::vector<std::map<Row, RecordedSpans>> rows_;  ///< by step: its spans, by row
   std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;
   std::map<core::Rank, std::vector<bool>> slots_in_use_;
   std::map<Row, core::Time> ends_;  ///< by row: the end of its last span

@@ -10,8 +10,8 @@ class StepResult;
 
 namespace tutti::real {
 
-/// Writes the record of a worker's step to a message. `shown` converts a time of its monotonic
-/// clock to the time that its clock shows, both in nanoseconds.
+/// Writes a worker's record of a step to a message. `shown` converts a time of the worker's
+/// monotonic clock to the time that the worker reports, both in nanoseconds.
 void write_step(const WorkerStep& result, const std::function<std::int64_t(std::int64_t)>& shown,
                 proto::StepResult& message);
 

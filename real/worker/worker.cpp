@@ -211,19 +211,19 @@ class Worker {
     // an emulation reports do no harm.
     const bool at_once = environment_->emulates() || !records_steps_;
     Clock::time_point told_at = Clock::now();
-    const auto tell_now_and_then = [&] {
+    const auto report_now_and_then = [&] {
       if (!at_once && Clock::now() - told_at < kMaxUntold) return true;
       told_at = Clock::now();
-      return tell_of_steps();
+      return report_steps();
     };
     auto ran = run_->run(begin_, [&] {
       // A worker may wait for another worker's slow links, so only all workers together can detect
       // a loss.
       line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
-      return tell_now_and_then() && line_.still_wanted();
+      return report_now_and_then() && line_.still_wanted();
     });
     line_.standing_still(std::nullopt, {});
-    const bool told = tell_of_steps();
+    const bool told = report_steps();
     if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
     if (!told)
       return tl::make_unexpected(
@@ -236,7 +236,7 @@ class Worker {
   }
 
   /// Reports the steps that have ended on this worker. Returns false if the coordinator is gone.
-  bool tell_of_steps() {
+  bool report_steps() {
     for (const WorkerStep& step : run_->take_steps()) {
       Control message;
       write_step(
@@ -251,7 +251,7 @@ class Worker {
   }
 
   /// Reports the reads of the previous batch.
-  void tell_of_reads(proto::Ready& ready) {
+  void report_reads(proto::Ready& ready) {
     for (const ReadSeen& seen : std::exchange(reads_, {})) {
       proto::ReadSeen& read = *ready.add_read();
       read.set_step(seen.step);
@@ -276,7 +276,7 @@ class Worker {
     for (const std::string& note : notes_()) {
       if (noted_.insert(note).second) ready.mutable_ready()->add_note(note);
     }
-    if (run_) tell_of_reads(*ready.mutable_ready());
+    if (run_) report_reads(*ready.mutable_ready());
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for other workers");
     // Serve peers that have begun already; the coordinator notices lost ones.

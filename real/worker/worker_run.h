@@ -27,35 +27,36 @@ namespace tutti::real {
 struct WorkerOptions {
   bool verify = true;
   LogOptions log;
-  /// The time without progress after which a run has failed.
+  /// The run fails after this time without progress.
   std::chrono::duration<double> timeout{60};
   /// The slowdown of replayed computation.
   TimeScale scale;
-  /// Launches take the time that the scenario gives them.
+  /// True: launches take the time that the scenario specifies.
   bool replay_launch = false;
-  /// Computation keeps a core busy, with a thread for each replica, instead of only waiting.
+  /// True: replayed computation keeps a core busy, with a thread for each replica, instead of only
+  /// waiting.
   bool busy = false;
 };
 
-/// Creates what executes a worker's collectives; with `watch_steps` it reports single steps, if it
-/// has any.
+/// A function that creates the object that executes a worker's collectives. With `watch_steps`,
+/// that object reports single schedule steps, if it has any.
 using CollectivesMaker =
     std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
-/// One worker's part of a run: its replicas with their drivers, and its host if it helps.
+/// One worker's part of a run: its replicas with their runners, and its host if that is a helper.
 /// Computation is replayed on devices that support it, else by threads that keep cores busy, or as
-/// time that passes (the compute stream is busy, the core is not). So communication overlaps it as
-/// in training.
+/// time that passes (the compute stream is busy, the core is not). So communication overlaps
+/// computation as in training.
 ///
-/// Steps run in batches. Within a batch, a replica begins its next step when its own last one is
-/// over, as in training and in the simulator, even if other replicas are behind. Between batches
-/// results are checked and buffers filled anew.
+/// Training steps run in batches. Within a batch, a replica begins its next step when its own
+/// previous step has ended, as in training and in the simulator, even if other replicas are behind.
+/// Between batches, results are checked and buffers get new inputs.
 class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;
 
-  /// Collectives are executed by the interpreter unless `maker` makes something else.
-  /// REQUIRES: all arguments outlive the run.
+  /// `maker` creates the object that executes collectives; if it is empty, the interpreter does.
+  /// REQUIRES: all arguments outlive this object.
   WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
             Devices& devices, Timers& timers, const WorkerOptions& options,
             const CollectivesMaker& maker = {});
@@ -63,31 +64,32 @@ class WorkerRun : private InterpreterListener, private WorkListener {
 
   [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// Returns notes() after the last step, including those that are known only then.
+  /// Returns notes(), and the notes that are known only after the last step.
   [[nodiscard]] std::vector<std::string> final_notes() const;
 
-  /// Fills the buffers with the inputs of steps first … first + count - 1 and prepares for their
-  /// messages.
+  /// Fills the buffers with the inputs of steps first … first + count - 1, and opens their
+  /// collectives.
   void prepare(std::int32_t first, std::int32_t count);
-  /// Runs the prepared steps, which begin at `begin`, to their end on all replicas here. `idle` is
-  /// called now and then, and returns false to give up.
-  /// ERRORS: a peer is gone or violates the protocol; no progress within the timeout; given up.
+  /// Runs the prepared steps from time `begin` to their end on all replicas of this worker. `idle`
+  /// is called regularly, and returns false to give up. ERRORS: a peer is gone or violates the
+  /// protocol; there is no progress within the timeout; `idle` returned false.
   core::Expected<void> run(Clock::time_point begin, const std::function<bool()>& idle);
-  /// During run(): since when nothing has moved and nothing is due (nothing if something moves),
-  /// and a description of what is waited for.
+  /// For calls during run(). still_since() returns the time since when no data has moved and no
+  /// timer is pending; nothing if there is progress. where_it_stands() returns a text on what the
+  /// run waits for.
   [[nodiscard]] std::optional<Clock::time_point> still_since() const { return still_since_; }
   [[nodiscard]] std::string where_it_stands() const;
-  /// Returns the steps that are complete here and were not taken yet, in order; also during run(),
-  /// or after it failed.
+  /// Returns the records of steps that are complete on this worker and were not taken yet, in
+  /// order. May be called during run(), or after it failed.
   std::vector<WorkerStep> take_steps();
   /// Sends what peers may still need, such as freed slots.
   core::Expected<void> flush();
-  /// Polls the transport meanwhile, so that a lost peer is noticed.
+  /// Polls the transport until `until`, so that a lost peer is noticed.
   core::Expected<void> serve(Clock::time_point until);
-  /// Checks every element of all steps. ERRORS: the first wrong element, with rank, pack, element
-  /// and both values.
+  /// Checks every element of all prepared steps. ERRORS: an element is wrong; the error has the
+  /// first one's rank, pack, index and both values.
   core::Expected<void> verify();
-  /// For asynchronous workers: returns the reads of variables and the staleness of updates in the
+  /// For asynchronous workers: return the reads of variables, and the staleness of updates, in the
   /// current steps.
   std::vector<ReadSeen> take_reads() {
     return async_servers_ ? async_servers_->take_reads() : std::vector<ReadSeen>();
@@ -134,14 +136,14 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   Timers& timers_;
   WorkerOptions options_;
   core::StepPrograms programs_;
-  std::vector<int> pull_of_;  ///< by pack: the pull of this push; -1: none
+  std::vector<int> pull_of_;  ///< by pack: the pull that follows this push; -1: none
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  std::vector<core::Rank>
-      ranks_;  ///< ranks of this worker: replicas, then the host if it helps with any pack
+  /// The ranks of this worker: its replicas, then its host if that is a helper in any pack.
+  std::vector<core::Rank> ranks_;
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  /// Gate of this worker alone; only if packs wait to be released.
+  /// The gate of this worker. Only if a gate that needs no other worker holds packs.
   std::unique_ptr<core::Gate> gate_;
   std::unique_ptr<Cycles> cycles_;               ///< only if packs are fused
   std::unique_ptr<AsyncServers> async_servers_;  ///< only if workers are asynchronous
@@ -153,12 +155,14 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// have not completed.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
-  /// Waiting of the thread in run(); a lap begins when the first pack is in flight.
+  /// Measures how long the thread in run() waits for a core. A lap begins when the first pack is in
+  /// flight.
   std::optional<CoreWait> core_wait_;
-  /// Waiting for a core in the current step, while packs were in flight.
+  /// The time waited for a core in the current step while packs were in flight.
   std::chrono::nanoseconds waited_for_core_{};
-  int in_flight_ = 0;           ///< number of packs in flight, over all replicas
-  core::Expected<void> works_;  ///< the error if a device or the collectives failed
+  int in_flight_ = 0;  ///< number of packs in flight, over all replicas
+  /// The error if a device or the collectives have failed.
+  core::Expected<void> works_;
   std::optional<Clock::time_point> still_since_;
   std::int64_t progress_ = 0;  ///< number of events so far, to detect progress
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Inner classes of a worker's run. Included only by worker_run.cpp and worker_run_packs.cpp.
+// Inner classes of WorkerRun. Included only by worker_run.cpp and worker_run_packs.cpp.
 
 #include <deque>
 #include <memory>
@@ -33,7 +33,7 @@ struct WorkerRun::Replica : core::Host {
                std::int64_t compute_bound_ppm) override {
     run.compute(*this, {id, task, duration, compute_bound_ppm});
   }
-  /// A pack: real runs have no exchanges (tcp_executor.cpp refuses them).
+  /// Launches a pack. Real runs have no exchanges, since tcp_executor.cpp rejects them.
   void communicate(core::TaskId id, const core::Task& task, std::int64_t) override {
     tasks.begun(id, task);
     run.launch(*this, task.pack);
@@ -50,11 +50,12 @@ struct WorkerRun::Replica : core::Host {
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
-  std::deque<Task> on_device;  ///< tasks whose end the device has not reported; `end` is as planned
+  /// Tasks whose end the device has not reported. Task::end is the planned end.
+  std::deque<Task> on_device;
   Clock::time_point device_ended;    ///< latest end that the device has reported
   std::unique_ptr<BusyThread> core;  ///< only if computation keeps a core busy
-  std::optional<Clock::time_point>
-      cause;  ///< time of the runner's current request; unset: the present time
+  /// The time of the runner's current request; unset: the current time.
+  std::optional<Clock::time_point> cause;
   int in_flight = 0;
   Clock::time_point in_flight_since;
   core::ExposedTime exposed;  ///< exposed communication in the current step, in ns (stamp())

@@ -17,12 +17,12 @@
 
 namespace tutti::sim {
 
-/// Owns the engines that execute collectives, and assigns each collective to one of them. Users
+/// Owns the engines that execute collectives, and assigns each collective to one engine. Callers
 /// refer to a collective by a handle, and need not know which engine executes it.
 ///
-/// A handle holds the number of the engine and the number of the instance there. Events of kind
-/// kStart that coincide are ordered by rank and then by handle, so the order of the engines is part
-/// of what the simulation predicts.
+/// A handle combines the number of the engine with the engine's number of the instance.
+/// Simultaneous events of kind kStart are ordered by rank and then by handle, so the order of the
+/// engines affects the simulated result.
 class CollectiveEngines {
  public:
   /// `listener` is notified about all collectives, by their handles.
@@ -32,16 +32,17 @@ class CollectiveEngines {
   CollectiveEngines(const CollectiveEngines&) = delete;
   CollectiveEngines& operator=(const CollectiveEngines&) = delete;
 
-  /// Has ties watched from now on: one worker represents several.
+  /// Starts to watch for ties. Needed if one worker represents several.
   void watch_ties();
 
-  /// Like CollectiveEngine's. `open` returns a handle; a rank starts when an event of kind kStart
-  /// (`a`: handle, `b`: rank) is handled.
+  /// expect(), open() and close() do the same as in CollectiveEngine, but open() returns a handle.
+  /// There is no start(): a rank starts when an event of kind kStart (`a`: handle, `b`: rank) is
+  /// handled.
   void expect(const core::Collective& collective, const CollectiveEngine::GoOn& go_on);
   std::uint32_t open(const core::Collective& collective);
   void close(std::uint32_t handle);
 
-  /// Handles an event of any kind but those of a run itself (kCompute, kTimer, kCycle).
+  /// Handles an event of any kind except kCompute, kTimer and kCycle, which the run handles itself.
   void handle(const Event& event) {
     switch (event.kind) {
       case EventKind::kLane: return interpreter_.go_on(event);
@@ -57,25 +58,25 @@ class CollectiveEngines {
       default: return start(event);
     }
   }
-  /// Call after each event. Skips rounds of a collective that repeat; returns by how much time it
-  /// advanced.
+  /// Skips rounds of a collective that repeat, and returns the duration of the skipped rounds (0:
+  /// none). REQUIRES: called after each event.
   core::Time skip_rounds(core::Time now) {
-    // Inline, and not by a loop over engines: after each event, virtual calls take a percent or
-    // two.
+    // Inline and without a loop over the engines, because virtual calls after each event would cost
+    // one or two percent of the run time.
     const bool visited =
         interpreter_.state_is_visited() && staged_.state_is_visited() && timed_.state_is_visited();
     return visited ? rounds_.look(now) : core::Time();
   }
 
-  /// The amount of work done so far, in the unit of work_of().
+  /// Returns the amount of work done so far, in the unit of work_of().
   [[nodiscard]] std::int64_t work_done() const;
-  /// The steps of schedules executed so far, over all lanes.
+  /// Returns the number of schedule steps executed so far, over all lanes.
   [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }
-  /// Notes for readers of the run's times about how they were computed.
+  /// Returns notes for the report that explain how the run's times were computed.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  /// Translates an engine's numbers to handles.
+  /// Translates an engine's instance numbers to handles.
   struct Port : CollectiveListener {
     CollectiveListener* listener = nullptr;
     std::uint32_t engine = 0;
@@ -107,9 +108,9 @@ class CollectiveEngines {
   Rounds rounds_;
 };
 
-/// Returns the approximate number of lane steps, or of pieces of NCCL's collectives, that executing
-/// `collective` takes, per group. `groups`: the number of groups of replicas that execute it at the
-/// same time.
+/// Returns the approximate amount of work to execute `collective`: the number of lane steps in all
+/// `groups` groups of replicas that execute it at the same time, or the number of pieces of one
+/// group if NCCL's predicted time is used.
 double work_of(const core::Collective& collective, double groups);
 /// Returns true if the steps of `collective` can be recorded.
 bool has_steps(const core::Collective& collective);

@@ -9,22 +9,23 @@
 
 namespace tutti::sim {
 
-/// A unit of communication in a step: a collective of the plan, in one of the groups that execute
-/// it at the same time.
+/// A unit of communication in a training step: one collective of the plan, executed by one of the
+/// groups that execute it at the same time.
 struct Work {
   core::CollectiveId collective = -1;
-  core::Partition::Place place;  ///< the place of a replica, which may be any of its group
-  // Labels: the pack or the exchange that requested it.
+  core::Partition::Place place;  ///< the place of any replica of the group
+  // Labels: the pack or the exchange that requested the collective; -1: none.
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
-  std::int64_t occurrence = 0;  ///< index of the exchange in its step
+  std::int64_t occurrence = 0;  ///< how often the exchange ran before in the same training step
 };
 
-/// The collectives of a plan in all the groups that execute them. Only the first group's are kept;
-/// the others are created on demand, so that a plan takes the same memory for any number of groups.
+/// The collectives of a plan in all groups that execute them. Only the collectives of the first
+/// group are stored; those of other groups are created on demand, so memory does not grow with the
+/// number of groups.
 class PlanCollectives {
  public:
-  /// REQUIRES: the plan outlives the collectives.
+  /// REQUIRES: the plan outlives this object.
   explicit PlanCollectives(const core::Plan& plan) : plan_(plan) {}
 
   [[nodiscard]] Work of_pack(std::int32_t pack, std::int64_t replica) const {
@@ -39,16 +40,16 @@ class PlanCollectives {
   [[nodiscard]] const core::PlannedCollective& planned(const Work& work) const {
     return plan_.planned(work.collective);
   }
-  /// Returns the replica that is `rank` in the group of `work`. REQUIRES: the rank is not that of a
+  /// Returns the replica that has `rank` in the group of `work`. REQUIRES: the rank is not a
   /// helper.
   [[nodiscard]] std::int64_t replica(const Work& work, std::int64_t rank) const {
     return planned(work).replica({work.place.group, rank});
   }
-  /// Returns the number of groups that execute the same pack.
+  /// Returns the number of groups that execute each pack.
   [[nodiscard]] std::int64_t groups_of_packs() const {
     return plan_.partition ? plan_.partition->groups() : 1;
   }
-  /// Returns NCCL's own launch time if the collective begins with NCCL; else `otherwise`.
+  /// Returns NCCL's launch time if the collective begins with an NCCL operation; else `otherwise`.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);
@@ -56,12 +57,12 @@ class PlanCollectives {
                                                       : otherwise;
   }
 
-  /// Calls `visit` with each of them: those of first groups, in the order of packs and then of
-  /// exchanges, and then those of the other groups.
+  /// Calls `visit` with each collective: first the collectives of the first group, packs before
+  /// exchanges, then those of the other groups in the same order.
   template <class Visit>
   void visit(Visit visit) const {
     const auto each = [this](const auto& with) {
-      if (plan_.graph) {  // its packs share collectives, of which only the groups named are used
+      if (plan_.graph) {  // its packs share collectives, and only the named groups are used
         for (const core::PlannedCollective& one : plan_.collectives) with(one);
         return;
       }

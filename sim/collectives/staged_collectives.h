@@ -1,11 +1,11 @@
 #pragma once
 
-// Collectives with NCCL operations inside every worker (core/strategy/collective_parts.h), which
-// take NCCL's predicted times: each worker's NCCL part is a timed collective, the parts between
-// workers are messages as in other collectives. Each rank goes from part to part independently.
-// NCCL begins in a worker when the last of its replicas has arrived: TensorFlow launches the
-// kernels of all of them together, each of which waits for its own GPU's data. The model leaves out
-// that kernels of early GPUs hold multiprocessors until the last GPU is ready.
+// Collectives with NCCL operations inside every worker (core/strategy/collective_parts.h). Each
+// worker's NCCL part is a timed collective with NCCL's predicted time. The parts between workers
+// are simulated message by message. Each rank goes from part to part independently. NCCL begins in
+// a worker when the last of the worker's replicas has arrived, because TensorFlow launches the
+// kernels of all its GPUs together. On a real GPU, each kernel then waits for the data of its own
+// GPU; the model leaves out that a waiting kernel holds multiprocessors.
 // SOURCE: tensorflow/core/nccl/nccl_manager.cc, NcclManager::CheckReady, RunCollective.
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class StagedCollectives final : public CollectiveEngine {
         among_all_(*this),
         inside_workers_(*this) {}
 
-  /// True if the plan has NCCL's times inside workers.
+  /// Returns true if the collective has parts inside workers with NCCL's predicted times.
   [[nodiscard]] bool takes(const core::Collective& collective) const override {
     return core::timed_parts(collective) != nullptr;
   }
@@ -42,25 +42,26 @@ class StagedCollectives final : public CollectiveEngine {
   void close(std::uint32_t instance) override;
   /// Handles kStage.
   void handle(const Event& event) override;
-  /// Returns 0: the parts are counted by the engines that execute them.
+  /// Returns 0, since the engines that execute the parts count the work.
   [[nodiscard]] std::int64_t work_done() const override { return 0; }
-  /// True, since the state outside the parts changes only when a rank completes one.
+  /// Returns true, since the state of this engine changes only when a rank completes a part.
   [[nodiscard]] bool state_is_visited() const override { return true; }
 
-  /// Returns the number of NCCL's pieces over all ranks.
+  /// Returns the number of pieces of all NCCL parts, over all workers.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
-  /// Has `ties` watched from now on.
+  /// Starts to report to `ties`.
   void watch(Ties& ties) { ties_ = &ties; }
 
  private:
   /// A part of a collective in flight.
   struct Stage {
-    std::uint64_t serial = 0;           ///< NCCL: serial number for the order of events
-    std::vector<core::Rank> waits_for;  ///< NCCL: by worker, replicas that have not arrived
-    std::int64_t instance = -1;         ///< other parts: handle; -1: no rank has arrived
-    core::Rank left = 0;                ///< other parts: ranks that are not done
-    std::vector<CausalChain> began;     ///< by rank: its causal chain on arrival
+    std::uint64_t serial = 0;  ///< NCCL: serial number for the order of events
+    /// NCCL: by worker, the number of replicas that have not arrived.
+    std::vector<core::Rank> waits_for;
+    std::int64_t instance = -1;      ///< other parts: handle; -1: no rank has arrived
+    core::Rank left = 0;             ///< other parts: the number of ranks that are not done
+    std::vector<CausalChain> began;  ///< by rank: its causal chain on arrival
   };
   struct Whole {
     std::uint32_t instance = 0;
@@ -69,15 +70,15 @@ class StagedCollectives final : public CollectiveEngine {
     const core::CollectiveParts* parts = nullptr;
     std::vector<Stage> stages;
   };
-  /// The collective and the part that an instance belongs to.
+  /// The collective and the part that an instance of another engine executes.
   struct Part {
     Whole* whole = nullptr;
     std::size_t stage = 0;
     std::int32_t worker = -1;  ///< NCCL: the worker that executes the part; else -1
-    core::Rank left = 0;       ///< NCCL: ranks whose completion has not been reported
+    core::Rank left = 0;       ///< NCCL: the number of ranks whose completion has not been reported
   };
 
-  /// The parts that another engine executes, by its instances.
+  /// The parts that another engine executes, by the number of the instance there.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
@@ -106,10 +107,10 @@ class StagedCollectives final : public CollectiveEngine {
   EventQueue& events_;
   Ties* ties_ = nullptr;
   std::unordered_map<std::uint32_t, std::unique_ptr<Whole>> wholes_;
-  Parts among_all_;       ///< executed by the interpreter
-  Parts inside_workers_;  ///< executed as timed collectives
-  /// The lowest number is used first, so that with no collective in flight the future does not
-  /// depend on the past (Repetition).
+  Parts among_all_;       ///< parts that the interpreter executes
+  Parts inside_workers_;  ///< parts that TimedCollectives executes
+  /// Free instance numbers. The lowest is used first, so that a training step that begins with no
+  /// collective in flight gets the same numbers as the step before (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
 };

@@ -1,15 +1,16 @@
 #pragma once
 
-// NCCL's collectives whose duration is predicted as a whole (core/nccl/collective_time.h) instead
-// of message by message (decision 33).
+// NCCL collectives whose duration is predicted as a whole (core/nccl/collective_time.h) instead of
+// being simulated message by message (decision 33).
 //
-// Such a collective begins when the last of its ranks arrives. After `delay` its data moves, in
-// pieces: each takes its part of `work`, and occupies every link on the route for its part of what
-// the collective needs of it. If a link is busy with other traffic, the piece waits for it and the
-// collective with it, as in rings and trees, whose neighbours wait for each other. So alone it
-// takes exactly the predicted time, and two collectives that need all of a link alternate on it,
-// piece by piece. All ranks are done at the same time. In collectives with NCCL inside workers
-// (staged_collectives.h) each worker's part is one such collective.
+// Such a collective begins when its last rank arrives. After `delay` its data moves in n equal
+// pieces. Each piece takes 1/n of the predicted `work`, and occupies every link on the route for
+// 1/n of the time that the whole collective needs the link. If a link is busy with other traffic,
+// the piece and hence the whole collective wait for the link, as the ranks of a ring or a tree wait
+// for their neighbours. So a collective that runs alone takes exactly the predicted time, and two
+// collectives that each need all of a link alternate on it, piece by piece. All ranks complete at
+// the same time. In collectives with NCCL inside workers (staged_collectives.h), each worker's part
+// is one such collective.
 
 #include <cstdint>
 #include <functional>
@@ -30,11 +31,12 @@ namespace tutti::sim {
 
 class TimedCollectives final : public CollectiveEngine {
  public:
-  /// `interpreter` numbers the opened collectives; events are ordered by these numbers.
+  /// `interpreter` assigns serial numbers to opened collectives; simultaneous events are ordered by
+  /// these numbers.
   TimedCollectives(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events)
       : interpreter_(interpreter), network_(network), devices_(devices), events_(events) {}
 
-  /// True if the plan has NCCL's time.
+  /// Returns true if the plan has NCCL's predicted time for the collective.
   [[nodiscard]] bool takes(const core::Collective& collective) const override {
     return collective.nccl != nullptr;
   }
@@ -50,15 +52,15 @@ class TimedCollectives final : public CollectiveEngine {
   [[nodiscard]] std::int64_t work_done() const override { return pieces_; }
   [[nodiscard]] bool state_is_visited() const override { return jobs_.empty(); }
 
-  /// Like expect() and open(), for a collective inside a worker (core/strategy/collective_parts.h):
-  /// `collective` is the first worker's. It is opened when all its ranks have arrived, and its
-  /// kernels are launched together, so that nothing is held before; `start` with the last rank
-  /// begins it. Its events are ordered by `serial`, the number of the part, and then by worker.
+  /// Like expect() and open(), for a collective inside a worker (core/strategy/collective_parts.h).
+  /// `collective` is the one of the first worker. All its ranks have arrived when it is opened, and
+  /// one call of start(), with the last rank, begins it. Its simultaneous events are ordered by
+  /// `serial`, the number of the part, and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
   std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker,
                             std::uint64_t serial, CollectiveListener& listener);
 
-  /// Returns the number of pieces of a collective that takes this time.
+  /// Returns the number of pieces of a collective with this predicted time.
   static std::int64_t pieces_of(const core::nccl::CollectiveTime& time);
 
  private:
@@ -71,11 +73,11 @@ class TimedCollectives final : public CollectiveEngine {
     core::Group group;
     std::int32_t worker = -1;  ///< the worker given to open_inside(); -1: opened by open()
     std::uint64_t serial = 0;
-    std::uint64_t events = 0;          ///< number of events pushed so far
-    core::Rank waits_for = 0;          ///< ranks that have not arrived
+    std::uint64_t events = 0;          ///< number of events that this collective has pushed
+    core::Rank waits_for = 0;          ///< number of ranks that have not arrived
     core::Rank last = 0;               ///< the rank that arrived last
     core::Time began;                  ///< when the last rank arrived
-    std::vector<Network::Hold> holds;  ///< per link: the hold of a piece that uses all links
+    std::vector<Network::Hold> holds;  ///< per link: for how long each piece occupies it
     core::LinkId busiest = -1;
     std::int64_t all_pieces = 1;
     std::int64_t piece = -1;  ///< index of the current piece; -1: none yet
@@ -108,19 +110,20 @@ class TimedCollectives final : public CollectiveEngine {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  /// The links that data uses, by its source (a collective's schedule; inside workers its routes,
-  /// which many share) and group or worker. A new schedule may have the address of one that was
-  /// deleted, so `of` is checked.
+  /// The links that a collective's data uses. The key is the collective's schedule, or inside
+  /// workers its routes, which many collectives share; and the number of the group or worker. A new
+  /// schedule may have the address of a deleted one, so `of` is checked.
   struct KnownLinks {
     std::weak_ptr<const core::Schedule> of;
     std::shared_ptr<const core::NcclLinks> links;
   };
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
-  /// The links of the last pack, since consecutive packs often use the same.
+  /// The links of the last collective, kept because consecutive collectives often use the same
+  /// links.
   std::shared_ptr<const core::NcclLinks> last_links_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
-  /// The lowest number is used first, so that with no collective in flight the future does not
-  /// depend on the past (Repetition).
+  /// Free instance numbers. The lowest is used first, so that a training step that begins with no
+  /// collective in flight gets the same numbers as the step before (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
   std::int64_t pieces_ = 0;

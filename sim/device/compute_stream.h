@@ -1,21 +1,22 @@
 #pragma once
 
-// A device's compute stream, and the share of the device that communication takes meanwhile
-// (docs/interference.md, decision 28).
+// A device's compute stream, slowed down by the share of the device that communication takes at the
+// same time (docs/interference.md, decision 28).
 //
-// A task of nominal length d that begins at t0 ends at the first t with
+// A task of nominal duration d that begins at t0 ends at the first time t with
 //
 //     t - t0 - lost(t0, t) ≥ d
 //     lost = ⌈φ Σ held · dt / M + (1 - φ) busy / T⌉ + ⌈(1 - φ) bytes / B⌉
 //
-// φ is the share of the task that is limited by multiprocessors; the rest is limited by memory.
-// `held`: the multiprocessors, of M, that kernels of collectives currently have, at most M - 1.
-// `bytes`: what communication reads and writes in memory of bandwidth B, counted at the moment when
-// it happens. `busy`: the time that reductions and copies take of the device, which has T threads,
-// each of which serves one at a time. All are sums that only grow, kept as integers; on a CPU, φ is
-// 0. Multiprocessors, bytes and threads that are taken at a time count for computation after that
-// time; arrivals count for computation up to it. So the order of events at one time does not
-// matter, as long as tasks that began earlier end before anything arrives.
+// φ is the share of the task that is limited by multiprocessors; the rest is limited by memory. On
+// a CPU, φ is 0. `held`: the number of multiprocessors, out of M, that kernels of collectives hold,
+// at most M - 1. `bytes`: the bytes that communication has read and written in memory of bandwidth
+// B. `busy`: the time that reductions and copies have taken on the T threads of the device, each of
+// which serves one operation at a time. All are sums that only grow, kept as integers.
+//
+// Multiprocessors, bytes and threads that are taken at time t slow down computation after t; bytes
+// that have arrived by t slow down computation until t. So the order of simultaneous events does
+// not matter, as long as the ends of earlier tasks are handled before arrivals.
 
 #include <cstdint>
 
@@ -28,49 +29,51 @@ namespace tutti::sim {
 
 class ComputeStream {
  public:
-  /// `replica`: the number that its events carry.
+  /// `replica`: the number that this stream's events carry.
   explicit ComputeStream(std::uint32_t replica) : replica_(replica) {}
 
-  /// From now on communication slows down computation on the device. To be called before the first
-  /// task.
+  /// Lets communication slow down computation on the device. To be called before the first task.
   void share(const core::Part& part);
 
   // --- computing ---
 
-  /// Starts a step: the stream does not continue from the task before.
+  /// Begins a training step, so that the next task does not count as a continuation of the previous
+  /// one.
   void begin_step() { goes_on_from_ = core::kNever; }
-  /// Starts a task that takes `duration` alone. An event of kind kCompute follows. REQUIRES: no
-  /// task is running; now is no earlier than the end of the one before.
+  /// Starts a task that takes `duration` without interference. An event of kind kCompute follows.
+  /// REQUIRES: no task is running; `now` is not before the end of the previous task.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
              EventQueue& events);
-  /// Handles kCompute. Returns true if the task is done; otherwise another event follows, or is
+  /// Handles kCompute. Returns true if the task is done; otherwise another event follows or is
   /// pending.
   bool end(const Event& event, EventQueue& events);
   [[nodiscard]] core::Time start() const { return start_; }
-  /// Returns how much longer the last task took than alone.
+  /// Returns how much longer the last task took than without interference.
   [[nodiscard]] core::Time slowed() const { return slowed_; }
 
-  // --- communicating; only if the device is shared ---
+  // --- communicating; only after share() was called ---
 
   /// Adds `change` to the number of multiprocessors that kernels hold.
   void hold(int change, core::Time now, EventQueue& events);
-  /// Counts bytes that are read or written from now on.
+  /// Counts bytes that are read or written after `now`.
   void move(core::Bytes bytes, core::Time now);
-  /// Counts bytes that were read or written up to now. REQUIRES: events of kind kCompute at this
+  /// Counts bytes that were read or written until `now`. REQUIRES: events of kind kCompute at this
   /// time have been handled.
   void moved(core::Bytes bytes, core::Time now);
-  /// Marks the state as unfit while a task is running, since its losses are counted in sums, which
+  /// Visits the state. Calls unfit() while a task is running, since sums count its losses, and they
   /// cannot be shifted in time.
   void visit_state(StateVisitor& visitor);
-  /// Returns how long a reduction or copy takes that takes `duration` on an idle device, if it is
-  /// the `nth` in service there: a memory-bound task shares the memory evenly with them.
+  /// Returns the duration of a reduction or copy that starts at `now`, takes `duration` on an idle
+  /// device, and is the `nth` in service on the device. A memory-bound task shares the memory
+  /// evenly with these operations.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
-  /// Records that a reduction or copy that takes `duration` alone is served from `start` to `end`.
+  /// Records that a reduction or copy is served from `start` to `end`. It would take `duration` on
+  /// an idle device.
   /// REQUIRES: start ≥ now.
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
-  /// A sum of bytes, with those of the last moment counted separately.
+  /// A sum of bytes. Bytes at the latest time are counted separately.
   struct Moved {
     core::Wide before = 0;
     core::Wide at_last = 0;
@@ -79,7 +82,7 @@ class ComputeStream {
   struct Service {
     core::Time start, end, duration;
   };
-  /// Sums since the run began.
+  /// Sums since the beginning of the run.
   struct Taken {
     core::Wide held = 0;  ///< multiprocessors times ps
     core::Wide bytes = 0;
@@ -117,20 +120,21 @@ class ComputeStream {
   core::Time start_, duration_;
   std::int64_t compute_bound_ = kAll;
   Taken at_start_;
-  core::Time expected_ = core::kNever;  ///< the time of the pending event for the task's end
-  std::uint32_t stamp_ = 0;             ///< the number of the pending event for the task's end
+  core::Time expected_ = core::kNever;  ///< time of the pending event for the task's end
+  std::uint32_t stamp_ = 0;             ///< number of the pending event for the task's end
   core::Time busy_since_;
   core::Time goes_on_from_ = core::kNever;  ///< end of the previous task of the same step
   core::Time slowed_;
 
   // The share of communication.
   std::int64_t held_by_all_ = 0;  ///< multiprocessors held by kernels
-  std::int64_t holding_ = 0;  ///< multiprocessors that the task lacks; it always keeps at least one
+  /// The multiprocessors that the task lacks. It always keeps at least one.
+  std::int64_t holding_ = 0;
   core::Time held_at_;
   core::Wide held_ = 0;
   Moved sum_of_bytes_;
   ShortQueue<Service> services_;  ///< current and future services
-  core::Wide served_ = 0;         ///< the `busy` sum of past services
+  core::Wide served_ = 0;         ///< sum of the `busy` times of past services
 };
 
 }  // namespace tutti::sim

@@ -12,8 +12,9 @@
 
 namespace tutti::sim {
 
-/// Memory operations of devices: reductions and copies. A device serves as many at a time as it has
-/// threads, each at its part of the device's rate. Devices are created on first use.
+/// The memory operations (reductions, copies and updates) of devices. A device with n threads
+/// serves up to n operations at a time, each at 1/n of the device's rate. Devices are created on
+/// first use.
 class Devices {
  public:
   using Id = std::int32_t;
@@ -37,22 +38,22 @@ class Devices {
     return ids_[place];
   }
 
-  /// The device computes too, and computation and memory operations slow each other down. REQUIRES:
-  /// the stream outlives the devices.
+  /// Lets computation of `stream` and memory operations of the device slow each other down.
+  /// REQUIRES: the stream outlives this object.
   void share(Id id, ComputeStream& stream) {
     devices_[static_cast<std::size_t>(id)].stream = &stream;
     any_shared_ = true;
   }
   [[nodiscard]] bool any_shared() const { return any_shared_; }
-  /// Returns null if the device is not shared with computation.
+  /// Returns the compute stream given to share(); null if there is none.
   [[nodiscard]] ComputeStream* stream(Id id) const {
     return devices_[static_cast<std::size_t>(id)].stream;
   }
 
-  /// The component that performs a reduction or a copy.
+  /// The component that executes a reduction or a copy.
   enum class By : std::uint8_t {
     kDevice,  ///< the device as a whole, with all of its threads
-    kKernel,  ///< a kernel with multiprocessors of its own, whose bytes are counted by the stream
+    kKernel,  ///< a kernel on its own multiprocessors, whose bytes the compute stream counts
   };
 
   void visit_state(StateVisitor& visitor) {
@@ -62,7 +63,7 @@ class Devices {
     }
   }
 
-  /// Reduces `operands` ranges of `bytes` each: operands - 1 additions.
+  /// Reduces `operands` ranges of `bytes` each, which takes operands - 1 additions per element.
   Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now,
                          By by = By::kDevice) {
     Device& device = devices_[static_cast<std::size_t>(id)];
@@ -79,7 +80,7 @@ class Devices {
     if (device.copy.count() == 0) return {now, now};
     return serve(device, core::transfer_time(bytes, device.copy), now, by);
   }
-  /// Passes over `bytes` of the device's memory `passes` times.
+  /// Reads or writes `bytes` of the device's memory `passes` times.
   Server::Service update(Id id, core::Bytes bytes, std::int64_t passes, core::Time now) {
     Device& device = devices_[static_cast<std::size_t>(id)];
     if (device.memory.count() == 0) return {now, now};
@@ -95,7 +96,8 @@ class Devices {
           copy(share(rates.copy, rates.threads)),
           pool(rates.threads) {}
 
-    /// Returns one thread's part of a rate; 0 (no time) stays 0.
+    /// Returns one thread's share of a rate. A rate of 0, which means that operations take no time,
+    /// stays 0.
     static core::Bandwidth share(core::Bandwidth rate, int threads) {
       return rate.count() == 0 ? rate
                                : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
@@ -125,7 +127,7 @@ class Devices {
   const core::Cluster& cluster_;
   Slowness slowness_;
   std::size_t parts_ = 1;  ///< maximum number of parts per worker
-  /// By worker and part; created on demand, since it is read for every rank of every piece.
+  /// Ids by worker and part. A flat array, since it is read for every rank of every piece.
   std::vector<Id> ids_;
   std::vector<Device> devices_;
   bool any_shared_ = false;

@@ -8,8 +8,8 @@
 
 namespace tutti::sim {
 
-/// A server with a first-come, first-served queue. Requests are made at the current virtual time,
-/// so they arrive in order of time, and the only state is when the server is free again.
+/// A server with a first-come, first-served queue. Requests are made at the current virtual time
+/// and so arrive in order of time. The only state is the time when the server is free again.
 class Server {
  public:
   struct Service {
@@ -31,7 +31,7 @@ class Server {
   core::Time free_;
 };
 
-/// Several identical servers with one queue: a request goes to the server that is free first.
+/// Several identical servers with one queue. A request goes to the server that is free first.
 class ServerPool {
  public:
   explicit ServerPool(int servers = 1) : servers_(static_cast<std::size_t>(servers)) {}
@@ -48,7 +48,7 @@ class ServerPool {
         std::count_if(servers_.begin(), servers_.end(),
                       [now](const Server& server) { return server.free_at() > now; }));
   }
-  /// Sorts the servers, since they are interchangeable.
+  /// Visits the servers in order of the times when they are free, since they are interchangeable.
   void visit_state(StateVisitor& visitor) {
     std::sort(servers_.begin(), servers_.end(),
               [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });

@@ -8,7 +8,7 @@
 
 namespace tutti::sim {
 
-/// The devices that are slower than specified, and when; and the workers that are lost.
+/// The devices that are slowed down during some time, and the workers that are lost.
 class Slowness {
  public:
   Slowness() = default;
@@ -23,7 +23,7 @@ class Slowness {
   }
 
   /// Returns how long an operation of nominal length `duration` takes on `device` if it begins at
-  /// `now`. Several entries multiply.
+  /// `now`. If several entries apply, their slowdowns multiply.
   [[nodiscard]] core::Time longer(core::PartId device, core::Time duration, core::Time now) const {
     if (by_worker_.empty()) return duration;
     const auto entries = by_worker_.find(device.worker);
@@ -40,7 +40,7 @@ class Slowness {
   }
 
   [[nodiscard]] bool loses_workers() const { return !gone_.empty(); }
-  /// True if the worker is lost: it completes nothing any more.
+  /// Returns true if the worker is lost by `now`. A lost worker completes nothing any more.
   [[nodiscard]] bool gone(std::int64_t worker, core::Time now) const {
     if (gone_.empty()) return false;
     const auto entry = gone_.find(worker);
@@ -48,7 +48,7 @@ class Slowness {
   }
 
  private:
-  std::map<std::int64_t, core::Time> gone_;  ///< by worker: the time of its loss
+  std::map<std::int64_t, core::Time> gone_;  ///< by worker: when it is lost
   std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
 };
 

@@ -7,14 +7,14 @@
 
 namespace tutti::sim {
 
-/// The critical path, computed forwards: the time, divided by kind, of the causal chain that led to
-/// the present state of a lane or of a message, since the chain's first rank started. A lane that
-/// has waited for an event takes over the causal chain of that event. At the end of a collective,
-/// the chain of its last rank is therefore the critical path, and no step has to be stored. `parts`
-/// always add up to the time since the start of `origin`.
+/// The causal chain that led to the current state of a lane or a message, summarised as the time
+/// spent per kind of activity since the chain's first rank started. It computes the critical path
+/// forwards: a lane that waited for an event takes over the causal chain of that event. When a
+/// collective ends, the chain of its last rank is therefore the critical path, and no steps have to
+/// be stored. `parts` always adds up to the time since the start of `origin`.
 ///
-/// Every message carries one, so its size is most of what a simulation moves in memory: links are
-/// numbers of 32 bits here (Network checks that these suffice).
+/// Every message carries a causal chain, so its size dominates the simulator's memory traffic.
+/// Links are therefore 32-bit numbers here; Network checks that 32 bits suffice.
 struct CausalChain {
   std::int32_t origin = 0;      ///< the rank whose launch the chain began with
   std::int32_t slowest = -1;    ///< link of the longest single transfer on the chain
@@ -36,7 +36,7 @@ struct CausalChain {
     parts.queue += duration;
     waited_at(link, duration);
   }
-  /// A wait whose time is in `parts` already.
+  /// Records a wait at `link` whose time is already included in `parts`.
   void waited_at(core::LinkId link, core::Time duration) {
     if (duration > queued_time) {
       queued_time = duration;

@@ -1,19 +1,22 @@
 #pragma once
 
-// The event queue. Virtual time never goes back: no event is pushed that is earlier than the last
-// popped one. So events need no full order until their time is near, and are sorted by digits of
-// their time (a radix queue with 64 buckets per digit of six bits, after Cherkassky, Goldberg and
-// Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997): level l of `buckets_`
-// holds events that agree with `base_` in all digits above the l-th and not in that one. When the
-// lowest bucket is reached it becomes the current run: sorted if it is small or all of one time,
-// else first distributed to the levels below. An event is moved once or twice and sorted among a
-// few dozen, whatever the number of events, while a heap moves it log n times. With 4,096 ranks in
-// lockstep, a pop and a push take 5 ns, with a heap 55; out of lockstep 38 ns, as with a heap, and
-// with 65,536 ranks 52 against 75 (tools/bench.sh --benchmark_filter=Hold). Events pushed into the
-// current run's own time go to a small separate heap.
+// The event queue is a radix queue with 64 buckets per six-bit digit of the time (after Cherkassky,
+// Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997). Virtual
+// time never goes back: no event is pushed that is earlier than the last popped event. Events that
+// are far in the future therefore need no full order yet. In the time of an event on level l of
+// `buckets_`, digit l is the highest digit that differs from `base_`; digit 0 is the lowest. When
+// the earliest bucket is reached, it becomes the current run. It is sorted if it is small or has
+// only one time; otherwise its events are first distributed to the levels below. Events pushed into
+// the time range of the current run go to a small separate heap.
 //
-// Events at the same time are ordered by their `order` key, then by their other fields, never by
-// insertion, so that the effects of simultaneous events follow from the scenario alone.
+// An event is moved once or twice and sorted among a few dozen others, whatever the number of
+// events; a heap moves it log n times. A pop and a push together take 5 ns with 4,096 ranks in
+// lockstep (with a heap: 55 ns), 38 ns with 4,096 ranks out of lockstep (as with a heap), and 52 ns
+// with 65,536 ranks out of lockstep (with a heap: 75 ns), measured with tools/bench.sh
+// --benchmark_filter=Hold.
+//
+// Simultaneous events are ordered by their `order` key, then by their other fields, never by the
+// order of insertion. The result therefore depends on the scenario alone.
 
 #include <algorithm>
 #include <array>
@@ -27,23 +30,24 @@
 namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
-  kCompute,   ///< `a`: the replica whose compute stream finished a task
-  kLane,      ///< `a`: instance, `b`: the lane that can continue
-  kStart,     ///< `a`: handle of a collective, `b`: the rank that starts it
-  kHop,       ///< `a`: message, `b`: the hop that its head reaches
-  kSent,      ///< `a`: message that has left its sender's buffer (only if the time was not known
-              ///< earlier)
-  kDeliver,   ///< `a`: message, `b`: the receiver at which it has arrived completely
-  kArrive,    ///< `a`: instance, `b`: connection whose next message, which has no other state, has
-              ///< arrived
-  kChange,    ///< `a`: index of the link whose bandwidth changes
-  kTimed,     ///< `a`: instance of TimedCollectives whose next piece begins
-  kTimer,     ///< `a`: number in Deadlines
-  kCycle,     ///< `a`: 0: a round of Gates begins; 1: the packs on which it agreed start
-  kShare,     ///< `a`: number in FairLinks; handled after all other events of the same time
-  kReleased,  ///< `a`: hold of a link (numbered like a message) that ends
-  kStage,     ///< `a`: instance of TimedCollectives, `b`: rank; NCCL begins a part of
-              ///< StagedCollectives
+  kCompute,  ///< `a`: the replica whose compute stream finished a task
+  kLane,     ///< `a`: instance, `b`: the lane that can continue
+  kStart,    ///< `a`: handle of a collective, `b`: the rank that starts it
+  kHop,      ///< `a`: message, `b`: the hop that its head reaches
+  kSent,     ///< `a`: message that has left its sender's buffer (only if this time was unknown when
+             ///< the message was sent)
+  kDeliver,  ///< `a`: message, `b`: index of the receiver at which the whole message has arrived
+  kArrive,  ///< `a`: instance, `b`: connection whose next message has arrived; for messages without
+            ///< state in the network
+  kChange,  ///< `a`: index of the link whose bandwidth changes
+  kTimed,   ///< `a`: instance of TimedCollectives whose next piece begins
+  kTimer,   ///< `a`: number in Deadlines
+  kCycle,   ///< `a`: 0: a round of Gates begins; 1: the round ends, and the packs that it released
+            ///< start
+  kShare,   ///< `a`: number in FairLinks; handled after all other events of the same time
+  kReleased,  ///< `a`: hold of a link that ends (holds are numbered like messages)
+  kStage,  ///< `a`: instance of TimedCollectives that begins a part of StagedCollectives, `b`: rank
+           ///< that arrived last
 };
 
 struct Event {
@@ -92,7 +96,7 @@ class EventHeap {
  private:
   static constexpr std::size_t kChildren = 4;
 
-  /// Puts `event` in place of the root and moves it down.
+  /// Replaces the root by `event` and moves it down to its place.
   void sink(const Event& event) {
     const std::size_t count = heap_.size();
     std::size_t hole = 0;
@@ -119,7 +123,7 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// REQUIRES: time ≥ 0. An event that is earlier than the last one popped is popped next.
+  /// REQUIRES: time ≥ 0. An event that is earlier than the last popped event is popped next.
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {
@@ -129,14 +133,15 @@ class EventQueue {
     }
   }
 
-  /// Returns all pending events, unordered. Cost: visits all buckets, and a copy.
+  /// Returns a copy of all pending events, unordered. Cost: visits all buckets.
   [[nodiscard]] std::vector<Event> all() const {
     std::vector<Event> all(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
     all.insert(all.end(), intruders_.all().begin(), intruders_.all().end());
     for (const Bucket& bucket : buckets_) all.insert(all.end(), bucket.begin(), bucket.end());
     return all;
   }
-  /// Replaces all pending events. REQUIRES: none is earlier than the last event popped.
+  /// Replaces all pending events by `some` and `more`. REQUIRES: no event is earlier than the last
+  /// popped event.
   void replace(const std::vector<Event>& some, const std::vector<Event>& more) {
     *this = EventQueue();
     for (const Event& event : some) push(event);
@@ -177,8 +182,8 @@ class EventQueue {
     levels_ |= 1U << level;
   }
 
-  /// Makes the earliest events the current run. REQUIRES: there are pending events, and none in the
-  /// current run.
+  /// Makes the earliest events the current run. REQUIRES: there are pending events; the current run
+  /// is empty.
   void begin_run() {
     while (true) {
       const auto level = static_cast<std::size_t>(std::countr_zero(levels_));
@@ -196,8 +201,8 @@ class EventQueue {
       for (const Event& event : events) put_away(event);
       keep(std::move(events));
     }
-    // Ranks in lockstep push in the order in which they will be popped, except where their numbers
-    // wrap around.
+    // Ranks in lockstep push their events in the order of popping, except where rank numbers wrap
+    // around.
     const auto before = [](const Event& a, const Event& b) { return a.before(b); };
     const auto middle = std::is_sorted_until(run_.begin(), run_.end(), before);
     std::sort(middle, run_.end(), before);
@@ -212,7 +217,7 @@ class EventQueue {
     spare_.push_back(std::move(bucket));
   }
 
-  Bucket run_;  ///< the current run of events, sorted; those before `next_` are handled
+  Bucket run_;  ///< the current run of events, sorted; events before index `next_` were popped
   std::size_t next_ = 0;
   core::Time run_end_{-1};
   EventHeap intruders_;     ///< events pushed into the time range of the current run

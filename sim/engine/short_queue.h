@@ -6,9 +6,9 @@
 
 namespace tutti::sim {
 
-/// A queue that is usually empty or short. Unlike std::deque, which allocates some 600 bytes before
-/// its first element, it takes nothing as long as it is unused: there is one for every replica.
-/// Adding and removing take constant time on average.
+/// A FIFO queue that is usually empty or short. There is one for every replica, so an unused queue
+/// must not allocate memory; std::deque allocates some 600 bytes before its first element. Adding
+/// and removing take amortized constant time.
 template <class T>
 class ShortQueue {
  public:
@@ -17,7 +17,7 @@ class ShortQueue {
   [[nodiscard]] const T& front() const { return elements_[taken_]; }
   void push_back(T element) { elements_.push_back(std::move(element)); }
   void pop_front() {
-    // Elements move to the front once those that were taken are the larger part.
+    // Removed elements are erased once they are at least half of the vector.
     if (++taken_ * 2 < elements_.size()) return;
     elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(taken_));
     taken_ = 0;

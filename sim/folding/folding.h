@@ -1,11 +1,11 @@
 #pragma once
 
-// Folding: in a symmetric scenario all workers do the same at the same times, so one of them is
+// Folding: in a symmetric scenario all workers do the same at the same times, so one worker is
 // simulated on behalf of all (docs/scale.md, decision 23). A scenario is symmetric if all workers
-// are of one kind, no condition affects only some of them, every switch looks the same to all, and
-// every collective is the same everywhere (Schedule::same_everywhere). The order in which
-// simultaneous messages are served may still break the symmetry. That is watched (ties.h): if the
-// order matters, the run is repeated with all workers.
+// are of one kind, no condition affects only some workers, every switch looks the same to all
+// workers, and every collective is the same on all of them (Schedule::same_everywhere). The order
+// in which simultaneous messages are served may still break the symmetry. Class Ties detects that,
+// and the run is then repeated with all workers.
 
 #include <memory>
 #include <string>
@@ -15,13 +15,13 @@
 namespace tutti::sim {
 
 struct Folding {
-  /// One worker and its work. Null: the scenario is not symmetric. Does not refer to the original
-  /// scenario.
+  /// A scenario of one worker and its work; null if the original scenario is not symmetric. Does
+  /// not refer to the original scenario.
   std::shared_ptr<const core::Scenario> scenario;
   std::string why_not;  ///< the reason why `scenario` is null
 };
 
-/// Cost: that of a plan, independent of the number of workers.
+/// Folds a scenario. Cost: as much as building a plan, whatever the number of workers.
 Folding fold(const core::Scenario& scenario);
 
 }  // namespace tutti::sim

@@ -10,7 +10,7 @@
 
 namespace tutti::sim {
 
-/// Buffers a timeline, to be passed to another sink once its result is known to be valid.
+/// Buffers a timeline until the run is known to be valid, and then passes it to another sink.
 class HeldTimeline : public core::TimelineSink {
  public:
   void begin(const core::RunInfo& run) override { held_.emplace_back(run); }
@@ -29,7 +29,7 @@ class HeldTimeline : public core::TimelineSink {
   void note(const std::string& text) override { held_.emplace_back(text); }
   void end() override { held_.emplace_back(End()); }
 
-  /// Passes everything to `sink`. To be called once.
+  /// Passes the whole timeline to `sink`. To be called once.
   void tell(core::TimelineSink& sink) {
     std::size_t next = 0;
     for (const HeldCall& told : held_) {
@@ -44,7 +44,8 @@ class HeldTimeline : public core::TimelineSink {
   }
 
  private:
-  /// The end of a range of spans_. Spans are stored separately, because they are many and small.
+  /// Stands for the spans of spans_ up to index `end` - 1. Spans are stored separately because they
+  /// are numerous and small.
   struct SpansUpTo {
     std::size_t end = 0;
   };

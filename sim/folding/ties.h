@@ -11,24 +11,25 @@
 
 namespace tutti::sim {
 
-/// Checks, while one worker represents all, that simultaneous events have the same order on all
-/// workers.
+/// Detects simultaneous events whose order would not be the same on all workers, so that one worker
+/// cannot represent all.
 ///
-/// Such events are ordered by their keys: by the index, within its worker, of the rank that they
-/// come from, and if those are equal by worker. Among two events with equal indexes from workers at
-/// different distances, one comes first on most workers, and the other where the worker numbers
-/// wrap around. That matters if both want the same thing (a resource of the network, a device) at
-/// the same time; then one worker cannot represent all.
+/// Simultaneous events are ordered by the rank that caused them: first by the rank's index within
+/// its worker, then by worker. Take two events from ranks with the same index, but on workers at
+/// different distances. One of them comes first on most workers; the other comes first on workers
+/// where the worker numbers wrap around. This is a tie that matters if both events request the same
+/// thing (a network resource, a device, or the opening of a collective).
 class Ties {
  public:
   enum class Thing { kResource, kDevice, kOpening };
 
-  /// The current event has this key (Event::order), and comes from this worker unless comes_from()
-  /// is called.
+  /// Begins an event with this key (Event::order). The event comes from the same worker unless
+  /// comes_from() is called.
   void begin(std::uint64_t order) { now_ = {lane_of_order(order), 0}; }
-  /// The current event comes from a worker at this distance (core::Peer::away).
+  /// Records that the current event comes from a worker at this distance (core::Peer::away).
   void comes_from(std::int32_t away) { now_.away = away; }
-  /// The current event wants this network resource or device, or opens a collective, at `now`.
+  /// Records that the current event requests this network resource or device, or opens a
+  /// collective, at `now`.
   /// REQUIRES: `now` is no earlier than in the previous call for the same thing.
   void wants(Thing thing, std::int64_t which, core::Time now) {
     std::vector<Wanted>& all = wanted_[static_cast<std::size_t>(thing)];
@@ -45,7 +46,7 @@ class Ties {
     if (rivals) matter_ = true;
     wanted.by.push_back(now_);
   }
-  /// Only the things wanted at the current time can still be part of a tie.
+  /// Visits the requests at the current time; only they can still be part of a tie.
   void visit_state(StateVisitor& visitor) {
     for (std::vector<Wanted>& all : wanted_) {
       for (Wanted& wanted : all) {
@@ -60,12 +61,13 @@ class Ties {
       }
     }
   }
-  /// True if there was a tie whose outcome depends on the worker.
+  /// Returns true if there was a tie whose outcome depends on the worker.
   [[nodiscard]] bool matter() const { return matter_; }
 
  private:
   struct Comer {
-    std::uint64_t place = 0;  ///< identifies the collective, and the rank's lane in its worker
+    /// Identifies the collective, and the lane within its worker.
+    std::uint64_t place = 0;
     std::int32_t away = 0;
   };
   struct Wanted {

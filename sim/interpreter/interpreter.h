@@ -22,10 +22,11 @@
 
 namespace tutti::sim {
 
-/// Executes schedules in virtual time, as Schedule defines them, on Network and Devices.
+/// Executes schedules in virtual time on Network and Devices, with the semantics that
+/// core::Schedule defines.
 ///
-/// A lane runs ahead of the clock where this is unobservable: after a send whose buffer becomes
-/// free later, it continues with the next step at once if that step is a receive whose message has
+/// A lane runs ahead of the clock where this has no observable effect: after a send whose buffer
+/// becomes free later, the lane continues at once if its next step is a receive whose message has
 /// not arrived. So a step of a ring costs one event.
 class Interpreter final : public CollectiveEngine {
  public:
@@ -35,7 +36,7 @@ class Interpreter final : public CollectiveEngine {
                 "steps are observed without keeping causal chains");
   }
 
-  /// Has `ties` watched from now on.
+  /// Starts to report to `ties`.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// The maximum number of lanes of one collective, over all ranks.
@@ -58,36 +59,37 @@ class Interpreter final : public CollectiveEngine {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
-  /// A lane of the only collective in flight, and its next steps that are identical.
+  /// A lane of the only collective in flight, and the lane's identical steps ahead.
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
-    std::uint64_t opened = 0;  ///< number of collectives opened when this was found
+    std::uint64_t opened = 0;  ///< number of collectives opened so far when this Pace was found
     std::size_t lane = 0;
-    std::int64_t lanes = 0;  ///< lanes of the collective
+    std::int64_t lanes = 0;  ///< number of lanes of the collective
     core::IdenticalSteps identical;
   };
-  /// Returns the lane with the most identical steps ahead; nullopt if there is none, if several
-  /// collectives are in flight, or if there are more than `most_lanes` lanes.
-  [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
-  /// Returns the number of steps that the lane has completed; nothing if the collective is over, or
-  /// another has been opened since.
+  /// Returns the lane with the most identical steps ahead. Returns nullopt if no lane has any, if
+  /// several collectives are in flight, or if the collective has more than `max_lanes` lanes.
+  [[nodiscard]] std::optional<Pace> find_pace(std::int64_t max_lanes) const;
+  /// Returns the number of steps that the lane has completed; nullopt if the collective has ended,
+  /// or if another collective was opened since find_pace().
   [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;
-  /// Returns the number of completed steps of each lane of the collective. REQUIRES: it is not
-  /// over.
+  /// Returns the number of completed steps of each lane of the collective. REQUIRES: the collective
+  /// has not ended.
   [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
-  /// Returns the number of further rounds that repeat the last two, at whose beginning lanes were
-  /// at `before`. REQUIRES: both rounds had the same number of steps.
+  /// Returns for how many further rounds all lanes' steps repeat those of the last two rounds.
+  /// `before`: the progress of lanes when these two rounds began. REQUIRES: both rounds had the
+  /// same number of steps.
   [[nodiscard]] std::int64_t rounds_left(const Pace& pace,
                                          const std::vector<std::int64_t>& before) const;
   /// Visits all state of the collective. REQUIRES: causal chains are kept.
   void visit_state(const Pace& pace, StateVisitor& visitor);
 
-  /// Returns the serial number of a collective that another engine executes, in the same sequence
-  /// as those opened here: events are ordered by it.
+  /// Returns the next serial number, for a collective that another engine executes. All engines
+  /// share one sequence, since simultaneous events are ordered by it.
   std::uint64_t take_serial() { return ++serial_; }
 
-  /// Steps executed so far, over all instances (nops included).
+  /// Returns the number of steps executed so far, over all instances and including no-ops.
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 
  private:
@@ -105,17 +107,17 @@ class Interpreter final : public CollectiveEngine {
   };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
-  /// The component that executes the lane's work, and whether that holds a multiprocessor (only
-  /// known if computation shares the device).
+  /// The component that executes the lane's reductions and copies. The values distinguish whether a
+  /// kernel holds a multiprocessor, which is known only if computation shares the device.
   enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
-  /// The fields of a step that a lane needs to execute it.
+  /// The fields of a step that are needed to execute it.
   struct AtHand {
     core::StepKind kind = core::StepKind::kNop;
     bool accumulate = false;
     std::int32_t inputs = 0;
     core::Lane wait_lane = -1;
-    std::int32_t from = kNone;  ///< number of the lane that sends to this step
+    std::int32_t from = kNone;  ///< index in Instance::lanes of the lane that sends to this step
     std::int32_t to = kNone;
     std::int32_t from_away = 0;  ///< distance to the sender's worker (Peer::away)
     std::int32_t to_away = 0;
@@ -124,8 +126,8 @@ class Interpreter final : public CollectiveEngine {
     core::Bytes target;
   };
 
-  /// Two cache lines, so that a collective over thousands of ranks fits into the second-level
-  /// cache.
+  /// The state of a lane. Two cache lines large, so that the lanes of a collective over thousands
+  /// of ranks fit into the second-level cache.
   struct alignas(64) LaneState {
     core::Rank rank = 0;
     core::Lane lane = 0;
@@ -137,35 +139,38 @@ class Interpreter final : public CollectiveEngine {
     Blocked blocked = Blocked::kNotStarted;
     Phase phase = Phase::kFresh;
     Receiving receiving = Receiving::kUnknown;
-    bool awaited = false;  ///< true if other lanes wait for this one (Waiting)
+    bool awaited = false;  ///< true if other lanes wait for this lane (Waiting)
     Driven driven = Driven::kUnknown;
-    std::uint16_t sent = 0;        ///< numbers the simultaneous messages of the lane
+    std::uint16_t sent = 0;  ///< number of messages sent, modulo 2^16; orders simultaneous messages
     Devices::Id device = kNone;    ///< looked up on first use
     std::int32_t in_hand = kNone;  ///< the connection whose slot the current step still holds
-    std::int32_t last_in = kNone;  ///< last used connections; most lanes have one in each direction
+    /// The connections used last, in each direction. Most lanes use only one per direction.
+    std::int32_t last_in = kNone;
     std::int32_t last_out = kNone;
-    std::int32_t arrivals =
-        kNone;  ///< lanes that receive in order of arrival: index into Instance::arrivals
+    /// For a lane that receives in order of arrival: index into Instance::arrivals.
+    std::int32_t arrivals = kNone;
     std::uint32_t turn = 0;  ///< the lane's index in the order of simultaneous events
   };
   static_assert(sizeof(LaneState) == 128);
 
-  /// Connections whose messages have arrived, oldest first, after those that were taken.
+  /// The connections whose messages have arrived, in order of arrival. The first `taken` messages
+  /// have been consumed.
   struct Arrivals {
     std::vector<std::int32_t> connections;
     std::size_t taken = 0;
   };
 
-  /// Lanes that wait for each other within a rank.
+  /// The waits between lanes of one rank.
   struct Waiting {
-    /// First in the list of lanes that wait for this lane's progress.
+    /// The head of the list of lanes that wait for this lane's progress.
     std::int32_t first_waiter = kNone;
     std::int32_t next_waiter = kNone;
-    std::int64_t wake_at = 0;        ///< number of completed steps that wakes the first waiter
-    std::int64_t awaited_steps = 0;  ///< kOnLane: number of steps that the other lane must complete
+    std::int64_t wake_at = 0;  ///< number of completed steps at which the first waiter is woken
+    /// kOnLane: the number of steps that the other lane must have completed.
+    std::int64_t awaited_steps = 0;
   };
 
-  /// The parts of the current step's record.
+  /// Data for the record of the lane's current step.
   struct Watched {
     core::Time wait;
     std::int64_t peer_index = -1;
@@ -177,12 +182,12 @@ class Interpreter final : public CollectiveEngine {
     std::int32_t away = 0;  ///< distance between the workers (Peer::away)
     std::int32_t path = kNone;
     std::int32_t credits = 0;
-    std::int32_t arrived = 0;   ///< messages delivered but not yet taken
-    std::int32_t occupied = 0;  ///< slots in use: sent and not yet freed
+    std::int32_t arrived = 0;   ///< number of messages delivered but not yet consumed
+    std::int32_t occupied = 0;  ///< number of slots in use: messages sent whose slot is not freed
     std::int32_t blocked_sender = kNone;
   };
 
-  /// The key of a connection.
+  /// The key of a connection: both lanes, and the distance between their workers.
   struct Ends {
     std::int32_t from, to, away;
     bool operator==(const Ends&) const = default;
@@ -195,7 +200,8 @@ class Interpreter final : public CollectiveEngine {
     }
   };
 
-  /// The senders' steps of a connection's messages that are not yet taken, after those that were.
+  /// The sender's step of each message of a connection, in order of sending. The first `taken`
+  /// messages have been consumed.
   struct SenderSteps {
     std::vector<std::int64_t> steps;
     std::size_t taken = 0;
@@ -207,7 +213,7 @@ class Interpreter final : public CollectiveEngine {
     const core::Collective* collective = nullptr;
     const core::Schedule* schedule = nullptr;
     std::uint64_t serial = 0;
-    /// By rank: its first lane; the last entry is the number of lanes.
+    /// By rank: the index of its first lane. The last entry is the number of lanes.
     std::vector<std::int32_t> first_lane;
     std::vector<LaneState> lanes;
     std::vector<Waiting> waiting;            ///< by lane
@@ -290,8 +296,8 @@ class Interpreter final : public CollectiveEngine {
   bool watch_steps_;
   Ties* ties_ = nullptr;
   std::vector<std::unique_ptr<Instance>> instances_;
-  /// The lowest number is used first, so that with no collective in flight the future does not
-  /// depend on the past (Repetition).
+  /// Free instance numbers. The lowest is used first, so that a training step that begins with no
+  /// collective in flight gets the same numbers as the step before (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_instances_;
   std::uint64_t serial_ = 0;
   std::int64_t steps_executed_ = 0;

@@ -9,14 +9,14 @@
 
 namespace tutti::sim {
 
-std::optional<Interpreter::Pace> Interpreter::find_pace(std::int64_t most_lanes) const {
+std::optional<Interpreter::Pace> Interpreter::find_pace(std::int64_t max_lanes) const {
   const Instance* only = nullptr;
   for (const std::unique_ptr<Instance>& instance : instances_) {
     if (!instance) continue;
     if (only) return std::nullopt;
     only = instance.get();
   }
-  if (!only || watch_steps_ || std::ssize(only->lanes) > most_lanes) return std::nullopt;
+  if (!only || watch_steps_ || std::ssize(only->lanes) > max_lanes) return std::nullopt;
   std::optional<Pace> pace;
   std::int64_t longest = 0;
   for (std::size_t i = 0; i < only->lanes.size(); ++i) {

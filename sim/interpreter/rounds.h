@@ -1,16 +1,16 @@
 #pragma once
 
-// Long collectives consist of rounds that repeat: a ring over a million ranks has two million. If
-// all current state (lanes, messages, events, busy resources), relative to the present time, equals
-// that of some rounds ago, and the steps to come are identical (Schedule::identical_from), then
-// these rounds repeat: only the time and the counters change. So they are accounted for without
-// being simulated.
+// Long collectives consist of rounds that repeat: a ring over a million ranks has two million
+// rounds. If all current state (lanes, messages, events, busy resources), relative to the current
+// time, equals the state of some rounds ago, and the steps to come are identical
+// (Schedule::identical_from), then these rounds repeat, and only the time and the counters change.
+// So the remaining rounds are accounted for without being simulated.
 //
-// Time is accounted for in causal chains, which lanes and messages take over from each other. In
-// equal rounds each chain results from another one by the same rule plus constant times:
-// T' = T∘f + c. If each chain has grown by the same d in two consecutive rounds (d∘f = d), it
-// always will. (Maxima that have not changed for one round never change.) Three snapshots of the
-// state (StateSnapshot), taken one round after the other, are therefore a proof.
+// Causal chains account for time, and lanes and messages take them over from each other. In equal
+// rounds, the new chain of each lane or message x is an old chain f(x) plus constant times: T'(x) =
+// T(f(x)) + c(x). If the growth d of all chains is the same in two consecutive rounds (d∘f = d), it
+// is the same in all later ones. (Maxima that have not changed for one round never change.) Three
+// equal snapshots of the state (StateSnapshot), taken one round apart, are therefore a proof.
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@
 
 namespace tutti::sim {
 
-/// Watches one run, and advances it when its rounds repeat.
+/// Observes one run, and advances it when the rounds of a collective repeat.
 class Rounds {
  public:
   Rounds(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events,
@@ -38,7 +38,8 @@ class Rounds {
         events_(events),
         ties_(ties) {}
 
-  /// Call after each event, at its time. Returns by how much time the run was advanced.
+  /// Returns by how much time the run was advanced; usually 0. REQUIRES: called after each event,
+  /// with its time.
   core::Time look(core::Time now) {
     if (pace_ ? interpreter_.progress(*pace_).value_or(due_) < due_ : ++idle_ < rest_) return {};
     return look_closely(now);
@@ -47,11 +48,11 @@ class Rounds {
   [[nodiscard]] std::int64_t steps_skipped() const { return steps_skipped_; }
 
  private:
-  /// The number of events between attempts, so that an attempt costs little in comparison.
+  /// The minimum number of events between attempts, so that attempts cost little in comparison.
   static constexpr std::int64_t kRest = 16'384;
   static constexpr std::int64_t kRestPerLane = 64;
   static constexpr std::int64_t kMaxLanes = 4096;
-  static constexpr std::int64_t kFewRounds = 32;  ///< fewer rounds do not justify an attempt
+  static constexpr std::int64_t kFewRounds = 32;  ///< no attempt if fewer rounds remain
 
   core::Time look_closely(core::Time now);
   void begin();

@@ -9,8 +9,8 @@
 
 namespace tutti::sim {
 
-/// A snapshot of the simulation's state, relative to its time, to be compared with that of the
-/// previous round; and the counters at that time.
+/// A snapshot of the simulation's state, with times relative to `at`, and of its counters. It is
+/// compared with the snapshot of the previous round.
 struct StateSnapshot {
   core::Time at;
   std::vector<std::int64_t> same, counted, numbered, told;
@@ -20,7 +20,7 @@ struct StateSnapshot {
   bool fit = true;
 };
 
-/// Returns the snapshot of the state that `visit` shows a visitor at `now`.
+/// Returns the snapshot at `now` of the state that `visit` passes to a visitor.
 StateSnapshot snapshot_of(core::Time now, const std::function<void(StateVisitor&)>& visit);
 
 }  // namespace tutti::sim

@@ -10,20 +10,21 @@
 
 namespace tutti::sim {
 
-/// Links of a cluster with fair sharing: paths become routes of FairShare, and its end times become
-/// events.
+/// The links of a cluster with fair sharing. Translates paths to routes of FairShare, and the ends
+/// of FairShare's flows to events.
 ///
-/// All flows that start at one moment are admitted together, by an event that comes after all
-/// others of that moment. After that, one event is pending for the next end of a flow; if another
+/// All flows that start at the same time are admitted together, by an event that is handled after
+/// all others of that time. After that, one event is pending for the next end of a flow. If another
 /// flow starts before, that event is outdated and ignored.
 class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);
 
-  /// A part of a path without staging, whose links are used at the same time, at one rate.
+  /// A part of a path without staging. A message uses all its links at the same time, at one rate.
   struct Stretch {
-    /// If set, the stretch is not a flow but a host's threads, which serve one message after the
-    /// other: for the time per message, and with `with_bytes` also for its bytes.
+    /// If set, the stretch is not a flow but the threads of a host, which serve messages in order
+    /// of arrival. Each message takes the threads' overhead per message, and with `with_bytes` also
+    /// the time for its bytes.
     const core::HostEndpoint* host = nullptr;
     core::ResourceId resource = -1;
     bool with_bytes = false;
@@ -35,8 +36,9 @@ class FairLinks {
   };
   struct Way {
     std::vector<Stretch> stretches;
-    std::vector<core::Time> lags;  ///< by receiver: delay after the end of the last stretch
-    std::size_t leaves = 0;  ///< index of the first flow, after which the sender's buffer is free
+    std::vector<core::Time> lags;  ///< by receiver: latency after the last flow ends
+    /// The index of the first stretch that is a flow. The sender's buffer is free when it ends.
+    std::size_t leaves = 0;
   };
   /// REQUIRES: the path has hops.
   const Way& way(std::int32_t path, const core::PathBook& paths);
@@ -44,18 +46,18 @@ class FairLinks {
   void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now,
              EventQueue& events);
 
-  /// Sets the share of its bandwidth that the link has from now on.
+  /// Sets the link's bandwidth from now on, as a share of its full bandwidth (in ppm).
   void set_share(core::LinkId id, std::int64_t share_ppm, core::Time now, EventQueue& events);
 
-  /// False if the event is outdated; it is then ignored.
+  /// Returns false if the event is outdated and must be ignored.
   [[nodiscard]] bool is_due(const Event& event) const { return event.a == stamp_; }
   struct Done {
     std::uint32_t message = 0;
     core::LinkId bottleneck = -1;
   };
-  /// Admits the flows that started at `now`; returns those that have ended.
+  /// Admits the flows that started at `now`, and returns the flows that have ended.
   const std::vector<Done>& settle(core::Time now);
-  /// Pushes the event for the next end, if there is one.
+  /// Pushes the event for the next end of a flow, if there is one.
   void wake(EventQueue& events);
 
  private:
@@ -67,8 +69,8 @@ class FairLinks {
 
   const core::Cluster& cluster_;
   FairShare share_;
-  std::unordered_map<core::ResourceId, FairShare::Link>
-      links_;  ///< the links and hosts' threads that were used
+  /// The links and the hosts' threads that were used.
+  std::unordered_map<core::ResourceId, FairShare::Link> links_;
   std::vector<core::LinkId> ids_;
   std::vector<Way> ways_;  ///< by number of the path
   core::Time awaited_ = core::kNever;

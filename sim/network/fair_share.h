@@ -2,42 +2,42 @@
 
 // Shares links between flows with max-min fairness, updated incrementally as flows come and go.
 //
-// Rates are max-min fair if no flow can get more without taking from one that has no more than it.
-// The classical algorithm is progressive filling (Bertsekas & Gallager, "Data Networks", section
-// 6.5.2): all rates rise together; when a link is full, its flows stay at this *level*; the others
-// continue to rise. Every flow ends up with a *bottleneck*: a link that is full and on which no
-// flow has a higher rate. So a flow's rate is the level of its bottleneck.
+// Rates are max-min fair if no flow can become faster without slowing down a flow that is no faster
+// than itself. The classical algorithm is progressive filling (Bertsekas & Gallager, "Data
+// Networks", section 6.5.2): all rates rise together; when a link is full, the rates of its flows
+// stay at this *level*, and the others continue to rise. Every flow ends up with a *bottleneck*: a
+// full link on which no flow has a higher rate. So a flow's rate is the level of its bottleneck.
 //
-// Doing that for all flows at every arrival and departure is what makes fluid simulators slow:
-// 8,192 flows that end one by one would need 8,192 fillings of thousands of flows each, and as many
-// updates of every flow's remaining bytes. Four techniques make it cheap here:
+// Fluid simulators are slow if they refill all flows at every arrival and departure: 8,192 flows
+// that end one by one need 8,192 fillings of thousands of flows each, and each time an update of
+// every flow's remaining bytes. Four techniques avoid that:
 //
 // 1. Flows with the same links are one *route* with a number of flows. 512 equal messages between
-//    two hosts are filled as one, and its flows end in the order of their remaining bytes.
-// 2. A flow is not touched when its rate changes. A bottleneck keeps a *clock*: the bytes that each
-//    of its flows has moved since the clock began (its level, integrated over time). A flow ends
-//    when the clock reaches a mark that is known when the flow starts, so each bottleneck holds its
-//    routes in a heap by the next mark. When levels change, one clock gets another rate instead of
-//    thousands of flows another end. A route that changes its bottleneck keeps the difference of
-//    the two clocks.
-// 3. Lower levels are kept. If a flow of rate x leaves, filling is unchanged up to level x: routes
-//    with lower rates keep them. An arrival does not change rates below capacity / flows of its
-//    tightest link.
-// 4. Unaffected links are not visited. Filling starts with the full links of the flows that came or
-//    went, and adds other links only if they are full and on a route that is filled. Links that are
-//    not full are checked afterwards: if one is overloaded, it is added, and the filling repeated.
-//    So a ring over 4,096 hosts costs two links per message, not a filling of 4,096.
+//    two hosts are filled as one route, whose flows end in the order of their remaining bytes.
+// 2. A change of a flow's rate does not touch the flow. Each bottleneck has a *clock*: the bytes
+//    that each of its flows has moved since the clock began (the level, integrated over time). A
+//    flow ends when the clock reaches a mark, which is known when the flow starts, so each
+//    bottleneck keeps its routes in a heap ordered by the next mark. When a level changes, only the
+//    rate of one clock changes, instead of the end times of thousands of flows. A route that
+//    changes its bottleneck stores the difference between the two clocks.
+// 3. Lower levels are kept. If a flow of rate x leaves, routes with a rate below x keep their
+//    rates. An arrival does not change rates below the capacity per flow of its tightest link.
+// 4. Unaffected links are not visited. Filling starts with the full links of the flows that arrived
+//    or left, and adds another link only if it is full and on a route that is filled. Links that
+//    are not full are checked afterwards; if one is overloaded, it is added and the filling is
+//    repeated. So in a ring over 4,096 hosts each message costs a filling of two links, not of all
+//    4,096.
 //
-// In the many-to-many push of tests/bench (256 workers to 32 servers, 8,192 flows of 7 sizes, a
-// quarter of the workers slow) there are 6,062 fillings of 288 routes on average, with up to 8,192
-// active routes; one in 200 filled routes changes its bottleneck.
+// The benchmark of a many-to-many push in tests/bench (256 workers to 32 servers, 8,192 flows of 7
+// sizes, a quarter of the workers slow, up to 8,192 active routes) takes 6,062 fillings of 288
+// routes on average. One in 200 filled routes changes its bottleneck.
 //
-// Numbers are integers. A rate is in units of 2^-s bytes per second, with s as large as possible
-// for the widest link to fit into 63 bits (28 for 25 GB/s) but at most 30, and rounded down, so
-// that no link ever carries more than its capacity. Clocks count 2^-s bytes per second times
-// picoseconds in 128 bits, without rounding. Rounding rates down delays the end of a flow by far
-// less than a picosecond; a flow that would end within 2^-12 ps after a whole picosecond ends
-// there.
+// All numbers are integers. A rate is in units of 2^-s bytes per second; s is at most 30, and as
+// large as possible for the rate of the widest link to fit into 63 bits (28 for 25 GB/s). Rates are
+// rounded down, so no link ever carries more than its capacity. Clocks count in units of 2^-s bytes
+// per second times picoseconds, in 128 bits and without rounding. Rounding rates down delays the
+// end of a flow by far less than a picosecond. To compensate, a flow that would end within 2^-12 ps
+// after a whole picosecond ends at that picosecond.
 
 #include <cstdint>
 #include <limits>
@@ -58,36 +58,37 @@ class FairShare {
   explicit FairShare(core::Bandwidth widest);
 
   Link add_link(core::Bandwidth capacity);
-  /// Adds a route over `links`, each at most once, on which no flow is faster than `cap` (0: no
-  /// limit).
+  /// Adds a route over `links`, each listed at most once. `cap` limits the rate of each of its
+  /// flows (0: no limit).
   /// REQUIRES: at least one link or a cap.
   Route add_route(std::span<const Link> links, core::Bandwidth cap);
 
-  /// Starts a flow of `bytes`; settle() updates all rates. Done::id is `id` when it ends.
+  /// Starts a flow of `bytes` at the next settle(). A later call of settle() reports its end with
+  /// Done::id = `id`.
   /// REQUIRES: bytes > 0.
   void start(Route route, core::Bytes bytes, std::uint64_t id);
-  /// Sets the link's bandwidth; 0: its flows stand still. Takes effect in settle().
+  /// Sets the link's bandwidth from the next settle() on. 0 stops its flows.
   void set_capacity(Link link, core::Bandwidth capacity);
 
   struct Done {
     std::uint64_t id = 0;
     Link bottleneck = -1;  ///< the link that limits the flow at its end; -1: its route's own cap
   };
-  /// Ends the flows that are complete, admits those that were started, and updates all rates;
-  /// appends the flows that ended to `done`.
-  /// REQUIRES: `now` is not before the last call and not after next().
+  /// Appends the flows that have ended to `done`, admits the flows that were started, and updates
+  /// all rates.
+  /// REQUIRES: `now` is not earlier than in the last call, and not later than next().
   void settle(core::Time now, std::vector<Done>& done);
-  /// Returns when the next flow ends if none starts before; kNever if none ends.
+  /// Returns when the next flow ends if no other flow starts before; kNever if none ends.
   [[nodiscard]] core::Time next() const {
     return ending_.empty() ? core::kNever : group(ending_.front()).next;
   }
 
-  /// Returns the rate of each flow of the route, in bytes per second; 0 if it has none.
+  /// Returns the rate of each flow of the route, in bytes per second; 0 if the route has no flows.
   [[nodiscard]] double rate(Route route) const;
   /// Returns the link's current load in bytes per second.
   [[nodiscard]] double load(Link link) const;
   [[nodiscard]] std::int64_t flows() const { return flows_; }
-  /// Returns the maximum bandwidth of a link.
+  /// Returns the upper bound on links' bandwidths that the constructor was given.
   [[nodiscard]] core::Bandwidth widest() const { return widest_; }
   [[nodiscard]] core::Bandwidth capacity(Link link) const;
 
@@ -108,10 +109,10 @@ class FairShare {
   using Position = std::uint32_t;  ///< index into route_links_
   static constexpr Group kNoGroup = -1;
   static constexpr Rate kNoCap = std::numeric_limits<Rate>::max();
-  /// A flow with less left than its rate times 2^-kSlack ps is complete.
+  /// A flow whose remaining bytes take at most 2^-kSlack ps at its rate counts as complete.
   static constexpr int kSlack = 12;
 
-  /// A route on a link's list: the route, and the index of the link in its own list.
+  /// An entry of a link's list of routes: the route, and the index of the link in route_links_.
   struct Entry {
     Route route = 0;
     Position position = 0;
@@ -125,7 +126,7 @@ class FairShare {
     std::vector<Entry> routes;  ///< routes that have flows
     // While filling:
     Rate left = 0;
-    std::uint32_t rising = 0;  ///< flows that are not yet fixed
+    std::uint32_t rising = 0;  ///< flows whose rates are not yet fixed
     Rate kept = 0;             ///< sum of the rates of routes that are not filled
     std::uint32_t filled = 0;  ///< flows of the routes that are filled
     Change change = 0;
@@ -170,7 +171,7 @@ class FairShare {
   };
   struct Rising {
     Rate level = 0;
-    std::int32_t what = 0;  ///< a link; or -1 - r for the cap of route r
+    std::int32_t what = 0;  ///< a link, or -1 - r for the cap of route r
     [[nodiscard]] bool after(const Rising& other) const {
       return level != other.level ? level > other.level : what > other.what;
     }

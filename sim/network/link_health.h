@@ -9,13 +9,14 @@
 
 namespace tutti::sim {
 
-/// The bandwidth of one link over time: it changes at known times, and by background traffic,
-/// constant or in bursts. Phases are created on demand, since bursts may go on for ever.
+/// The bandwidth of one link over time, as a sequence of phases. It changes at known times, and by
+/// background traffic that is constant or comes in bursts. Phases are created on demand, since
+/// bursts may continue forever.
 class LinkCourse {
  public:
   LinkCourse(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}
 
-  /// REQUIRES: in order of time.
+  /// REQUIRES: changes are added in order of time.
   void add(const core::LinkChange& change) { changes_.push_back(change); }
   void add(const core::BackgroundLoad& load, std::uint64_t seed);
 
@@ -24,13 +25,14 @@ class LinkCourse {
     std::int64_t share_ppm = 1'000'000;
     core::Bandwidth bandwidth;
   };
-  /// Returns a phase; phase 0 begins at time 0. Null if an earlier phase lasts for ever.
+  /// Returns the phase with this number; phase 0 begins at time 0. Null if an earlier phase lasts
+  /// forever.
   const Phase* phase(std::size_t number);
-  /// Drops phases that have ended by `now`, which must not be requested again. Returns the number
-  /// of the first phase that remains, among those created.
+  /// Drops phases that have ended by `now`; they must not be requested again. Returns the number of
+  /// the first remaining phase.
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
-  /// True if the link is down and no change will restore it.
+  /// Returns true if the link is down and no change will restore it.
   [[nodiscard]] bool is_dead_for_good() const {
     return changed_ppm_ == 0 && next_change_ == changes_.size();
   }
@@ -59,7 +61,7 @@ class LinkCourse {
   std::size_t forgotten_ = 0;
 };
 
-/// Links whose bandwidth changes.
+/// The links whose bandwidth changes during the run.
 class LinkHealth {
  public:
   LinkHealth() = default;
@@ -70,8 +72,9 @@ class LinkHealth {
   [[nodiscard]] bool changes(core::LinkId link) const {
     return !courses_.empty() && courses_.contains(link);
   }
-  /// Returns when the last of `bytes` enters `link` if the first does at `head` and only the link
-  /// and `rate`, the message's maximum rate, limit them; kNever if the link goes down before.
+  /// Returns when the last of `bytes` enters `link` if the first byte enters at `head`, limited
+  /// only by the link and by `rate`, the message's maximum rate. Returns kNever if the link goes
+  /// down before and stays down.
   /// REQUIRES: changes(link); if there are bursts, heads come in order of time.
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
                                 core::Time head);
@@ -87,7 +90,8 @@ class LinkHealth {
   std::vector<core::LinkId> links_;
 };
 
-/// Returns a share of a bandwidth in whole bytes per second; 0 only if the share is 0.
+/// Returns `share_ppm` millionths of the bandwidth, in whole bytes per second; at least 1 unless
+/// the share is 0.
 core::Bandwidth part_of(core::Bandwidth bandwidth, std::int64_t share_ppm);
 
 }  // namespace tutti::sim

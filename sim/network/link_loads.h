@@ -6,31 +6,31 @@
 
 namespace tutti::sim {
 
-/// Links first … end - 1.
+/// The links `first` … `end` - 1.
 struct LinkRange {
   core::LinkId first = 0;
   core::LinkId end = 0;
 };
 
-/// The bytes that every link carried, in total and over time. Time is divided into up to `kBins`
-/// bins of equal width, which doubles whenever a run outgrows them, so that memory does not grow
-/// with the length of the run.
+/// The bytes that every link carried, in total and over time. Time is divided into at most `kBins`
+/// bins of equal width. The width doubles whenever a run outgrows the bins, so that memory does not
+/// grow with the length of the run.
 class LinkLoads {
  public:
   static constexpr int kBins = 1024;
 
-  /// Bins are kept for the links of `binned` only, totals for all.
+  /// `links`: the number of links. Totals are kept for all links, bins only for those of `binned`.
   LinkLoads(core::LinkId links, LinkRange binned)
       : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}},
         binned_(binned),
         bins_(static_cast<std::size_t>(binned.end - binned.first)) {}
 
-  /// Adds `bytes` that went over `link` evenly from `start` to `end`.
+  /// Adds `bytes` that `link` carried from `start` to `end` at a constant rate.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
-  /// Like add(), for traffic other than messages that occupies the link for a given time: NCCL's
-  /// collectives, whose protocols carry more than their data, and whose link bandwidths are
-  /// measured.
+  /// Like add(), for traffic that is not a message and that occupies the link for the time `busy`.
+  /// Used for NCCL's collectives, whose occupation of a link does not follow from their bytes:
+  /// their protocols transfer more than the data, and their link bandwidths are measured.
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
                 core::Time end);
 

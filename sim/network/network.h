@@ -18,37 +18,38 @@
 
 namespace tutti::sim {
 
-/// The receiver of a message: a connection of a collective's instance. Opaque to the network.
+/// The receiver of a message: a connection of an instance of a collective. Opaque to the network.
 struct Address {
   std::uint32_t instance = 0;
   std::uint32_t connection = 0;
 };
 
-/// Messages in flight, cut-through.
+/// The messages in flight, with cut-through switching.
 ///
-/// The head of a message reaches a hop when it has left the one before and that hop's latency has
+/// The head of a message reaches a hop when it has left the previous hop and that hop's latency has
 /// passed. There it waits until the resource has served all earlier messages. The tail leaves a hop
-/// when the hop has transmitted all bytes, and not before it has arrived itself:
+/// when the hop has transmitted all bytes, but never before the tail has arrived:
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)
 ///              (if staged: tail_{i-1} in place of head_{i-1})
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i
 /// Buffers between hops are unlimited. A message without competing traffic takes the sum of
-/// latencies plus bytes over the narrowest rate. Hops that are reached in line (Sections) are
+/// latencies plus its bytes divided by the lowest rate. Hops that form a section (sections.h) are
 /// handled in one event.
 ///
-/// Threads of hosts (core/cluster/host_transport.h) are hops that serve a message for longer than
-/// they are occupied, if there are several threads. Links between them are occupied only for the
-/// time that a message's bytes need on them, even if the bytes come more slowly.
+/// The threads of a host (core/cluster/host_transport.h) are a hop, too. If there are several
+/// threads, a message takes longer than it occupies the hop. A link behind such a hop is occupied
+/// only for as long as it needs to transmit the bytes, even if the bytes arrive more slowly.
 ///
-/// With `fair` instead, a stretch without staging is one flow over all its links, which moves at
-/// its max-min fair rate from the moment when the message is sent. Threads of hosts that stream are
-/// links that flows share; their time per message, or for a message as a whole, is served in order.
-/// When the last byte has left the sender, the latency passes, then the message has arrived.
+/// With the model `fair`, a stretch without staging is one flow over all its links, which moves at
+/// its max-min fair rate from the time when the message is sent. The threads of a host that streams
+/// are links that flows share. The threads' overhead per message, and threads that handle only
+/// whole messages, are served in order of arrival. A message arrives one latency after its last
+/// byte has left the sender.
 class Network {
  public:
   /// `keep_causal_chains`: messages carry their senders' causal chains, and add their own times to
-  /// them on arrival. `health`: links whose bandwidth changes. REQUIRES: none if the model is
-  /// ideal.
+  /// the chains on arrival. `health`: the links whose bandwidth changes. REQUIRES: `health` is
+  /// empty if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
           bool keep_causal_chains, LinkHealth health = {});
 
@@ -60,48 +61,49 @@ class Network {
     return loads_;
   }
 
-  /// Has `ties` watched from now on (fifo and ideal; with fair sharing the order of requests does
-  /// not matter).
+  /// Starts to report to `ties`. Only needed with the models fifo and ideal, since the order of
+  /// requests does not matter with fair sharing.
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// Adds the loads since `before` `times` more times.
+  /// Adds the loads since the totals were `before` another `times` times.
   void carry_again(const LinkLoads::Totals& before, std::int64_t times);
 
-  /// Visits how long each resource is busy. Fair sharing is marked as unfit.
+  /// Visits the time until which each resource is busy. Calls unfit() if links are shared or if a
+  /// change of bandwidth is pending.
   void visit_state(StateVisitor& visitor);
-  /// Visits a message in flight; unfit if its path is no chain of hops. REQUIRES: causal chains are
-  /// kept.
+  /// Visits a message in flight. Calls unfit() if its path is not a chain of hops. REQUIRES: causal
+  /// chains are kept.
   void visit_message(std::uint32_t id, StateVisitor& visitor);
 
-  /// Announces a path of messages. Simulation is faster if all paths are announced before the first
-  /// message is sent, followed by expect_no_other().
+  /// Announces that messages will use a path. Simulation is faster if all paths are announced
+  /// before the first message is sent, followed by a call of expect_no_other().
   void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }
   void expect_no_other() { sections_.expect_no_other(); }
 
-  /// Sends `bytes` along `path` at `now`. Returns when the sender's buffer is free again; kNever if
-  /// that depends on other traffic (fair): an event of kind kSent then reports it. Events of kind
-  /// kHop and kDeliver follow, or one of kind kArrive; they carry `order`. `causal_chain`: only if
-  /// causal chains are kept.
+  /// Sends `bytes` along `path` at `now`. Returns when the sender's buffer is free again, or kNever
+  /// if that depends on other traffic (fair); an event of kind kSent then reports it. Events of
+  /// kind kHop and kDeliver follow, or one event of kind kArrive; all carry `order`.
+  /// `causal_chain`: the sender's, only if causal chains are kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const CausalChain* causal_chain,
                   EventQueue& events);
-  /// Same as above for one receiver, without an allocation.
+  /// Like the function above, for one receiver and without an allocation.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
-  /// The use of a resource by something other than a message.
+  /// The occupation of a resource by something other than a message.
   using Hold = core::LinkUse;
-  /// Announces such a use. To be called before the first message is sent.
+  /// Announces a hold. To be called before the first message is sent.
   void expect(const Hold& hold);
-  /// True if links are shared (fair); the end of a hold is then reported by an event of kind
-  /// kReleased.
+  /// Returns true if flows share links (model fair). The end of a hold is then reported by an event
+  /// of kind kReleased.
   [[nodiscard]] bool shares() const { return fair_ != nullptr; }
-  /// Occupies the resource after its earlier users. Returns when that ends; kNever if its link is
-  /// down. REQUIRES: !shares().
+  /// Occupies the resource as soon as its earlier users have left. Returns when the hold ends;
+  /// kNever if its link is down and stays down. REQUIRES: !shares().
   core::Time hold(const Hold& hold, core::Time now);
-  /// Same as above if links are shared. `holder` is the address of the event at the end, whose
-  /// handler reports the carried bytes with carry(). REQUIRES: shares(); the hold has a link and a
-  /// duration.
+  /// Like the function above, if links are shared. An event of kind kReleased with the address
+  /// `holder` follows at the end; its handler records the carried bytes with carry(). REQUIRES:
+  /// shares(); the hold has a link and a duration.
   void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder,
             EventQueue& events);
   void carry(const Hold& hold, core::Time start, core::Time end);
@@ -111,8 +113,8 @@ class Network {
   /// Handles kShare.
   void share(const Event& event, EventQueue& events);
 
-  /// Schedules the changes of links, as events of kind kChange. To be called once, before the first
-  /// message.
+  /// Schedules the changes of links' bandwidths, as events of kind kChange. To be called once,
+  /// before the first message.
   void schedule_changes(EventQueue& events);
   /// Handles kChange.
   void change(const Event& event, EventQueue& events);
@@ -122,30 +124,30 @@ class Network {
     std::int32_t path = 0;
     core::Bytes bytes;
     core::Time sent;
-    core::LinkId bottleneck = -1;  ///< the link that limited its rate
+    core::LinkId bottleneck = -1;  ///< the link that limited the message's rate
   };
-  /// Handles kSent: returns the message that left its sender.
+  /// Handles kSent. Returns the message that has left its sender.
   [[nodiscard]] Departure departed(const Event& event) const;
 
   struct Arrival {
     Address address;
     core::Time began_moving;  ///< when the first byte left the sender
-    /// The sender's, and the message's own time; null if none are kept.
+    /// The sender's causal chain plus the time of the message; null if causal chains are not kept.
     const CausalChain* causal_chain = nullptr;
   };
-  /// Handles kDeliver and kReleased: returns what arrived. The causal chain is valid until the next
-  /// message is sent or delivered.
+  /// Handles kDeliver and kReleased. Returns the message that has arrived. Its causal chain is
+  /// valid until the next message is sent or delivered.
   Arrival deliver(const Event& event);
 
  private:
   struct Message {
     std::int32_t path = 0;
-    std::int32_t branches = -1;  ///< index into branches_ if the path is no chain; else -1
+    std::int32_t branches = -1;  ///< index into branches_ if the path is not a chain; else -1
     core::Bytes bytes;
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    /// Chains: when the last byte reaches the next hop at which the message continues.
+    /// Chains: when the last byte reaches the next section.
     core::Time tail;
     Address receiver;  ///< the address of a message with one receiver
     core::Time queued_time;
@@ -153,13 +155,13 @@ class Network {
     std::int32_t queued_at = -1;  ///< the link with the longest wait; -1: none
     std::uint16_t undelivered = 1;
     std::uint8_t stretch = 0;  ///< model `fair`: index of the current stretch
-    /// True: a hold of a link, which ends with an event of kind kReleased.
+    /// True: not a message but a hold of a link, which ends with an event of kind kReleased.
     bool hold = false;
   };
   static_assert(sizeof(Message) == 80);  // with a CausalChain: three cache lines
-  /// The state of a message on a path that is no chain, by hop.
+  /// The state of a message on a path that is not a chain, by hop.
   struct Branches {
-    std::vector<core::Time> tails;       ///< by hop: when the tail reaches it, as far as known
+    std::vector<core::Time> tails;       ///< by hop: when the tail reaches the hop, as far as known
     std::vector<std::uint16_t> missing;  ///< by hop: number of heads that have not arrived yet
     std::vector<Address> receivers;
   };
@@ -197,7 +199,7 @@ class Network {
   bool keep_causal_chains_;
   std::vector<Message> messages_;
   std::vector<CausalChain> causal_chains_;  ///< by message; only if causal chains are kept
-  /// Copy for a receiver while other receivers of the message are pending.
+  /// The causal chain of the last delivery, copied if other receivers of the message are pending.
   CausalChain delivered_;
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;

@@ -1,15 +1,16 @@
 #pragma once
 
-// Splits paths into sections that a message passes in one event. A resource is reached in line if
-// every message that uses it comes from one and the same other resource, with the same latency.
-// Messages then come in the order in which the other served them, and the times at which head and
-// tail leave the first determine those of the second. So a path is divided into sections, each
-// handled in one event, at the time when the message's head reaches the first of its resources.
-// (All links of a ring of single cards are one section: one event per message instead of four.)
+// Splits paths into sections that a message passes in one event. Resource B is *in line* behind
+// resource A if all messages that use B come from A, with the same latency. B then serves messages
+// in the order in which A served them, and the times when head and tail leave A determine when they
+// leave B. So a path is split into sections of resources that are in line. A section is handled in
+// one event, when the message's head reaches its first resource. (In a ring over machines with one
+// network card each, all links between two machines are one section: one event per message instead
+// of four.)
 //
-// Inside a section, a link that is as fast as the one before never delays a message, since the one
-// before has spread the messages out. Such links are not legs; only their latency and their load
-// are kept.
+// Inside a section, a link that is at least as fast as the previous link never delays a message,
+// since the previous link has spread the messages out. Such a link is not a leg; only its latency
+// and its load are kept.
 
 #include <compare>
 #include <cstdint>
@@ -23,18 +24,18 @@
 
 namespace tutti::sim {
 
-/// The paths that are chains of hops, divided into sections (fifo and ideal).
+/// The sections of all paths that are chains of hops, for the network models fifo and ideal.
 class Sections {
  public:
-  /// No resource is in line unless all paths are announced before the first message is sent.
-  /// REQUIRES: `health` outlives it.
+  /// No resource counts as in line until expect_no_other() is called. REQUIRES: `health` outlives
+  /// this object.
   Sections(core::ResourceId resources, LinkHealth& health, LinkRange binned);
 
-  /// Announces a path of messages.
+  /// Announces that messages will use a path.
   void expect(const core::Path& path);
-  /// The resource is also occupied by uses other than messages.
+  /// Announces that the resource is also occupied by something other than messages.
   void expect_held(core::ResourceId resource);
-  /// No message is sent along any other path.
+  /// Announces that no message will use any other path.
   void expect_no_other() { complete_ = true; }
 
   static constexpr std::uint32_t kNone = ~0U;
@@ -47,11 +48,13 @@ class Sections {
     bool received = false;  ///< the section begins in the receiver's worker (core::PathHop)
     /// The section begins when the whole message has arrived, not only its head.
     bool staged = false;
-    bool in_detail = false;  ///< true: the load of each crossing is recorded separately
-    core::Bytes carried;     ///< if not `in_detail`: the bytes over each crossing
+    /// True: each message's load is recorded with its time. False: only the total is counted.
+    bool in_detail = false;
+    core::Bytes carried;  ///< if not `in_detail`: the bytes that passed since settle()
   };
-  /// Returns the first index of the path's list of sections: at() of it and of those after it, up
-  /// to is_last(). REQUIRES: a chain with hops.
+  /// Returns the first place of the path's list of sections. The path's sections are at() of this
+  /// place and of the following places, up to the place for which is_last() is true. REQUIRES: the
+  /// path is a chain with hops.
   std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index >= first_place_.size()) first_place_.resize(index + 1, kUnknown);
@@ -60,7 +63,8 @@ class Sections {
   }
   [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return places_[place] & ~kLast; }
   [[nodiscard]] bool is_last(std::uint32_t place) const { return (places_[place] & kLast) != 0; }
-  /// Returns the path's section if that is all that a message on it needs; otherwise kNone.
+  /// Returns the path's only section if passing it is all that a message on the path does; else
+  /// kNone.
   std::uint32_t only_section(std::int32_t path_id, const core::PathBook& paths) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index < only_section_.size() && only_section_[index] != kUnknown)
@@ -73,15 +77,18 @@ class Sections {
     return only_section_[index] = is_last(place) ? at(place) : kNone;
   }
   [[nodiscard]] const Section& section(std::uint32_t id) const { return sections_[id]; }
-  /// Returns the resource at which messages arrive in the order of their heads.
+  /// Returns the first resource of the section, which serves messages in the order of their heads'
+  /// arrival.
   [[nodiscard]] core::ResourceId first_resource(std::uint32_t id) const {
     return legs_[sections_[id].first_leg].resource;
   }
 
   struct Passage {
-    core::Time began;   ///< when the first byte entered the first resource
-    core::Time left;    ///< when the last byte left the first resource; kNever: its link is down
-    bool lost = false;  ///< a link on the path is down, so the message never arrives
+    core::Time began;  ///< when the first byte entered the first resource
+    /// When the last byte left the first resource; kNever: its link is down for good.
+    core::Time left;
+    /// True: a link of the section is down for good, so the message never arrives.
+    bool lost = false;
     /// When the head reaches the end of the section, including its last latency.
     core::Time head;
     core::Time tail;
@@ -92,7 +99,7 @@ class Sections {
   Passage pass(std::uint32_t section, core::Bytes bytes, core::Time head, core::Time tail,
                std::vector<Server>& resources, LinkLoads& loads);
 
-  /// Adds to `loads` what was only counted so far.
+  /// Adds the bytes that sections have only counted so far to `loads`.
   void settle(LinkLoads& loads);
 
  private:
@@ -100,12 +107,12 @@ class Sections {
   static constexpr std::uint32_t kUnknown = ~0U - 1;
   static constexpr std::uint32_t kLast = 1U << 31;
 
-  /// A resource where messages may have to wait.
+  /// A resource of a section where messages may have to wait.
   struct Leg {
     core::ResourceId resource = 0;
     core::Bandwidth rate;
     core::Time latency;  ///< latency to the next leg, or to the end of the section
-    /// Size of the last request, cached with its `time`, since sizes seldom change.
+    /// Cache: the size of the last message; `time` is its transfer time. Sizes seldom change.
     core::Bytes bytes{-1};
     core::Time time;
     bool is_link = false;
@@ -123,25 +130,25 @@ class Sections {
       return core::later(head, time);
     }
   };
-  static_assert(sizeof(Leg) == 48);  // many are looked up, each by another message
+  static_assert(sizeof(Leg) == 48);  // small, since each message looks up other legs
 
-  /// A link that a section crosses, `shift` later than its leg.
+  /// A link that a section crosses. Messages enter and leave it `shift` later than its leg.
   struct Crossing {
     core::LinkId link = -1;
     std::uint32_t leg = 0;
     core::Time shift;
   };
 
-  /// The only resource from which messages come to another, and the latency between them.
+  /// For a resource: the resource that all its messages come from, and the latency between the two.
   struct Before {
     core::ResourceId resource = kNobody;
     core::Time latency;
     bool operator==(const Before&) const = default;
   };
 
-  /// The key of a section. Paths that are in line between the same ends share the section, since
-  /// inside it everything comes from one resource. (Rates and the last latency are included because
-  /// a path may have its own at ports.)
+  /// The key of a section. Paths share the section between the same two ends, since all messages
+  /// inside a section come from its first resource. (Rates and the last latency are included
+  /// because they may differ between paths at ports.)
   struct Ends {
     core::ResourceId first = 0, last = 0;
     core::Bandwidth first_rate, last_rate;
@@ -164,8 +171,8 @@ class Sections {
   std::vector<Before> before_;               ///< by resource
   std::vector<std::uint32_t> first_place_;   ///< by number of the path
   std::vector<std::uint32_t> only_section_;  ///< by number of the path
-  std::vector<std::uint32_t>
-      places_;  ///< the lists of sections of all paths, concatenated; each ends with kLast
+  /// The lists of sections of all paths, concatenated. kLast marks the end of each list.
+  std::vector<std::uint32_t> places_;
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;

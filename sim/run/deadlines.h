@@ -9,11 +9,11 @@
 
 namespace tutti::sim {
 
-/// The timers of TensorFlow's collectives. Every device that starts one has two, one after the
-/// other, each of the full length: one until the group is resolved, which happens once every device
-/// has started some collective of it, and one until the collective is done there. So only the first
-/// collectives of a run wait for the group; for later ones only the execution limits how late a
-/// worker may be.
+/// The timers of TensorFlow's collectives. Every device that starts a collective has two timers in
+/// sequence, each with the full timeout. The first runs until the group is resolved, which happens
+/// once every device has started some collective of the group. The second runs until the collective
+/// is done on the device. So only the first collectives of a run wait for the group; later, only
+/// the execution timer limits how late a worker may be.
 /// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc,
 /// collective_param_resolver_distributed.cc.
 class Deadlines {
@@ -27,23 +27,24 @@ class Deadlines {
   [[nodiscard]] core::Time timeout() const { return *timeout_; }
   [[nodiscard]] bool resolved() const { return missing_ == 0; }
 
-  /// The replica starts a collective. Returns true if it was the last replica to start its first
-  /// one.
+  /// Records that the replica starts a collective. Returns true if this resolves the group, because
+  /// all other replicas have started a collective before.
   bool joins(std::int64_t replica) {
     if (joined_[static_cast<std::size_t>(replica)]) return false;
     joined_[static_cast<std::size_t>(replica)] = true;
     return --missing_ == 0;
   }
 
-  /// The subject of a timer: a rank's part in a collective of a step, in a group.
+  /// The subject of a timer: the part of a rank in one collective of a training step, in one group.
   struct Timer {
     std::int32_t step = 0;
     std::int64_t number = 0;
     std::int64_t group = 0;
     core::Rank rank = 0;
-    bool execution = false;  ///< true: limits the execution; false: limits the group's resolution
+    /// True: limits the execution. False: limits the resolution of the group.
+    bool execution = false;
   };
-  /// Returns the number by which an event refers to the timer.
+  /// Adds a timer. Returns the number by which an event refers to it.
   std::uint32_t arm(const Timer& timer) {
     timers_.push_back(timer);
     return static_cast<std::uint32_t>(timers_.size()) - 1;

@@ -8,23 +8,23 @@
 
 namespace tutti::sim {
 
-/// Adds up how long the exchanges of a plan are in flight.
+/// The total time for which each exchange of a plan is in flight.
 class ExchangeTimes {
  public:
   explicit ExchangeTimes(std::size_t exchanges) : totals_(exchanges) {}
 
-  /// A replica's part of the exchange is over.
+  /// Adds the duration of a replica's part of the exchange.
   void add(std::int32_t exchange, core::Time took) {
     totals_[static_cast<std::size_t>(exchange)] += static_cast<core::Wide>(took.count());
   }
-  /// Adds the times since `before` `times` more times.
+  /// Adds the times since the totals were `before` another `times` times.
   void add_again(const std::vector<core::Wide>& before, std::int64_t times) {
     for (std::size_t e = 0; e < totals_.size(); ++e) totals_[e] += (totals_[e] - before[e]) * times;
   }
-  /// By exchange: picoseconds, over all replicas and steps.
+  /// Returns the totals by exchange, in picoseconds, over all replicas and steps.
   [[nodiscard]] const std::vector<core::Wide>& totals() const { return totals_; }
-  /// Returns notes on how long a replica's exchanges take per step, for each exchange of the plan.
-  /// REQUIRES: `steps` > 0, of `replicas` each.
+  /// Returns a note per exchange of the plan: how long it takes a replica per training step.
+  /// REQUIRES: `steps` > 0 steps were run, by `replicas` replicas each.
   [[nodiscard]] std::vector<std::string> notes(const core::Scenario& scenario, std::int64_t steps,
                                                std::int64_t replicas) const;
 

@@ -14,7 +14,7 @@
 
 namespace tutti::sim {
 
-/// A pack or an exchange of a step, in flight in a group.
+/// A pack or an exchange of a training step that is in flight in a group.
 struct Flight {
   std::uint32_t instance = 0;  ///< handle of its collective
   std::int32_t step = 0;
@@ -24,29 +24,31 @@ struct Flight {
   core::Time first_start, last_start;
   std::vector<Cause> causes;        ///< by rank: the cause of its launch
   std::vector<core::Time> started;  ///< by rank: when it started
-  /// By rank of a replica: it has started, it is done; only if there are timers (Timeouts).
+  /// By rank of a replica: true once it has started, and once it is done. Only if there are timers
+  /// (Timeouts).
   std::vector<bool> came, done;
-  /// By rank: its part is done; only for pushes that have a pull (Answers).
+  /// By rank: true once its part is done. Only for pushes that have a pull (Answers).
   std::vector<bool> through;
-  /// For messages of an execution trace; else nothing.
+  /// The message of an execution trace; nothing for other flights.
   struct Message {
     std::int64_t from = 0, to = 0;  ///< replicas
     core::TaskId send = core::kNoTask, receive = core::kNoTask;
   };
   std::optional<Message> message;
-  std::shared_ptr<const core::Collective>
-      in_group;  ///< the group's own collective; null: the plan's collective of the first group
+  /// The group's own collective; null: the collective of the first group in the plan.
+  std::shared_ptr<const core::Collective> in_group;
   // For packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
-  std::vector<core::Time> asked;  ///< by rank: when it began to wait for its cycle or its stream
-  /// By rank: time of the copies into the fusion buffer and out of it.
+  std::vector<core::Time>
+      requested;  ///< by rank: when it began to wait for its cycle or its stream
+  /// By rank: the time of the copies into the fusion buffer and out of it.
   std::vector<core::Time> copies;
 };
 
-/// All flights, by what they carry and by the handle of their collective.
+/// All flights, which can be found by pack or exchange, and by the handle of their collective.
 class Flights {
  public:
-  /// Returns null if it is not in flight.
+  /// Returns null if there is no such flight.
   [[nodiscard]] Flight* find(std::int32_t step, std::int64_t number, std::int64_t group) {
     const auto known = by_number_.find({step, number, group});
     return known == by_number_.end() ? nullptr : &by_instance_.at(known->second);
@@ -68,8 +70,8 @@ class Flights {
     flight.work = work;
     return flight;
   }
-  /// The flight is complete on all ranks. Its step and work stay known until its handle is used
-  /// again.
+  /// Removes a flight that is complete on all ranks. Its `step` and `work` stay valid until its
+  /// handle is reused.
   void remove(Flight& flight) {
     by_number_.erase({flight.step, flight.number, flight.work.place.group});
     flight.causes.clear();
@@ -80,19 +82,20 @@ class Flights {
   }
   [[nodiscard]] bool empty() const { return by_number_.empty(); }
 
-  /// Calls `visit` with each flight, current and past, by handle.
+  /// Calls `visit` with each flight, in order of handles. Includes removed flights whose handle was
+  /// not reused.
   template <class Visit>
   void visit(Visit visit) {
     for (auto& [instance, flight] : by_instance_) visit(flight);
   }
-  /// Calls `visit` with step and number of each current flight, in order.
+  /// Calls `visit` with step and number of each current flight, in order of step, number and group.
   template <class Visit>
   void visit_numbers(Visit visit) const {
     for (const auto& [key, instance] : by_number_) visit(std::get<0>(key), std::get<1>(key));
   }
 
  private:
-  /// By step, number in it, and group.
+  /// Handles by step, number in the step, and group.
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::uint32_t> by_number_;
   std::map<std::uint32_t, Flight> by_instance_;
 };

@@ -1,7 +1,8 @@
 #pragma once
 
 // Horovod's cycles decide only at run time which packs to fuse (core/plan/gate/cycle_gate.h). So
-// the collectives of such batches are created, and their times predicted, when they are decided.
+// the collective of a batch of fused packs is created, and its time predicted, when the batch is
+// decided.
 
 #include <map>
 #include <memory>
@@ -14,9 +15,9 @@
 
 namespace tutti::sim {
 
-/// Packs of a step that travel in one collective.
+/// Packs of a training step that travel in one collective.
 struct FusedPacks {
-  /// The batch of the packs, whose numbers are its items.
+  /// The batch; its items are the numbers of the packs.
   std::shared_ptr<const core::GateBatch> batch;
   std::shared_ptr<const core::Collective> collective;
   core::Bytes copied;  ///< bytes copied into the fusion buffer, and out of it again
@@ -24,17 +25,19 @@ struct FusedPacks {
 
 class Fusing {
  public:
-  /// REQUIRES: the scenario outlives it.
+  /// REQUIRES: the scenario outlives this object.
   explicit Fusing(const core::Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool any() const { return scenario_.plan.fuses(); }
 
-  /// Returns, for each type, a collective whose connections include those of all others.
+  /// Returns one collective per data type. Its connections include those of all other collectives
+  /// of the type.
   [[nodiscard]] std::vector<core::Collective> largest() const;
-  /// Returns the batch with its collective; the same result for the same batch, until forget().
+  /// Returns the batch with its collective. Until forget() is called, repeated calls return the
+  /// same object.
   const std::shared_ptr<const FusedPacks>& of(const std::shared_ptr<const core::GateBatch>& batch);
   void forget(const core::GateBatch& batch) { fused_.erase(&batch); }
-  /// Describes the number of collectives in the first and the last step, and NCCL's predicted
-  /// times, if there are any.
+  /// Returns notes on the number of collectives in the first and the last step, and on NCCL's
+  /// predicted times, if NCCL executes them.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
@@ -46,7 +49,7 @@ class Fusing {
   std::map<const core::GateBatch*, std::shared_ptr<const FusedPacks>> fused_;
   /// Kept for reuse, since steps mostly fuse the same packs.
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
-  /// By step: the sizes of its collectives.
+  /// By training step: the sizes of its collectives.
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;
   /// NCCL's predicted times of all collectives so far.
   std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;

@@ -26,43 +26,44 @@ Gates::Gates(const core::Scenario& scenario, EventQueue& events, Starter& starte
 }
 
 void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now) {
-  const Asked asked{cause, now};
+  const Asked requested{cause, now};
   if (plan_.scope() == core::GateScope::kAll) {
-    std::vector<Asked>& all = asked_[{request.step, request.item}];
+    std::vector<Asked>& all = requested_[{request.step, request.item}];
     all.resize(static_cast<std::size_t>(replicas_));
-    all[static_cast<std::size_t>(request.replica)] = asked;
+    all[static_cast<std::size_t>(request.replica)] = requested;
   }
-  execute_points(gate_of(request.replica).ready(request, now), &asked);
+  execute_points(gate_of(request.replica).ready(request, now), &requested);
   await_round(now);
 }
 
 void Gates::done(const core::GateRequest& request, const Cause& cause, Time now) {
-  const Asked asked{cause, now};
-  execute_points(gate_of(request.replica).done(request), &asked);
+  const Asked requested{cause, now};
+  execute_points(gate_of(request.replica).done(request), &requested);
 }
 
 void Gates::forget(const core::GateBatch& batch) {
-  for (const std::int32_t item : batch.items) asked_.erase({batch.step, item});
+  for (const std::int32_t item : batch.items) requested_.erase({batch.step, item});
   fusing_.forget(batch);
 }
 
 /// Starts the decided packs. `asked` is the cause for all replicas; if it is null, the cause of
 /// each replica is its own last ready pack.
-void Gates::execute_points(const std::vector<core::GateDecision>& decisions, const Asked* asked) {
+void Gates::execute_points(const std::vector<core::GateDecision>& decisions,
+                           const Asked* requested) {
   for (const core::GateDecision& decision : decisions) {
     const core::GateBatch& batch = *decision.batch;
     const std::shared_ptr<const FusedPacks> fused =
         fusing_.any() ? fusing_.of(decision.batch) : nullptr;
     for (std::int64_t r = decision.first_replica; r < decision.first_replica + decision.replicas;
          ++r)
-      starter_.start_passed(r, batch, fused, asked ? *asked : asked_for(batch, r));
+      starter_.start_passed(r, batch, fused, requested ? *requested : requested_for(batch, r));
   }
 }
 
-Gates::Asked Gates::asked_for(const core::GateBatch& batch, std::int64_t replica) const {
+Gates::Asked Gates::requested_for(const core::GateBatch& batch, std::int64_t replica) const {
   Asked last;
   for (const std::int32_t item : batch.items) {
-    const Asked& one = asked_.at({batch.step, item})[static_cast<std::size_t>(replica)];
+    const Asked& one = requested_.at({batch.step, item})[static_cast<std::size_t>(replica)];
     if (one.at >= last.at) last = one;
   }
   return last;
@@ -96,8 +97,8 @@ void Gates::visit_state(core::StateVisitor& visitor) {
 }
 
 void Gates::add_causes(std::vector<Cause*>& causes) {
-  for (auto& [key, all] : asked_) {
-    for (Asked& asked : all) causes.push_back(&asked.cause);
+  for (auto& [key, all] : requested_) {
+    for (Asked& requested : all) causes.push_back(&requested.cause);
   }
 }
 

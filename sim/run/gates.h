@@ -1,8 +1,8 @@
 #pragma once
 
 // Executes gates (core/plan/gate) in virtual time: reports to them which packs are ready and which
-// complete, runs their rounds (agreement only takes time, since one process knows all replicas),
-// and starts what they decide.
+// are complete, runs their rounds, and starts the packs that they release. An agreement between
+// replicas only takes time here, since one process knows all replicas.
 
 #include <cstdint>
 #include <map>
@@ -22,43 +22,44 @@ namespace tutti::sim {
 
 class Gates {
  public:
-  /// The cause and the time of a replica's request to start something.
+  /// The cause and the time of a replica's request to start a pack.
   struct Asked {
     Cause cause;
     core::Time at;
   };
-  /// Starts what the gates have released.
+  /// Starts the packs that the gates have released.
   class Starter {
    public:
     virtual ~Starter() = default;
-    /// The replica starts the batch now. `fused`: its collective, if it is not that of its only
-    /// pack.
+    /// Starts the batch on the replica now. `fused`: the collective of a fused batch; null if the
+    /// batch is one pack, which has its own collective.
     virtual void start_passed(std::int64_t replica, const core::GateBatch& batch,
                               const std::shared_ptr<const FusedPacks>& fused,
-                              const Asked& asked) = 0;
+                              const Asked& requested) = 0;
   };
 
-  /// REQUIRES: all it is given outlives it.
+  /// REQUIRES: all arguments outlive this object.
   Gates(const core::Scenario& scenario, EventQueue& events, Starter& starter);
 
   [[nodiscard]] bool holds(int pack) const { return plan_.holds(pack); }
-  /// Returns collectives whose connections include those of all that are yet to be created.
+  /// Returns collectives whose connections include the connections of all collectives that fusing
+  /// may create later.
   [[nodiscard]] std::vector<core::Collective> largest() const {
     return fusing_.any() ? fusing_.largest() : std::vector<core::Collective>();
   }
 
-  /// The pack is ready on the replica, because of `cause`.
+  /// Reports that the pack is ready on the replica, because of `cause`.
   void ready(const core::GateRequest& request, const Cause& cause, core::Time now);
-  /// The collective that started with the pack is complete on the replica.
+  /// Reports that the pack's collective is complete on the replica.
   void done(const core::GateRequest& request, const Cause& cause, core::Time now);
-  /// The collective is complete on all replicas.
+  /// Drops the state of a batch whose collective is complete on all replicas.
   void forget(const core::GateBatch& batch);
   /// Handles kCycle.
   void handle(const Event& event);
 
   /// Visits the state of all gates.
   void visit_state(core::StateVisitor& visitor);
-  /// Adds pointers to all causes that are kept here.
+  /// Appends pointers to all causes that this object stores.
   void add_causes(std::vector<Cause*>& causes);
   [[nodiscard]] std::vector<std::string> notes() const {
     return fusing_.any() ? fusing_.notes() : std::vector<std::string>();
@@ -68,9 +69,9 @@ class Gates {
   core::Gate& gate_of(std::int64_t replica) {
     return *gates_[static_cast<std::size_t>(replica / replicas_per_gate_)];
   }
-  void execute_points(const std::vector<core::GateDecision>& decisions, const Asked* asked);
+  void execute_points(const std::vector<core::GateDecision>& decisions, const Asked* requested);
   void await_round(core::Time now);
-  [[nodiscard]] Asked asked_for(const core::GateBatch& batch, std::int64_t replica) const;
+  [[nodiscard]] Asked requested_for(const core::GateBatch& batch, std::int64_t replica) const;
 
   core::PlanGate plan_;
   EventQueue& events_;
@@ -79,9 +80,10 @@ class Gates {
   std::int64_t replicas_;
   std::int64_t replicas_per_gate_ = 1;
   std::vector<std::unique_ptr<core::Gate>> gates_;
-  core::GateProposal proposal_;  ///< the proposal in the current round
-  /// If gates have rounds: by step and pack, by replica, until complete on all replicas.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> asked_;
+  core::GateProposal proposal_;  ///< the proposal of the current round
+  /// Only if gates have rounds. By step and pack, and then by replica: when and why the pack was
+  /// ready. Kept until the pack is complete on all replicas.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> requested_;
 };
 
 }  // namespace tutti::sim

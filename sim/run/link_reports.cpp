@@ -60,8 +60,8 @@ void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time le
 
 }  // namespace
 
-void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
-                bool ports_alone, Time length, core::TimelineSink& sink) {
+void report_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
+                  bool ports_alone, Time length, core::TimelineSink& sink) {
   // Records are passed on one by one, since there may be millions of links.
   if (ports_alone) note_overload(loads, simulated, length, sink);
   const std::int64_t fellows = told.workers() / simulated.workers();

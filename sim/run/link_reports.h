@@ -6,11 +6,12 @@
 
 namespace tutti::sim {
 
-/// Records in `sink` the loads of the links of `simulated`. If its first worker represents the
-/// workers of `told`, its loads are recorded for each of them, unless there are too many (a note
-/// says so). `ports_alone`: the network model (ideal) does not model the links between ports. No
-/// link is recorded as busy for longer than `length`; a note names a link that would have to be.
-void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
-                bool ports_alone, core::Time length, core::TimelineSink& sink);
+/// Records the loads of the links of `simulated` in `sink`. `told` is the cluster of the timeline.
+/// If its workers are represented by one simulated worker, the loads are recorded once per worker
+/// of `told`, unless that makes too many records; a note then explains it. `ports_alone`: true if
+/// the network model (ideal) does not model links between ports. Such links are recorded as busy
+/// for at most `length`, the length of the run, and a note names the most overloaded one.
+void report_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
+                  bool ports_alone, core::Time length, core::TimelineSink& sink);
 
 }  // namespace tutti::sim

@@ -11,15 +11,15 @@
 
 namespace tutti::sim {
 
-/// The sends and receives of an execution trace: which of them belong together, and the collective
-/// of two ranks that carries each message.
+/// The messages of an execution trace. Matches sends with receives, and represents each message by
+/// a collective of two ranks.
 class Messages {
  public:
-  /// REQUIRES: the scenario outlives it.
+  /// REQUIRES: the scenario outlives this object.
   explicit Messages(const core::Scenario& scenario) : scenario_(scenario) {}
 
-  /// Returns the collective that carries `bytes` from one replica to another. Sizes are rounded up
-  /// to two bytes, the smallest type.
+  /// Returns the collective that carries `bytes` from one replica to another. The size is rounded
+  /// up to a multiple of two bytes, the size of the smallest data type.
   std::shared_ptr<const core::Collective> collective(std::int64_t from, std::int64_t to,
                                                      std::int64_t bytes);
   /// Calls `visit` with the collective of each pair of replicas that exchanges messages, in order.
@@ -28,16 +28,17 @@ class Messages {
     for (const auto& [from, to, bytes] : pairs()) visit(*collective(from, to, bytes));
   }
 
-  /// Matches what replica `to` gets in a step. Messages do not match receives of other steps.
+  /// Returns the matcher of messages to replica `to` in a training step. Messages do not match
+  /// receives of other steps.
   core::MessageMatcher& matcher(std::int64_t to, std::int32_t step) {
     return matchers_[{step, to}];
   }
-  /// Drops the matcher if nothing waits in it.
+  /// Deletes the matcher if no message and no receive waits in it.
   void release(std::int64_t to, std::int32_t step) {
     const auto known = matchers_.find({step, to});
     if (known != matchers_.end() && known->second.empty()) matchers_.erase(known);
   }
-  /// True if no message and no receive waits.
+  /// Returns true if no message and no receive is waiting.
   [[nodiscard]] bool empty() const { return matchers_.empty(); }
 
  private:

@@ -15,9 +15,9 @@ class Progress {
 
   /// Sets the approximate work of the whole run.
   void expect(double work) { work_ = std::max(1.0, work); }
-  /// Counts an event; returns true from time to time, when go_on() should be called.
+  /// Counts an event. Returns true once every 65,536 events, when go_on() should be called.
   bool event() { return ++events_ % 65'536 == 0; }
-  /// Returns false if the run has to stop. `done`: work so far.
+  /// Reports the progress. Returns false if the run has to stop. `done`: the work done so far.
   bool go_on(core::Time now, std::int64_t done) {
     if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
     if (now > control_.until) cancelled_ = true;

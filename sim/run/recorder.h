@@ -12,7 +12,7 @@
 
 namespace tutti::sim {
 
-/// Converts the activity of the simulation into spans on tracks, as far as they are to be recorded.
+/// Records the activity of the simulation as spans on tracks, as far as the options request.
 class Recorder {
  public:
   Recorder(const core::Cluster& cluster, const core::RecordOptions& options,
@@ -21,20 +21,23 @@ class Recorder {
 
   [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
 
-  /// `stream`: the number of the replica's compute stream.
+  /// Records a task of a compute stream. `stream`: the index of the replica's compute stream.
   void compute(core::PartId device, std::int32_t stream, const core::ComputeTask& task,
                std::int32_t step, core::Time start, core::Time end);
-  /// A rank takes part in a collective: it gets the lowest free slot of its device.
+  /// Records that a rank starts its part of a collective. It gets the lowest free slot of its
+  /// device.
   void launched(core::PartId device, std::uint32_t instance);
-  /// The rank has completed it; its slot is free, but others may still refer to it.
+  /// Records that the rank has completed its part. Its slot becomes free, but other ranks' records
+  /// may still refer to it.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack,
                  core::Time start, core::Time end);
-  /// Like pack_done(), for an exchange.
+  /// Does the same as pack_done() for an exchange.
   void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step,
                      std::int32_t exchange, core::Time start, core::Time end);
-  /// Every rank has completed it.
+  /// Forgets the slots of a collective that every rank has completed.
   void closed(std::uint32_t instance) { slots_.erase(instance); }
-  /// `group` maps the ranks of the collective to devices.
+  /// Records a schedule step. `group` maps the ranks of the collective to devices. `element`: the
+  /// size of an element in bytes.
   void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element,
             const core::Group& group);
 
@@ -54,13 +57,13 @@ class Recorder {
   core::TimelineSink& sink_;
   using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
   std::map<TrackKey, core::TrackId> tracks_;
-  /// Slots 0 … used - 1 have been assigned; those in `free` were returned, lowest on top.
+  /// Slots 0 … used - 1 have been assigned. Slots in `free` are free again, the lowest on top.
   struct Slots {
     std::int32_t used = 0;
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;
   };
   std::map<core::PartId, Slots> slots_in_use_;
-  /// By handle of a collective, then by device.
+  /// The slots by handle of the collective, then by device.
   std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;
   std::int64_t spans_ = 0;
 };

@@ -1,10 +1,11 @@
 #pragma once
 
-// Training steps without disturbance repeat. When the last replica begins a step, and no collective
-// is in flight, the rest of the step depends only on how long ago each replica began it: every
-// link, engine and device is free, and computation takes the same time as always. So if replicas
-// begin a step in the same order and at the same distances as in the step before, it and all that
-// follow repeat that step, later in time: they are recorded without being simulated.
+// Without disturbances, training steps repeat. If no collective is in flight when the last replica
+// begins a step, every link, engine and device is free, and computation takes the same time in each
+// step. The rest of the step then depends only on how long ago each replica began it. So if the
+// replicas begin a step at the same times, relative to the last replica, as the step before, then
+// this step and all later ones repeat that step, shifted in time. They are recorded without being
+// simulated.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +22,7 @@ class Repetition {
  public:
   /// The state at the beginning of a step, and the records of that step.
   struct Step {
-    /// By replica: how long it began before the last replica.
+    /// By replica: how much earlier than the last replica it began the step.
     std::vector<core::Time> began;
     core::Time at;                         ///< when the last replica began the step
     std::vector<core::PackRecord> packs;   ///< packs recorded since `at`
@@ -31,8 +32,8 @@ class Repetition {
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
-  /// True if steps of the scenario may repeat: nothing depends on the absolute time, or on chance.
-  /// (Gates are checked separately: their state is part of a step.)
+  /// Returns true if steps of the scenario may repeat, because nothing depends on the absolute time
+  /// or on random numbers. (Gates are checked separately, since their state is part of Step.)
   static bool is_possible(const core::Scenario& scenario) {
     const core::Conditions& conditions = scenario.run.conditions;
     for (const core::SlowDevices& slow : conditions.slow) {
@@ -49,8 +50,8 @@ class Repetition {
   void tell(const core::PackRecord& pack) { since_.packs.push_back(pack); }
   void tell(const core::StepRecord& step) { since_.step = step; }
 
-  /// Starts a step; the step before is over. `next` has no records yet. Returns the step before if
-  /// this one and all that follow repeat it.
+  /// Begins a step after the previous one has ended. `next` is the state at its beginning, without
+  /// records. Returns the previous step if this one and all later ones repeat it; else null.
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();
@@ -65,16 +66,17 @@ class Repetition {
     begun_ = std::move(next);
     return nullptr;
   }
-  /// All remaining steps are recorded, which together take `later`.
+  /// Records that all remaining steps repeat, and together take `later`.
   void repeat(core::Time later) {
     repeats_ = true;
     later_ = later;
   }
   [[nodiscard]] bool repeats() const { return repeats_; }
-  /// Returns by how much time the last step is later than the last one simulated.
+  /// Returns the time from the last simulated step to the last step of the run.
   [[nodiscard]] core::Time later() const { return later_; }
 
-  /// Steps overlap, so the state at the beginning of this one does not determine the rest.
+  /// Records that steps overlap, so that the state at the beginning of the step does not determine
+  /// the rest of it.
   void cannot_tell() {
     begun_.reset();
     since_ = {};

@@ -46,7 +46,7 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
 }
 
 core::Expected<void> Run::run() {
-  tell_beginning();
+  report_beginning();
   network_.schedule_changes(events_);
   progress_.expect(steps_of(scenario_));
   const std::function<bool()> go_on = [this] { return keep_going(); };
@@ -89,7 +89,7 @@ core::Expected<void> Run::run() {
   return finish();
 }
 
-void Run::tell_beginning() {
+void Run::report_beginning() {
   sink_.begin(core::run_info(told_, "simulated"));
   if (fellows_ > 1) sink_.note(folding_note());
   for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
@@ -114,7 +114,8 @@ core::Expected<void> Run::finish() {
   TUTTI_CHECK(!stuck || !dead.empty() || custom || trace,
               "{} of {} steps ended; something waits forever", ended, scenario_.run.steps);
   const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
-  tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(), sink_);
+  report_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(),
+               sink_);
   if (ended > 0) {
     for (const std::string& note : exchange_times_.notes(scenario_, ended, cluster_.replicas()))
       sink_.note(note);

@@ -19,25 +19,27 @@ void Run::launch(Replica& replica, const Work& work, std::int64_t number, const 
 }
 
 void Run::start_passed(std::int64_t index, const core::GateBatch& batch,
-                       const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked) {
+                       const std::shared_ptr<const FusedPacks>& fused,
+                       const Gates::Asked& requested) {
   Replica& replica = replicas_[static_cast<std::size_t>(index)];
-  if (fused) return launch_fused(replica, fused, asked);
+  if (fused) return launch_fused(replica, fused, requested);
   const std::int32_t pack = batch.items.front();
-  launch(replica, collectives_.of_pack(pack, index), pack, asked.cause);
+  launch(replica, collectives_.of_pack(pack, index), pack, requested.cause);
 }
 
 void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused,
-                       const Gates::Asked& asked) {
+                       const Gates::Asked& requested) {
   const std::int32_t first = fused->batch->items.front();
   const Work work = collectives_.of_pack(first, replica.index);
   Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
-  flight.asked[static_cast<std::size_t>(work.place.rank)] = asked.at;
+  flight.requested[static_cast<std::size_t>(work.place.rank)] = requested.at;
   // Copies into the fusion buffer and out of it occupy the stream; both are added before the
   // launch.
   const Time copies = 2 * transfer_time(fused->copied, cluster_.part(replica.device).device.copy);
   flight.copies[static_cast<std::size_t>(work.place.rank)] = copies;
-  start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, asked.cause, now_, copies);
+  start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, requested.cause, now_,
+             copies);
 }
 
 /// Returns the flight of the replica's pack or exchange. Opens it if this launch is its first.
@@ -63,7 +65,7 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
   flight.causes.resize(static_cast<std::size_t>(ranks));
   flight.started.assign(static_cast<std::size_t>(ranks), now_);
   if (fused) {
-    flight.asked.assign(static_cast<std::size_t>(ranks), now_);
+    flight.requested.assign(static_cast<std::size_t>(ranks), now_);
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
   if (answers_.is_answered(work)) flight.through.assign(static_cast<std::size_t>(ranks), false);
@@ -151,7 +153,7 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
                                   CausalChain causal_chain) {
   const auto origin = static_cast<std::size_t>(causal_chain.origin);
-  const Time start = flight.fused ? flight.asked[origin] : flight.started[origin];
+  const Time start = flight.fused ? flight.requested[origin] : flight.started[origin];
   causal_chain.parts.launch += launch_overhead(flight);
   if (flight.fused)
     causal_chain.parts.launch += flight.started[origin] - start + flight.copies[origin];

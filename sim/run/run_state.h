@@ -1,9 +1,10 @@
 #pragma once
 
-// One simulated run: its state and its events. run.cpp handles events and the end of the run,
-// run_steps.cpp the computation of replicas and their steps, run_packs.cpp packs and exchanges in
-// flight. Gates decide when packs start, CollectiveEngines execute them. Observers, which change
-// nothing, are separate classes (Timeouts, PackRecords, StepEnds, …).
+// The state of one simulated run, and its event handlers. run.cpp handles events and the end of the
+// run, run_steps.cpp replicas' computation and training steps, run_packs.cpp packs and exchanges in
+// flight, and run_messages.cpp messages of an execution trace. Gates decide when packs start, and
+// CollectiveEngines executes them. Observers, which do not affect the simulation, are separate
+// classes (Timeouts, PackRecords, StepEnds, …).
 
 #include <optional>
 #include <string>
@@ -37,8 +38,8 @@ namespace tutti::sim {
 
 class Run : private CollectiveListener, private Gates::Starter {
  public:
-  /// `scenario`: the simulated scenario. `told` is the scenario of the timeline, identical except
-  /// for the workers that one represents.
+  /// `scenario` is simulated. `told` is the scenario of the timeline; it differs only in the number
+  /// of workers, if one simulated worker represents several.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record,
       bool remember, const core::RunControl& control, core::TimelineSink& sink);
   // Not copyable, since replicas' worlds point to it.
@@ -48,7 +49,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// To be called once.
   core::Expected<void> run();
 
-  /// True if one worker cannot represent all; the contents of the sink are then invalid.
+  /// Returns true if one worker cannot represent all. The contents of the sink are then invalid.
   [[nodiscard]] bool symmetry_broken() const { return ties_.matter(); }
 
  private:
@@ -68,11 +69,11 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// A task of a compute stream; the first is running.
   struct Queued {
     core::ComputeTask task;
-    core::Time asked;
-    Cause asked_by;
+    core::Time requested;
+    Cause requested_by;
   };
 
-  /// A compute stream: one task at a time, in the order in which they were asked for.
+  /// A compute stream. It executes one task at a time, in the order of the requests.
   struct Stream {
     explicit Stream(std::uint32_t number) : stream(number) {}
     ComputeStream stream;
@@ -92,19 +93,19 @@ class Run : private CollectiveListener, private Gates::Starter {
     core::Time step_began;
     core::Time ready;             ///< when the last gradients so far were ready
     std::vector<Stream> streams;  ///< one stream, unless an execution trace has several
-    /// The graph of its rank in an execution trace; else null.
+    /// The graph of the replica's rank in an execution trace; null without a trace.
     const core::ExecutionGraph::Rank* graph = nullptr;
     Cause cause;  ///< cause of the event that is being handled for this replica
     // The current step:
     core::Time forward, backward, other;
-    core::Time slowed;  ///< how much longer the tasks took than without interference
+    core::Time slowed;  ///< how much longer tasks took than without interference
     std::int32_t in_flight = 0;
     core::Time in_flight_since;
     core::ExposedTime exposed;
   };
 
   // Events and the end: run.cpp.
-  void tell_beginning();
+  void report_beginning();
   core::Expected<void> finish();
   void handle(const Event& event);
   bool keep_going();
@@ -114,7 +115,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   [[nodiscard]] core::Error stuck_forever(const std::string& dead) const;
   void write_path();
 
-  // Replicas, what they compute, and their steps: run_steps.cpp.
+  // Replicas, their computation and their training steps: run_steps.cpp.
   void set_up_replicas();
   void share_devices();
   void begin_step(Replica& replica, core::Time now, Cause cause);
@@ -153,7 +154,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     if (flight.fused) return *flight.fused->collective;
     return flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first;
   }
-  /// Returns the launch overhead of what travels: packs that were fused are launched as one.
+  /// Returns the launch overhead of the flight. Fused packs are launched once.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
     if (flight.message) return {};
     return PlanCollectives::launch_of(collective_of(flight),
@@ -170,9 +171,9 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   void start_passed(std::int64_t replica, const core::GateBatch& batch,
                     const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& asked) override;
+                    const Gates::Asked& requested) override;
   void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& asked);
+                    const Gates::Asked& requested);
 
   const core::Scenario& scenario_;
   const core::Scenario& told_;
@@ -196,7 +197,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// By number of a stream: its replica, and its index in Replica::streams.
   std::vector<std::pair<std::int32_t, std::int32_t>> stream_owners_;
   core::StepProgram no_program_;  ///< the program of replicas that execute a trace
-  /// The durations of replicas that execute a trace: its tasks have their own.
+  /// Empty, for replicas that execute a trace, whose tasks have their own durations.
   core::Durations no_durations_;
   Messages messages_{scenario_};
   std::int64_t next_message_ = 0;  ///< number of the next message in flight
@@ -211,8 +212,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   StepEnds step_ends_{cluster_, fellows_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
   std::optional<Asynchrony> asynchrony_;  ///< only if workers are asynchronous
-  std::optional<Repetition>
-      repetition_;  ///< only if repeated steps are recorded without being simulated
+  /// Only if repeated steps are recorded without being simulated.
+  std::optional<Repetition> repetition_;
   CriticalPath path_;
 };
 

@@ -143,10 +143,10 @@ void Run::compute(Replica& replica, std::int32_t stream, const ComputeTask& task
 /// Starts the first task of a stream's queue.
 void Run::begin_task(Replica& replica, std::int32_t stream) {
   Stream& one = replica.streams[static_cast<std::size_t>(stream)];
-  const auto& [task, asked, asked_by] = one.queue.front();
+  const auto& [task, requested, requested_by] = one.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   // If the stream was busy, its last task is the cause; otherwise, the request is.
-  const Cause before = now_ > asked && one.cause.node >= 0 ? one.cause : asked_by;
+  const Cause before = now_ > requested && one.cause.node >= 0 ? one.cause : requested_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                        path_.node(before.node).kind == kind &&
                        path_.node(before.node).replica == replica.index &&
@@ -281,7 +281,7 @@ std::vector<Cause*> Run::causes() {
     all.push_back(&replica.cause);
     for (Stream& one : replica.streams) {
       all.push_back(&one.cause);
-      for (Queued& queued : one.queue) all.push_back(&queued.asked_by);
+      for (Queued& queued : one.queue) all.push_back(&queued.requested_by);
     }
   }
   flights_.visit([&](Flight& flight) {

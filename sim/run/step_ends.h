@@ -23,24 +23,25 @@ struct ReplicaEnd {
   Cause cause;        ///< cause of the end of the step
 };
 
-/// Assembles the records of training steps from those of their replicas, and determines which
-/// device had its gradients last.
+/// Assembles the record of each training step from those of its replicas, and determines the device
+/// whose gradients were ready last.
 class StepEnds {
  public:
-  /// `fellows`: the number of workers that each one represents. REQUIRES: the cluster outlives it.
+  /// `fellows`: the number of workers that each simulated worker represents. REQUIRES: the cluster
+  /// outlives this object.
   StepEnds(const core::Cluster& cluster, std::int64_t fellows)
       : cluster_(cluster), fellows_(fellows) {}
 
-  /// A replica ends the step; to be called in order of time. Returns the record of the step once
-  /// all replicas have ended it: that of the replica that computed longest, and of several the last
-  /// one.
+  /// Records that a replica has ended the step. To be called in order of time. Returns the record
+  /// of the step once all replicas have ended it: the record of the replica that computed longest,
+  /// or of the last such replica to end.
   std::optional<core::StepRecord> add(std::int32_t step, const ReplicaEnd& end, core::Time now);
-  /// The next `steps` steps, which together take `later`, are recorded without being simulated.
+  /// Counts `steps` steps, which together take `later`, without simulating them.
   void skip(std::int32_t steps, core::Time later) {
     ended_ += steps;
     last_end_ += later;
   }
-  /// Like skip(), for steps that end later than the largest representable time.
+  /// Like skip(), for steps that end after the largest representable time.
   void skip_to_never() { last_end_ = core::kNever; }
 
   [[nodiscard]] std::int32_t ended() const { return ended_; }
@@ -48,13 +49,13 @@ class StepEnds {
   /// Returns the start of the last step that was simulated.
   [[nodiscard]] core::Time last_start() const { return last_start_; }
   [[nodiscard]] const Cause& last_cause() const { return last_cause_; }
-  /// Adds pointers to all causes that are kept here.
+  /// Appends pointers to all causes that this object stores.
   void add_causes(std::vector<Cause*>& causes);
 
  private:
   struct Step {
     std::int64_t replicas = 0;
-    core::Time longest;  ///< computing time of the replica whose record is kept
+    core::Time longest;  ///< computation time of the replica whose record is kept
     core::ReplicaParts parts;
     Cause cause;
     Awaited awaited;

@@ -13,11 +13,11 @@
 
 namespace tutti::sim {
 
-/// Observes how long TensorFlow's collectives take (deadlines.h), and reports the first that
-/// exceeds its timeout. Without a timeout it does nothing.
+/// Observes how long TensorFlow's collectives take (deadlines.h), and reports the first collective
+/// that exceeds its timeout. Does nothing if the strategy has no timeout.
 class Timeouts {
  public:
-  /// REQUIRES: all it is given outlives it.
+  /// REQUIRES: all arguments outlive this object.
   Timeouts(const core::Scenario& scenario, const PlanCollectives& collectives, Flights& flights,
            EventQueue& events, Recorder& recorder, core::TimelineSink& sink)
       : scenario_(scenario),
@@ -28,16 +28,16 @@ class Timeouts {
         sink_(sink),
         deadlines_(scenario.strategy.timeout, scenario.cluster->replicas()) {}
 
-  /// A replica takes part in the flight, as `rank`.
+  /// Records that a replica starts its part of the flight, as `rank`.
   void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
-  /// The rank has completed its part.
+  /// Records that the rank has completed its part.
   void rank_done(Flight& flight, core::Rank rank) const {
     if (static_cast<std::size_t>(rank) < flight.done.size())
       flight.done[static_cast<std::size_t>(rank)] = true;
   }
   /// Handles kTimer.
   void fires(const Event& event);
-  /// Returns the error that ended the run; nothing if there is none.
+  /// Returns the error that ends the run; nothing if no timeout was exceeded.
   [[nodiscard]] const std::optional<core::Error>& exceeded() const { return exceeded_; }
 
  private:
@@ -47,7 +47,7 @@ class Timeouts {
   [[nodiscard]] std::vector<std::int32_t> not_come(const Flight& flight) const;
 
   const core::Scenario& scenario_;
-  /// Returns the group without helpers of fused packs.
+  /// Returns the group of the flight's collective; for fused packs, the group of the first pack's.
   [[nodiscard]] core::Group group_of(const Flight& flight) const {
     return (flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first).group;
   }

@@ -24,7 +24,7 @@ std::optional<Folds> MostWork::folds(const core::Scenario& scenario) const {
   return one < all && one <= folded ? std::optional(Folds::kAlways) : std::nullopt;
 }
 
-MostWork most_work(const core::Scenario& now) {
+MostWork max_work(const core::Scenario& now) {
   const double all = work_of(now, Folds::kNever), one = work_of(now);
   return {one < all ? kMaxWhole : std::max(kMaxWhole, all), std::max(kMaxFolded, one)};
 }

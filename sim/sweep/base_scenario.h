@@ -7,11 +7,12 @@
 
 namespace tutti::sim {
 
-/// The part of a scenario that all points share.
+/// The scenario that all points of a sweep or a search modify.
 struct BaseScenario {
   std::string text;
   std::string path;
-  std::vector<core::Override> set;  ///< overrides of the text, applied before those of a point
+  /// Overrides of the text, applied before those of a point.
+  std::vector<core::Override> set;
 };
 
 }  // namespace tutti::sim

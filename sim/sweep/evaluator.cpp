@@ -83,7 +83,7 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
   }
 
-  const auto folds = most_work_ ? most_work_->folds(*scenario) : Folds::kWhereItPays;
+  const auto folds = max_work_ ? max_work_->folds(*scenario) : Folds::kWhereItPays;
   const Outcome left_out = core::outcome_of(core::Error::request(kTooLong));
   if (!folds) return left_out;
 

@@ -20,32 +20,33 @@
 
 namespace tutti::sim {
 
-/// The outcome's text for points that are left out since they take long to simulate.
+/// The text of the outcome of a point that is skipped because it takes too long to simulate.
 inline constexpr const char* kTooLong =
     "not tried: with this many devices it takes long to simulate; use tutti sweep";
 
-/// Runs a scenario with changed fields, repeatedly. Settings that result in the same packs are
-/// simulated once, which is the case for most pack sizes. Thread-safe.
+/// Runs a scenario repeatedly, each time with other changes of its fields. Changes that result in
+/// the same packs, as most pack sizes do, are simulated only once. Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
-  /// REQUIRES: `library` and `executor` outlive it; `executor` is stateless.
+  /// `shares`: kNo simulates every point. REQUIRES: `library` and `executor` outlive this object;
+  /// `executor` is stateless.
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
             Shares shares = Shares::kYes);
-  /// Scenarios that take more work are rejected with kTooLong.
-  void leave_out_beyond(const MostWork& work) { most_work_ = work; }
+  /// From now on, a scenario that takes more than `work` is not simulated; its outcome is kTooLong.
+  void leave_out_beyond(const MostWork& work) { max_work_ = work; }
 
   /// Returns the outcome of the scenario with these changes, which may be an error in the scenario.
-  /// Nothing if `cancel` was set before it was done. Once its steps so far, or the current one,
-  /// take longer than `hopeless` on average, the simulation is abandoned, and the outcome says so.
+  /// Returns nothing if `cancel` was set during the simulation. Abandons the simulation if its
+  /// training steps take longer than `hopeless` on average, which the outcome then records.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time hopeless = core::kNever);
 
-  /// Returns the files that scenarios named since the last call, each once.
+  /// Returns the files that were read for scenarios since the last call, each once.
   std::vector<core::Library::File> new_files();
-  /// Returns the number of points that were simulated rather than taken from one with the same
-  /// packs.
+  /// Returns the number of points that were simulated. Other points share the outcome of a point
+  /// with the same packs.
   [[nodiscard]] std::int64_t simulated() const;
 
  private:
@@ -56,7 +57,7 @@ class Evaluator {
   const core::Library& library_;
   core::Executor& executor_;
   Shares shares_;
-  std::optional<MostWork> most_work_;
+  std::optional<MostWork> max_work_;
 
   mutable std::mutex mutex_;  ///< guards the fields below
   std::map<Key, core::Outcome> known_;

@@ -14,29 +14,30 @@ namespace tutti::sim {
 
 class Evaluator;
 
-/// The options to execute, watch and stop a sweep.
+/// Options that control how a sweep is executed, observed and stopped.
 struct SweepCourse {
   int threads = 1;
-  /// Called on the calling thread, now and then; returns true to stop.
+  /// Called regularly on the thread of the caller; returns true to stop.
   std::function<bool()> stop = {};
-  /// Called on the calling thread, after every point, with the number of completed points, of all
-  /// points, and of those that were complete before.
+  /// Called on the thread of the caller after every point, with the number of completed points, the
+  /// number of all points, and the number of points that were complete when the sweep began.
   std::function<void(std::int64_t there, std::int64_t in_all, std::int64_t before)> progress = {};
-  /// Executes the work; by default run_pool() in this process. Returns true if all points are
-  /// done.
+  /// Executes the work; if empty, run_pool() executes it in this process. Returns true if all
+  /// points are done.
   std::function<core::Expected<bool>(const PoolWork&)> pool = {};
 };
 
-/// Evaluates the points that are missing in the sweep's file, with `set` applied to the sweep's
-/// text. Returns true if all points are there now.
-/// ERRORS: a file used earlier by the sweep has changed; the disk is full.
+/// Evaluates the points that are missing in the sweep's file, with the overrides `set` applied to
+/// the sweep's scenario. Returns true if the file now has all points. ERRORS: a file that the sweep
+/// used earlier has changed; the disk is full.
 core::Expected<bool> execute_points(core::SweepStore& store, const core::Library& library,
                                     const std::vector<core::Override>& set,
                                     core::Executor& executor, const SweepCourse& course);
 
-/// ERRORS (kRequest): a file used by the sweep has changed.
+/// Checks that the files that the sweep uses are unchanged. ERRORS (kRequest): a file has changed.
 core::Expected<void> check_files(core::SweepStore& store, const core::Library& library);
-/// Stores the files that the evaluator has read since the last call. ERRORS: as execute_points().
+/// Stores in the sweep the files that the evaluator has read since the last call. ERRORS: as
+/// execute_points().
 core::Expected<void> keep_files(core::SweepStore& store, Evaluator& evaluator);
 
 }  // namespace tutti::sim

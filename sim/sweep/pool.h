@@ -10,26 +10,27 @@
 
 namespace tutti::sim {
 
-/// Work on each of `points`, on `threads` threads, each of which takes the next point when it has
-/// completed one.
+/// Work on each of `points`, on `threads` threads. A thread that has completed a point takes the
+/// next one.
 struct PoolWork {
   std::vector<std::int64_t> points;
   int threads = 1;
-  /// Called on any thread; returns nothing once it is to stop.
+  /// Evaluates a point, on any thread. Returns nothing if `stop` is set before it is done.
   std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
       work;
-  /// Called on the calling thread, in the order in which points are completed; returns false to end
-  /// the work.
+  /// Called on the thread of the caller for every completed point, in the order of completion;
+  /// returns false to end the work.
   std::function<bool(std::int64_t point, const core::Outcome&)> take;
-  /// Called on the calling thread, now and then; returns true to stop.
+  /// Called regularly on the thread of the caller; returns true to stop.
   std::function<bool()> stop;
 };
 
-/// Returns true if all points are done.
+/// Executes the work. Returns true if all points are done.
 bool run_pool(const PoolWork& work);
 
-/// Reorders `points` so that any number of the first ones are spread over all. If the work ends
-/// early, they are representative, and the remaining time can be estimated from them.
+/// Reorders `points` so that the first n, for any n, are spread evenly over the original order. If
+/// the work ends early, the evaluated points are then representative, and their times allow an
+/// estimate of the remaining time.
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points);
 
 }  // namespace tutti::sim

@@ -134,8 +134,8 @@ void RunColumnsInMemory(benchmark::State& state) {
 BENCHMARK(RunColumnsInMemory)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
 std::int64_t tasks_of_file() {
-  const char* const asked = std::getenv("TUTTI_BENCH_TASKS");
-  return asked ? std::max<std::int64_t>(kWidth, std::atoll(asked)) : 10'000'000;
+  const char* const requested = std::getenv("TUTTI_BENCH_TASKS");
+  return requested ? std::max<std::int64_t>(kWidth, std::atoll(requested)) : 10'000'000;
 }
 
 /// A file that is gone with this.

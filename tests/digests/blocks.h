@@ -8,9 +8,9 @@
 
 namespace tutti::test {
 
-/// Cases whose digests are kept in one file and checked by one test. A block is large enough that
-/// ctest, which starts the program once per test, does not read the corpus too often, and small
-/// enough to run several at a time.
+/// Cases whose digests are stored in one file and checked by one test. ctest starts the program
+/// once per test, so a block is large enough that the corpus is not read too often. It is small
+/// enough that several blocks can run in parallel.
 struct Block {
   std::string name;  ///< the name of its first case ("000", "050", …), or "shipped"
   std::vector<DigestCase> cases;
@@ -20,8 +20,8 @@ struct Block {
 
 std::vector<Block> blocks();
 
-/// Returns the kept lines of each case of a block. Throws std::runtime_error if the file cannot be
-/// read.
+/// Returns the stored lines of each case of a block. Throws std::runtime_error if the file cannot
+/// be read.
 std::vector<std::vector<std::string>> read_digests(const Block& block);
 void write_digests(const Block& block, const std::vector<std::vector<std::string>>& lines);
 

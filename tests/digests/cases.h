@@ -7,7 +7,7 @@ namespace tutti::test {
 
 /// A scenario whose predicted values have digests.
 struct DigestCase {
-  std::string name;  ///< "042" of the corpus, "06_resnet50_nccl" of the shipped ones
+  std::string name;  ///< such as "042" (corpus) or "06_resnet50_nccl" (shipped)
   std::string axes;  ///< the generator's choices: "family=horovod algorithm=nccl …"
   std::string text;
   std::string path;  ///< the name in errors, and the base of relative paths
@@ -23,7 +23,7 @@ std::vector<DigestCase> shipped_cases();
 /// Returns the scenarios of the corpus file, in its order. Throws std::runtime_error if it cannot
 /// be read.
 std::vector<DigestCase> corpus_cases();
-/// Returns the case of that name, from the corpus or the shipped scenarios. Throws
+/// Returns the case with this name, from the corpus or the shipped scenarios. Throws
 /// std::runtime_error if there is none.
 DigestCase case_named(const std::string& name);
 
@@ -34,7 +34,7 @@ std::string format_corpus(const std::vector<DigestCase>& cases);
 
 /// Returns the content of a file. Throws std::runtime_error if it cannot be read.
 std::string content_of(const std::string& path);
-/// Throws std::runtime_error if the file cannot be written.
+/// Writes a file. Throws std::runtime_error if it cannot be written.
 void write_file(const std::string& path, const std::string& content);
 
 }  // namespace tutti::test

@@ -8,8 +8,8 @@
 
 namespace tutti::test {
 
-/// A 64-bit hash of a sequence of integers and texts, the same for every compiler and byte order.
-/// It tells apart what changed by accident; it does not resist anyone who looks for collisions.
+/// A 64-bit hash of a sequence of integers and texts, equal for all compilers and byte orders. It
+/// detects accidental changes, but is not collision-resistant.
 class Digest {
  public:
   void add(std::int64_t value) {
@@ -19,7 +19,8 @@ class Digest {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     state_ = z ^ (z >> 31);
   }
-  /// The length, then eight characters at a time, the first of them in the lowest byte.
+  /// Adds the length, and then the characters as integers of eight characters each, the first in
+  /// the lowest byte.
   void add(std::string_view text) {
     add(static_cast<std::int64_t>(text.size()));
     for (std::size_t at = 0; at < text.size(); at += 8) {
@@ -30,7 +31,7 @@ class Digest {
     }
   }
   [[nodiscard]] std::uint64_t value() const { return state_; }
-  /// Sixteen hexadecimal digits.
+  /// Returns the hash as sixteen hexadecimal digits.
   [[nodiscard]] std::string hex() const { return fmt::format("{:016x}", state_); }
 
  private:

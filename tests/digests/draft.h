@@ -9,7 +9,7 @@
 
 namespace tutti::test {
 
-/// The constraints that a strategy puts on the rest of its scenario, so that the whole is valid.
+/// The constraints of a strategy on the rest of its scenario, which must hold for a valid scenario.
 struct Needs {
   bool gpus = false;
   bool power_of_two_replicas = false;
@@ -17,52 +17,52 @@ struct Needs {
   int min_workers = 1;
   int most_workers = 4;
   int min_replicas_per_worker = 1;
-  int most_replicas_per_worker = 4;
-  bool identical = false;  ///< nothing tells workers apart, so that one may stand for all
-  bool many = false;       ///< enough workers for rounds to be remembered
+  int max_replicas_per_worker = 4;
+  bool identical = false;  ///< workers are identical, so that one can represent all
+  bool many = false;       ///< enough workers for repeated rounds to be skipped
   bool servers = false;    ///< workers that are servers
   bool one_type = false;   ///< all gradients have the same type
-  bool divisible = false;  ///< gradients divide by the number of replicas
-  bool equal =
-      false;  ///< gradients have the same size, so that sums of them meet a threshold exactly
+  bool divisible = false;  ///< the number of replicas divides the gradients' sizes
+  /// Gradients have the same size, so that sums of sizes reach a threshold exactly.
+  bool equal = false;
   bool no_sparse = false;       ///< no sparse gradients
   bool no_on_read = false;      ///< no variables that are synchronised when they are read
-  bool no_update_time = false;  ///< the time of updates is not for the workload to say
+  bool no_update_time = false;  ///< the workload must not set the time of updates
   bool no_communicators = false;
   bool no_split_model = false;  ///< no communicator whose replicas hold parts of the model
 };
 
-/// A scenario in the making. Its parts draw from one sequence of random numbers, see what was
-/// chosen before them, and record the values of the axes that they choose.
+/// A scenario that is being generated. Its parts draw from one sequence of random numbers, can read
+/// earlier choices, and record the values of the axes that they choose.
 class Draft {
  public:
   explicit Draft(std::uint64_t seed) : random_(seed) {}
 
-  /// Evenly from least … most.
+  /// Returns a number from `least` … `most`, uniformly distributed.
   int between(int least, int most) {
     return least + static_cast<int>(random_.below(static_cast<std::uint64_t>(most - least + 1)));
   }
   bool chance(int percent) { return between(1, 100) <= percent; }
   std::string one_of(const std::vector<std::string>& of) { return of[random_.below(of.size())]; }
-  /// Returns a space and one of the texts in `percent` of the cases, and records the choice; else
-  /// nothing.
+  /// With a probability of `percent`, returns a space followed by one of the texts, and records the
+  /// choice. Else returns an empty text.
   std::string maybe(int percent, const std::string& axis, const std::vector<std::string>& of);
 
   void note(const std::string& axis, const std::string& value);
 
   std::string family;
-  std::string algorithm;  ///< "" where the strategy chooses it
+  std::string algorithm;  ///< "": the strategy chooses the algorithm
   Needs needs;
 
   std::string machine;
   bool on_gpus = false;
-  std::string network;  ///< "" where there is none
+  std::string network;  ///< "": none
   int workers = 1;
   int replicas_per_worker = 1;
   int dedicated_servers = 0;
   [[nodiscard]] int replicas() const { return workers * replicas_per_worker; }
   [[nodiscard]] bool starts_with_nccl() const { return algorithm.starts_with("nccl"); }
-  /// True if the algorithm works in any group of replicas.
+  /// Returns true if the algorithm works in any group of replicas.
   [[nodiscard]] bool is_flat() const {
     return algorithm == "ring" || algorithm == "nccl" || algorithm == "halving_doubling" ||
            algorithm == "recursive_doubling";
@@ -71,19 +71,20 @@ class Draft {
   bool has_sparse = false;
   bool saves_checkpoints = false;
   std::string network_model;
-  std::string axes;  ///< "family=plain algorithm=ring …"
+  std::string axes;  ///< the recorded choices: "family=plain algorithm=ring …"
 
  private:
   core::Random random_;
 };
 
-/// Concatenates the parts. The elements of a braced list are evaluated in order, the operands of a
-/// sum and the arguments of a call are not: with those the scenarios would depend on the compiler.
+/// Concatenates the parts. The elements of a braced list are evaluated in order. Operands of a sum
+/// and arguments of a call are not, so with these the scenarios would depend on the compiler.
 std::string in_order(std::initializer_list<std::string> parts);
 
-/// Chooses the family of the strategy and its algorithm, and sets their needs.
+/// Chooses the family of the strategy and its algorithm, and sets Draft::needs.
 void draw_family(Draft& draft, std::int32_t number);
-// Each of these returns a field of the scenario, or nothing. Call them in this order.
+// Each of these functions returns a field of the scenario, or an empty text. They must be called in
+// this order.
 std::string draw_cluster(Draft& draft);
 std::string draw_strategy(Draft& draft);
 std::string draw_workload(Draft& draft);

@@ -124,7 +124,7 @@ std::string draw_cluster(Draft& draft) {
     draft.machine = needs.many ? "host" : draft.one_of({"host", "cpu-host"});
     if (draft.machine == "host") most = 1;
   }
-  most = std::min(most, needs.most_replicas_per_worker);
+  most = std::min(most, needs.max_replicas_per_worker);
   const int least = std::min(most, needs.min_replicas_per_worker);
   int min_workers = needs.min_workers;
   // Where a worker has one replica and two are needed, there are two workers.

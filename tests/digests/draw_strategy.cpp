@@ -54,7 +54,7 @@ void require(Draft& draft) {
     needs.most_workers = 1;
     const bool odd = draft.chance(50);
     needs.min_replicas_per_worker = odd ? 3 : 2;
-    needs.most_replicas_per_worker = odd ? 3 : 8;
+    needs.max_replicas_per_worker = odd ? 3 : 8;
   }
   if (a == "xring" || a == "psgpu") needs.min_replicas_per_worker = 2;
   if (a.find('/') != std::string::npos) needs.min_workers = 2;
@@ -284,8 +284,8 @@ std::string entry(Draft& draft) {
   return name;
 }
 
-std::string spec(Draft& draft, int most_entries) {
-  const int entries = draft.between(1, most_entries);
+std::string spec(Draft& draft, int max_entries) {
+  const int entries = draft.between(1, max_entries);
   std::string text;
   for (int e = 0; e < entries; ++e) {
     text += entry(draft);
@@ -465,12 +465,12 @@ void need_for_family(Draft& draft) {
     needs.most_workers = 1;
     needs.gpus = draft.chance(85);
     needs.min_replicas_per_worker = 2;
-    needs.most_replicas_per_worker = needs.gpus ? 8 : 2;
+    needs.max_replicas_per_worker = needs.gpus ? 8 : 2;
   } else if (draft.family == "central_storage") {
     needs.most_workers = 1;
     needs.gpus = needs.no_on_read = needs.no_update_time = true;
   } else if (draft.family == "one_device") {
-    needs.most_workers = needs.most_replicas_per_worker = 1;
+    needs.most_workers = needs.max_replicas_per_worker = 1;
   }
 }
 

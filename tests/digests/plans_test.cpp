@@ -56,7 +56,7 @@ TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
 /// What must hold of the picture of any step: no two boxes in one place, and texts that fit into
 /// their boxes.
 TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
-  std::size_t most_boxes = 0;
+  std::size_t max_boxes = 0;
   for (const auto& cases : {corpus_cases(), shipped_cases()}) {
     for (const DigestCase& one : cases) {
       const core::Expected<core::Scenario> scenario = read(one);
@@ -100,11 +100,11 @@ TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
                                        return task.kind != core::Task::Kind::kMark;
                                      }))
           << one.name;
-      most_boxes = std::max(most_boxes, graph.boxes.size());
+      max_boxes = std::max(max_boxes, graph.boxes.size());
       ASSERT_FALSE(to_svg(graph).empty());
     }
   }
-  EXPECT_LE(most_boxes, 100u);
+  EXPECT_LE(max_boxes, 100u);
 }
 
 }  // namespace

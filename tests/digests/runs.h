@@ -15,11 +15,12 @@ struct Mode {
   sim::Folds folds = sim::Folds::kNever;
   sim::Remembers remembers = sim::Remembers::kNever;
   core::RecordLevel level = core::RecordLevel::kSteps;
-  TimelineValues::View view = TimelineValues::View::kAll;  ///< to compare with the first mode
+  /// The values that are compared with the first mode.
+  TimelineValues::View view = TimelineValues::View::kAll;
 };
 
-/// Returns the modes of a case. The file keeps all digests of the first one, and of the others
-/// those that differ from it.
+/// Returns the modes of a case. The file stores all digests of the first mode, and those digests of
+/// other modes that differ from the first mode's.
 std::vector<Mode> modes_of(const DigestCase& one);
 
 /// The result of a case in one mode.
@@ -30,9 +31,9 @@ struct ModeRun {
   TimelineValues values;
 };
 
-/// Reads the scenario of a case. ERRORS: it is refused.
+/// Reads the scenario of a case. ERRORS: the scenario is invalid.
 core::Expected<core::Scenario> read(const DigestCase& one);
-/// Simulates a case. If its scenario is refused, the result has only an ending.
+/// Simulates a case. If its scenario is invalid, the result has only an ending.
 ModeRun run(const DigestCase& one, const Mode& mode);
 
 /// Returns the lines of the case in its file of digests: "042 whole packs 0123456789abcdef".

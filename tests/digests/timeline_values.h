@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of a timeline without its form: the order of reports, the numbers of tracks, and notes
-// are left out. Two builds predict the same if these values are equal.
+// The values of a timeline, without the order of records, the numbers of tracks, and notes. Two
+// builds make the same prediction if these values are equal.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace tutti::test {
 
-/// A part of a timeline with its own digest, so that a difference shows which part moved.
+/// A part of a timeline. Each part has its own digest, so that a difference shows which part has
+/// changed.
 enum class Section {
   kPlan,         ///< the packs' gradients and bytes, and lower bounds
   kSteps,        ///< training steps and their parts
@@ -34,10 +35,10 @@ constexpr std::array<Section, kSections> all_sections() {
 }
 std::string_view to_string(Section section);
 
-/// Collects what an executor reports.
+/// Collects the timeline that an executor reports.
 class TimelineValues : public core::TimelineSink {
  public:
-  /// Which of the values count.
+  /// The set of values that are compared.
   enum class View {
     kAll,
     /// The values that a folded run has in common with a run of all workers: spans and bins of
@@ -56,10 +57,10 @@ class TimelineValues : public core::TimelineSink {
   void note(const std::string&) override {}
   void end() override { ended_ = true; }
 
-  /// Sorts the records by their values. Call it once, after the run.
+  /// Sorts the records by their values. To be called once, after the run.
   void sort();
 
-  /// True if the run was reported up to its end.
+  /// Returns true if the timeline was reported up to its end.
   [[nodiscard]] bool ended() const { return ended_; }
   /// Returns the number of records of a section.
   [[nodiscard]] std::size_t size(Section section) const;
@@ -74,7 +75,7 @@ class TimelineValues : public core::TimelineSink {
     std::vector<core::Span> spans;
   };
 
-  /// Hands every record of the section to `visitor`: field by field, each with its name, then
+  /// Passes every record of the section to `visitor`: each field with its name, and then
   /// end_of_record().
   template <class Visitor>
   void visit(Section section, View view, Visitor& visitor) const;

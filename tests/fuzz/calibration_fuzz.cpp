@@ -37,8 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = nccl::text_of(*read, "");
   const auto again = nccl::read_calibration(text, "again", spread);
   demand(again.has_value() && nccl::text_of(*again, "") == text, "what is written is read back");
-  const nccl::TimedPoint& asked = read->tables().front().rows.front().at;
-  const auto corrected = read->correct(asked, {0.8, 1.3});
+  const nccl::TimedPoint& requested = read->tables().front().rows.front().at;
+  const auto corrected = read->correct(requested, {0.8, 1.3});
   demand(std::isfinite(corrected.factor) && corrected.factor > 0, "a correction is a factor");
   demand(corrected.band.low <= corrected.band.high, "a band has a lower and an upper end");
   return 0;

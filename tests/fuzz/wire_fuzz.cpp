@@ -65,7 +65,7 @@ const core::Plan& plan() {
   static const core::Plan made = [] {
     core::RingOptions options;
     options.credits = 2;
-    options.most_elements_per_message = 40;
+    options.max_elements_per_message = 40;
     core::Plan plan;
     plan.packs.push_back(plan.pack_of(
         {}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300)));

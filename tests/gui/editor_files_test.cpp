@@ -59,15 +59,15 @@ TEST_F(Editor, ChangesAreNotLostWithoutAsking) {
   set(path({{"name", 0}}), QStringLiteral("b"));
   answer(QMessageBox::Cancel);
   window_->open(QString::fromStdString(shipped("01_two_ranks")));
-  EXPECT_TRUE(until([&] { return asked_; }));
+  EXPECT_TRUE(until([&] { return requested_; }));
   EXPECT_EQ(text(), "name: \"b\"\n");
   answer(QMessageBox::Cancel);
   EXPECT_FALSE(window_->close());
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_TRUE(window_->isVisible());
   answer(QMessageBox::Save);
   EXPECT_TRUE(window_->close());
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(file_text(file), "name: \"b\"\n");
 }
 
@@ -78,7 +78,7 @@ TEST_F(Editor, WhatAnotherProgramWroteIsNotOverwrittenWithoutAsking) {
   set(path({{"name", 0}}), QStringLiteral("mine"));
   answer(QMessageBox::Cancel);
   act("save");
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(file_text(file), "name: \"theirs\"\n");
   EXPECT_TRUE(editor().changed());
   answer(QMessageBox::Save);

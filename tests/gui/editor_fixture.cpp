@@ -95,13 +95,13 @@ void Editor::make_window() {
 }
 
 void Editor::answer(QMessageBox::StandardButton button) {
-  asked_ = false;
+  requested_ = false;
   auto* const look = new QTimer(window_.get());
   QObject::connect(look, &QTimer::timeout, window_.get(), [this, button, look] {
     auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
     if (!box) return;
     look->deleteLater();
-    asked_ = true;
+    requested_ = true;
     box->button(button)->click();
   });
   look->start(1);

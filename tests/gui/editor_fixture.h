@@ -15,21 +15,21 @@
 
 namespace tutti::gui {
 
-/// Path of a scenario that is shipped, by its name.
+/// Returns the path of the shipped scenario with this name.
 std::string shipped(const std::string& name);
 std::string file_text(const std::string& path);
 core::FieldPath path(std::initializer_list<core::PathStep> steps);
-/// Everything that runs scenarios here, and three more: one that runs until it is stopped
-/// ("endless"), one that fails ("failing"), one that is not there ("none").
+/// Returns the program's executors, and three more: one that runs until it is stopped ("endless"),
+/// one that fails ("failing"), and one that is not available ("none").
 Executors executors();
 
-/// A window that edits and runs scenarios.
+/// A fixture with a window that edits and runs scenarios.
 class Editor : public testing::Test {
  protected:
   Editor();
 
-  /// A window in place of the one before, which goes as it does at a crash or a signal: nobody is
-  /// asked.
+  /// Replaces the window by a new one. The old window is destroyed as by a crash or a signal,
+  /// without questions to the user.
   void make_window();
   [[nodiscard]] QString recovery_folder() const {
     return QString::fromStdString(folder_.file("recovery"));
@@ -39,7 +39,7 @@ class Editor : public testing::Test {
   ScenarioEditor& editor() { return session().editor(); }
   FormModel& form() { return editor().form_model(); }
   std::string text() { return editor().text(); }
-  /// … and what follows from it.
+  /// Triggers the action with this id, and processes the events that follow.
   void act(const char* id) {
     opened_ = failed_ = 0;
     window_->actions_of().find(QString::fromLatin1(id))->trigger();
@@ -76,28 +76,29 @@ class Editor : public testing::Test {
   QString shown(const core::FieldPath& field) {
     return form().index_of(field).siblingAtColumn(FormModel::kValue).data(Qt::EditRole).toString();
   }
-  /// Waits until the run that was begun, or stopped, has ended; true if its timeline was opened.
+  /// Waits until the run that was started, or stopped, has ended. Returns true if its timeline was
+  /// opened.
   bool ran() {
     for (int i = 0; i < 6000 && opened_ == 0 && failed_ == 0; ++i) QTest::qWait(10);
     return opened_ > 0;
   }
-  /// Answers the next question that a modal box asks.
+  /// Answers the question of the next modal message box.
   void answer(QMessageBox::StandardButton button);
-  /// What is opened is read in a thread: waits until the window has come to what is expected then.
+  /// Waits until `what` returns true, since files are read in a thread. Returns false on a timeout.
   template <class What>
   bool until(What what) {
     for (int i = 0; i < 1000 && !what(); ++i) QTest::qWait(10);
     return what();
   }
-  /// Where windows keep timelines of runs.
+  /// Returns the folders where windows keep the timelines of runs.
   static std::vector<std::string> run_folders();
 
   test::TemporaryFolder folder_;
   std::unique_ptr<MainWindow> window_;
   std::string said_;
-  std::string examples_;  ///< folder of scenarios that windows made from now on take for Tutti's;
-                          ///< empty: Tutti's own
-  bool asked_ = false;
+  /// The folder that later windows use as that of Tutti's scenarios; empty: the repository's.
+  std::string examples_;
+  bool requested_ = false;
   int opened_ = 0, failed_ = 0;  ///< since the last key or action
 };
 

@@ -167,7 +167,7 @@ TEST_F(Editor, ChangesThatAWindowLostAreOfferedWhenTheFileIsOpened) {
   make_window();  // the last change is a moment old
   answer(QMessageBox::Yes);
   open(file);
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(text(), "name: \"c\"\n");
   EXPECT_TRUE(editor().changed());
   EXPECT_EQ(file_text(file), "name: \"a\"\n") << "recovered is not saved";
@@ -186,11 +186,11 @@ TEST_F(Editor, WhatIsDiscardedIsGoneWhatIsPutOffIsOfferedAgain) {
   make_window();
   answer(QMessageBox::Cancel);
   open(file);
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(text(), "name: \"a\"\n");
   answer(QMessageBox::Discard);
   open(file);
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(text(), "name: \"a\"\n");
   EXPECT_TRUE(left_behind(recovery_folder()).empty());
   EXPECT_TRUE(files_in(recovery_folder()).isEmpty());
@@ -211,7 +211,7 @@ TEST_F(Editor, ATextThatIsSavedUndoneOrGivenUpLeavesNothing) {
   ASSERT_TRUE(until(is_kept));
   answer(QMessageBox::Discard);
   EXPECT_TRUE(window_->close());
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_FALSE(is_kept());
   make_window();
   EXPECT_FALSE(is_kept());
@@ -226,19 +226,19 @@ TEST_F(Editor, AtTheStartWhatHasNoFileAndWhoseFileIsGoneIsOffered) {
   make_window();
   answer(QMessageBox::Yes);
   window_->offer_recovery();
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(text(), untitled);
   EXPECT_EQ(editor().title(), QStringLiteral("untitled.textproto"));
   EXPECT_TRUE(session().isVisible());
   answer(QMessageBox::Discard);
   const std::string file = own("own.textproto", "name: \"a\"\n");
-  EXPECT_TRUE(asked_) << "whether the changes are to be saved";
+  EXPECT_TRUE(requested_) << "whether the changes are to be saved";
   set(path({{"name", 0}}), QStringLiteral("b"));
   make_window();
   fs::remove(file);
   answer(QMessageBox::Yes);
   act("recover");
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(text(), "name: \"b\"\n");
   act("save");
   EXPECT_EQ(file_text(file), "name: \"b\"\n");
@@ -257,7 +257,7 @@ TEST_F(Editor, WhatAnotherProgramWroteMeanwhileIsNotOverwrittenByWhatWasRecovere
   EXPECT_EQ(text(), "name: \"mine\"\n");
   answer(QMessageBox::Cancel);
   act("save");
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(requested_);
   EXPECT_EQ(file_text(file), "name: \"theirs\"\n");
 }
 

@@ -17,9 +17,9 @@ using core::TrackKind;
 
 namespace {
 
-Time random_time(core::Random& random, int most_us) {
+Time random_time(core::Random& random, int max_us) {
   return Time(
-      1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most_us) * 1'000'000)));
+      1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(max_us) * 1'000'000)));
 }
 
 /// One device's step: computation, packs in two slots that overlap, each with the steps of two

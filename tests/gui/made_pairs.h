@@ -12,7 +12,7 @@
 
 namespace tutti::gui {
 
-/// What is to be made up.
+/// The parameters of a generated timeline.
 struct Recipe {
   std::uint64_t seed = 1;
   int workers = 2;
@@ -23,11 +23,12 @@ struct Recipe {
   std::string executor = "simulated";
   std::string strategy = "ring, mean";
   bool links = true;
-  int longest_us = 400;  ///< of a piece of computation; packs take up to three times as long
+  /// The maximum duration of a piece of computation. Packs take up to three times as long.
+  int longest_us = 400;
 };
 
-/// The file of it: devices with computation, packs in two slots that overlap, each with the steps
-/// of two lanes.
+/// Returns the file of a generated timeline. Its devices have computation, and overlapping packs in
+/// two slots, each with the steps of two lanes.
 std::string bytes_of(const Recipe& recipe);
 std::shared_ptr<const Trace> trace_of(const std::string& bytes);
 std::shared_ptr<const Trace> made(const Recipe& recipe);
@@ -35,11 +36,11 @@ std::shared_ptr<const Trace> made(const Recipe& recipe);
 inline constexpr std::array<Align, 3> kAll{Align::kStart, Align::kStep, Align::kPack};
 
 Comparison comparison(const Recipe& a, const Recipe& b, Align align);
-/// Different packs, layers, lengths and seeds.
+/// Returns pairs of recipes that differ in packs, layers, lengths or seeds.
 std::vector<std::pair<Recipe, Recipe>> pairs();
 
-/// Calls with each span of a side: its own trace's row and number, as it is in its file, and where
-/// it is shown.
+/// Calls `take` for each span of a side with the row and the index in its source trace, the span as
+/// stored in the file, and the span that shows it in the comparison.
 template <class Take>
 void for_each_span(const Comparison& b, std::size_t side, Take take) {
   std::map<std::pair<std::size_t, SpanRow::Index>, SpanId> shown;

@@ -9,15 +9,14 @@
 
 namespace tutti::test {
 
-/// The repository's machines, models and layer times.
-
-/// A scenario of `workers` boxes of `gpus` GPUs, a CPU and a card behind a PCIe switch, one
-/// training step of five gradients of odd sizes. `strategy`: `algorithm: "ring"`.
+/// Returns a scenario of one training step with five gradients of odd sizes. Each of `workers`
+/// machines has `gpus` GPUs, a CPU, and a network card behind a PCIe switch. `strategy`: fields
+/// such as `algorithm: "ring"`.
 std::string small_scenario(const std::string& strategy, int workers, int gpus);
 
-/// Simulates a scenario and gives back the bytes of its timeline. REQUIRES: no problems in it.
+/// Simulates a scenario, and returns the bytes of its timeline. REQUIRES: the scenario is valid.
 std::string simulated(const std::string& text, core::RecordLevel level = core::RecordLevel::kSteps);
-/// The same, opened.
+/// Does the same, and opens the timeline.
 std::shared_ptr<const gui::Trace> simulated_trace(
     const std::string& text, core::RecordLevel level = core::RecordLevel::kSteps);
 

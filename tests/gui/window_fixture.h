@@ -13,11 +13,11 @@ namespace tutti::gui {
 
 inline constexpr core::Time kMs = core::milliseconds(1);
 
-/// Two workers with two GPUs each, two steps of 100 ms: computation, a pack in flight, two lanes;
-/// two links; a path.
+/// Returns a timeline of two workers with two GPUs each, and two steps of 100 ms. It has
+/// computation, a pack in flight, two lanes, two links, and a critical path.
 std::string small_timeline();
 
-/// A window that shows timelines.
+/// A fixture with a window that shows timelines.
 class Window : public testing::Test {
  protected:
   Window() { QSettings().clear(); }
@@ -26,7 +26,7 @@ class Window : public testing::Test {
     return folder_.write(name, bytes);
   }
 
-  /// True if it opened; else what was said is in said_.
+  /// Opens a file. Returns true if it was opened; else said_ has the message.
   bool open(const std::string& path) {
     const auto why = why_not_opened(window_, [&] { window_.open(QString::fromStdString(path)); });
     said_ = why.value_or("");
@@ -38,7 +38,7 @@ class Window : public testing::Test {
   void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) {
     QTest::keyClick(&view(), key, with);
   }
-  /// The middle of the line of that key, at a time.
+  /// Returns the point in the middle of the line with this key, at a time.
   QPoint point(const std::string& key, core::Time t) {
     const QRect lines = lines_rect(view().size());
     for (const Line& line : view().layout_of_lines().lines()) {

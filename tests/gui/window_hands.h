@@ -15,8 +15,8 @@
 
 namespace tutti::gui {
 
-/// Does what opens timelines, and waits for the end of it. Nothing if they opened; else what was
-/// said.
+/// Calls `open`, which opens timelines, and waits until they are open. Returns nothing on success,
+/// else the message.
 inline std::optional<std::string> why_not_opened(MainWindow& window,
                                                  const std::function<void()>& open) {
   QSignalSpy opened(&window, &MainWindow::opened), failed(&window, &MainWindow::failed);
@@ -27,7 +27,7 @@ inline std::optional<std::string> why_not_opened(MainWindow& window,
   return failed.isEmpty() ? std::string() : failed.front().front().toString().toStdString();
 }
 
-/// Drags files to a widget and drops them there. True if the widget said that it takes them.
+/// Drags files to a widget and drops them there. Returns true if the widget accepted them.
 inline bool drop(QWidget* on, const std::vector<std::string>& paths) {
   QMimeData files;
   QList<QUrl> urls;

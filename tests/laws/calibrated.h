@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of calibration share: timelines simulated for it, and what it made of them.
+// Helpers for the tests of calibration: timelines that are simulated for it, and its results.
 
 #include <gtest/gtest.h>
 
@@ -19,14 +19,14 @@
 
 namespace tutti::test {
 
-/// What the tests set and find again.
+/// The parameters that the tests set, and that calibration has to recover.
 struct Figures {
   double latency_us = 3;
   double card_gb_per_s = 4;
   double reduce_gb_per_s = 20;
 };
 
-/// `workers` alike hosts on one switch.
+/// Returns a scenario of `workers` identical hosts on one switch.
 inline std::string text_of(const Figures& figures, const std::string& algorithm = "ring",
                            int workers = 4) {
   return fmt::format(
@@ -56,7 +56,7 @@ inline core::Scenario scenario_of(const std::string& text) {
   return std::move(*scenario);
 }
 
-/// The file of a timeline of `text`, simulated.
+/// Simulates the scenario `text`. Returns the path of the timeline.
 inline std::string simulated(const TemporaryFolder& folder, const std::string& name,
                              const std::string& text,
                              core::RecordLevel level = core::RecordLevel::kNone) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Scenarios of a few gradients in which NCCL's times can be told apart, and what `tutti perf` says
-// of one, for the laws of those times.
+// Helpers for the property tests of NCCL's times: scenarios with a few gradients in which these
+// times can be observed, and the prediction of `tutti perf` for a single collective.
 
 #include <string>
 #include <utility>
@@ -27,7 +27,7 @@ struct Where {
   int gpus = 8;
 };
 
-/// `strategy` says the algorithm, too.
+/// Returns a scenario. `strategy`: the fields of the strategy, including the algorithm.
 inline std::string scenario_on(const Where& where, const std::string& variables,
                                const std::string& strategy, const std::string& run = "steps: 1") {
   return fmt::format(
@@ -54,7 +54,8 @@ inline core::Summary summary_of(const core::Scenario& scenario,
 
 inline core::Time took(const core::PackRecord& pack) { return pack.end - pack.last_start; }
 
-/// Step by step, from the machine's file: as `tutti perf --cluster` goes.
+/// Returns the predicted time in µs, computed in the same steps as `tutti perf --cluster`, from the
+/// machine file on.
 inline double predicted_us(const Where& where, std::int64_t bytes,
                            core::CollectiveKind kind = core::CollectiveKind::kAllReduce) {
   namespace nccl = core::nccl;

@@ -232,10 +232,10 @@ TEST_P(TensorFlowLinks, AHopOverTheNetworkIsAskedForAndStagedOnBothSides) {
     const std::int64_t c = std::min(e, core::aligned_chunk(e, n(), kItem, 64));
     const Time wire = core::transfer_time(Bytes(c * kItem), pcie);
     const Time add = core::transfer_time(Bytes(c * kItem), rates_.reduce);
-    for (const bool asked : {false, true}) {
-      const Time hop = 2 * (to_host + wire) + across + wire + (asked ? across : Time());
+    for (const bool requested : {false, true}) {
+      const Time hop = 2 * (to_host + wire) + across + wire + (requested ? across : Time());
       const Time expected = n() == 1 ? Time() : 2 * (n() - 1) * hop + (n() - 1) * add;
-      const Staging staging = asked ? Staging::kViaHostOnRequest : Staging::kViaHost;
+      const Staging staging = requested ? Staging::kViaHostOnRequest : Staging::kViaHost;
       EXPECT_EQ(sim::run_alone(collective(CollectiveKind::kAllReduce, e, staging),
                                core::NetworkModel::kIdeal)
                     .end.count(),

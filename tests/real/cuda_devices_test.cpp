@@ -443,7 +443,7 @@ TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
     (*gpus)->perform(work, static_cast<Ticket>(lane));
   }
   finish(**gpus, told, 1000, 0);
-  EXPECT_LE(FakeCuda::the().most_streams(), 17);
+  EXPECT_LE(FakeCuda::the().max_streams(), 17);
 }
 
 // --- without any ---

@@ -51,7 +51,7 @@ struct Worker : InterpreterListener {
   static core::Plan ring(const core::Cluster& cluster) {
     core::RingOptions options;
     options.credits = 2;
-    options.most_elements_per_message = 40;
+    options.max_elements_per_message = 40;
     core::Plan plan;
     plan.packs.push_back(plan.pack_of(
         {}, test::on_plain_cluster(cluster, core::ring_all_reduce(3, 300, options), 300)));

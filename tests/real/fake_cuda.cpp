@@ -111,7 +111,7 @@ void FakeCuda::reset(const FakeCudaOptions& options) {
   options_ = options;
   random_.seed(options.seed);
   used_ = 0;
-  most_streams_ = kernels_ = error_ = 0;
+  max_streams_ = kernels_ = error_ = 0;
 }
 
 /// The memory of devices is locked, unless work is being done.
@@ -162,7 +162,7 @@ int FakeCuda::make_stream(int device, TuttiCudaStream** stream) {
   if (error_ != 0) return error_;
   *stream = new TuttiCudaStream{device, {}};
   streams_.insert(*stream);
-  most_streams_ = std::max(most_streams_, static_cast<int>(streams_.size()));
+  max_streams_ = std::max(max_streams_, static_cast<int>(streams_.size()));
   return 0;
 }
 

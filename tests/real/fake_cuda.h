@@ -12,8 +12,8 @@
 
 #include "real/cuda/api.h"
 
-/// A stream of a fake device: what it was asked for, in order. An entry answers true when it is
-/// done; until then it is called again.
+/// A stream of a fake device, with its pending work in order. An entry is called repeatedly until
+/// it returns true, which means that it is done.
 struct TuttiCudaStream {
   int device = 0;
   std::deque<std::function<bool()>> work;
@@ -27,42 +27,44 @@ struct TuttiCudaEvent {
 
 namespace tutti::test {
 
-/// What fake kernels do: target[i] = a[i] ⊕ b[i], by the numbers of real/cuda/api.h.
+/// Computes target[i] = a[i] ⊕ b[i], as fake kernels do. `operation` and `type` have the numbers of
+/// real/cuda/api.h.
 void fake_combine(int operation, int type, void* target, const void* a, const void* b,
                   std::int64_t count);
 
 struct FakeCudaOptions {
   int devices = 2;
-  std::int64_t memory_bytes = std::int64_t{256} << 20;  ///< of each device
-  int count_error = 0;  ///< what asking for the number of devices answers
-  int fails_at = -1;    ///< the so many-th kernel fails, and everything behind it
+  std::int64_t memory_bytes = std::int64_t{256} << 20;  ///< memory of each device
+  int count_error = 0;                                  ///< the result of device_count()
+  /// The number of the first kernel that fails. All later work fails, too. -1: none.
+  int fails_at = -1;
   bool peers = true;
   std::uint32_t seed = 7;
-  /// From the environment of a process, for the module: TUTTI_FAKE_GPUS, TUTTI_FAKE_CUDA_ERROR,
-  /// TUTTI_FAKE_CUDA_FAILS_AT.
+  /// Returns the options that the environment variables TUTTI_FAKE_GPUS, TUTTI_FAKE_CUDA_ERROR and
+  /// TUTTI_FAKE_CUDA_FAILS_AT set. Used by the fake module.
   static FakeCudaOptions from_environment();
 };
 
-/// GPUs of the mind: the table of the CUDA module on the host's memory. Device memory cannot be
-/// touched except by the work of streams; streams get on only when someone looks at their events,
-/// and how far is a matter of luck; kernels refuse memory that a GPU would not reach. One per
-/// process.
+/// Fake GPUs: implements the function table of the CUDA module in host memory. Only the work of
+/// streams can access device memory. Streams advance only when events are queried, each time by a
+/// random amount. Kernels fail if they use memory that the GPU cannot access. There is one object
+/// per process.
 class FakeCuda {
  public:
   static FakeCuda& the();
-  /// REQUIRES: nothing of it is in use.
+  /// Sets the options. REQUIRES: no stream, event or memory is in use.
   void reset(const FakeCudaOptions& options);
   [[nodiscard]] const TuttiCudaApi& api() const;
 
-  /// What has been made and not been given back.
+  /// Return the number of objects that were created and not destroyed.
   [[nodiscard]] std::size_t streams() const { return streams_.size(); }
   [[nodiscard]] std::size_t events() const { return events_; }
   [[nodiscard]] std::size_t allocations() const {
     return device_blocks_.size() + host_blocks_.size();
   }
-  [[nodiscard]] int most_streams() const { return most_streams_; }
+  [[nodiscard]] int max_streams() const { return max_streams_; }
 
-  // For the table, and for others who put work on streams.
+  // Used by the function table, and by other fakes that put work on streams.
   FakeCuda();
   ~FakeCuda();
   FakeCuda(const FakeCuda&) = delete;
@@ -78,7 +80,8 @@ class FakeCuda {
   int destroy_event(TuttiCudaEvent* event);
   int record(TuttiCudaEvent* event, TuttiCudaStream* stream);
   int query(TuttiCudaEvent* event);
-  /// Puts a kernel on a stream. `reads` and `writes` are checked when it is done.
+  /// A range of memory that a kernel uses. launch() puts a kernel on a stream; its ranges are
+  /// checked when the kernel runs.
   struct Use {
     const void* memory = nullptr;
     std::uint64_t bytes = 0;
@@ -108,9 +111,9 @@ class FakeCuda {
   std::map<int, std::int64_t> taken_;
   std::set<TuttiCudaStream*> streams_;
   std::size_t events_ = 0;
-  int most_streams_ = 0;
+  int max_streams_ = 0;
   int kernels_ = 0;
-  int error_ = 0;  ///< lasts
+  int error_ = 0;  ///< the first error, which is sticky
 };
 
 }  // namespace tutti::test

@@ -97,7 +97,7 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
                              [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
       return;
     }
-    void* const collective = tell_of_collective(c->profile, op);
+    void* const collective = report_collective(c->profile, op);
     FakeCuda::the().launch(
         on, {{op.to, bytes}},
         [c, state, collective, gone = c->gone, begin = std::uint64_t{0}]() mutable {

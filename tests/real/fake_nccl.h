@@ -4,20 +4,23 @@
 
 namespace tutti::test {
 
-/// NCCL of the mind, on the streams of FakeCuda: ranks of one process or of several meet in shared
-/// memory. It insists on what NCCL insists on: operations of a communicator in the same order
-/// everywhere (else they never end, or are refused), sends and receives that match, all local ranks
-/// in one group, nothing asked of a communicator that is still in progress, a GPU per rank and
-/// host. It is stricter in one thing: all ranks have to have sends or receives in a group, if one
-/// has. Everything takes some looks to get on, as with non-blocking communicators. Environment:
-/// TUTTI_FAKE_NCCL_FAILS_AT: the so many-th operation of a rank fails. TUTTI_FAKE_NCCL_TELLS of
-/// channels: "nothing", as NCCL before 2.27; "others": of operations that nobody asked for; "late":
-/// only one channel of each operation in time.
+/// A fake NCCL on the streams of FakeCuda. Ranks of one or several processes communicate through
+/// shared memory. It has the same requirements as NCCL: all ranks start the operations of a
+/// communicator in the same order (else these never end, or fail), sends and receives match, all
+/// local ranks are in one group, a communicator is not used while an operation is in progress, and
+/// each rank of a host has its own GPU. It is stricter in one respect: if one rank has sends or
+/// receives in a group, all ranks must have some. Progress takes several calls of state(), as with
+/// non-blocking communicators.
+///
+/// Environment variables: TUTTI_FAKE_NCCL_FAILS_AT is the number of a rank's operation that fails.
+/// TUTTI_FAKE_NCCL_TELLS changes the reported channels: "nothing" reports none, as NCCL before
+/// 2.27; "others" reports channels of operations that nobody requested; "late" reports only one
+/// channel of each operation in time.
 const TuttiNcclApi& fake_nccl_api();
 
-/// What the fake has been asked for in this process, to be looked at by tests.
+/// Counts of calls to the fake in this process, for tests.
 struct FakeNcclCounts {
-  int communicators = 0;  ///< made and neither discarded nor aborted
+  int communicators = 0;  ///< number of communicators that exist
   int aborted = 0;
   int all_reduces = 0;
   int broadcasts = 0;

@@ -1,5 +1,5 @@
-/// Where the ranks of a fake communicator meet, and how what they gave becomes what each takes:
-/// shared memory, in looks that never wait. tests/real/fake_nccl.cpp has the calls that NCCL has.
+/// The shared memory of the ranks of a fake communicator, and the execution of operations on it, by
+/// polling without blocking. tests/real/fake_nccl.cpp implements NCCL's calls.
 
 #pragma once
 
@@ -22,19 +22,19 @@ constexpr int kRemoteError = 6;
 constexpr int kMaxRanks = 16;
 constexpr std::size_t kSlotBytes = std::size_t{8} << 20;
 
-/// Bytes of an element.
+/// Returns the size of an element in bytes.
 std::size_t item_of(int type);
 
-/// Where the ranks of a communicator meet. Shared by processes; zeros at first.
+/// The shared state of the ranks of a communicator. Shared by processes; initially zero.
 struct Meeting {
   struct Rank {
-    std::atomic<int> process;  ///< 0: has not come
-    std::atomic<int> host;     ///< of NCCL_HOSTID
+    std::atomic<int> process;  ///< 0: the rank has not joined
+    std::atomic<int> host;     ///< host by NCCL_HOSTID
     std::atomic<int> device;
-    std::atomic<int> operation;  ///< what it does next: kind, root, type, count
+    std::atomic<int> operation;  ///< its next operation: kind, root, type and operation
     std::atomic<long> count;
-    std::atomic<long> given;  ///< operations whose input lies in its slot
-    std::atomic<long> taken;  ///< … whose result it has
+    std::atomic<long> given;  ///< number of operations whose input is in the rank's slot
+    std::atomic<long> taken;  ///< number of operations whose result the rank has
   } ranks[kMaxRanks];
 };
 
@@ -44,7 +44,7 @@ constexpr std::size_t kMeetingAndSlotsBytes = kMeetingBytes + kMaxRanks * kSlotB
 
 enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kParts };
 
-/// A send or a receive of a group.
+/// A send or a receive in a group.
 struct Part {
   bool out = false;
   std::byte* at = nullptr;
@@ -66,7 +66,8 @@ struct Operation {
   std::vector<Part> parts;
 };
 
-/// One look at an operation. True when this rank has its result; an error is the communicator's.
+/// Polls an operation once. Returns true if this rank has its result. Sets the communicator's error
+/// if the operation fails.
 bool go_on(TuttiNcclCommunicator& c, Operation& op);
 
 }  // namespace tutti::test
@@ -82,10 +83,13 @@ struct TuttiNcclCommunicator {
   int error = 0;
   bool joined = false;
   bool finalizing = false;
-  void* profile = nullptr;                                     ///< what the profiler knows it by
-  std::shared_ptr<bool> gone = std::make_shared<bool>(false);  ///< its kernels end
-  std::vector<std::function<void()>> enqueues;  ///< what goes onto streams when the looks are over
-  std::vector<tutti::test::Part> parts;         ///< of the group that is open
+  /// The profiler's context of the communicator.
+  void* profile = nullptr;
+  /// Becomes true when the communicator is gone, which ends its kernels.
+  std::shared_ptr<bool> gone = std::make_shared<bool>(false);
+  /// Work to put on streams when looks_left is 0.
+  std::vector<std::function<void()>> enqueues;
+  std::vector<tutti::test::Part> parts;  ///< sends and receives of the open group
   TuttiCudaStream* parts_on = nullptr;
   [[nodiscard]] std::byte* slot(int of) const {
     return reinterpret_cast<std::byte*>(meeting) + tutti::test::kMeetingBytes +

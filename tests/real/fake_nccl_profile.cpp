@@ -26,8 +26,8 @@ bool asked_to_tell(std::string_view what) {
   return text && text == what;
 }
 
-void tell_of_channel(void* profile, void* collective, int channel, std::uint64_t begin,
-                     std::uint64_t end) {
+void report_channel(void* profile, void* collective, int channel, std::uint64_t begin,
+                    std::uint64_t end) {
   TuttiNcclEvent description{};
   description.type = kNcclEventChannel;
   description.parent = collective;
@@ -45,7 +45,7 @@ void tell_of_channel(void* profile, void* collective, int channel, std::uint64_t
 bool follow_channels() { return following = std::getenv("NCCL_PROFILER_PLUGIN") == nullptr; }
 bool follows_channels() { return following; }
 
-void* tell_of_collective(void* profile, const Operation& op) {
+void* report_collective(void* profile, const Operation& op) {
   // As NCCL has them; what is only moved it counts in bytes.
   constexpr const char* kFunctions[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast",
                                         "Reduce"};
@@ -75,7 +75,7 @@ void channels_ended(void* profile, void* collective, const std::shared_ptr<bool>
   const std::lock_guard lock(untold_mutex);
   for (int channel = 0; channel < kChannels; ++channel) {
     const auto tell = [=] {
-      if (!*gone) tell_of_channel(profile, collective, channel, begin, end);
+      if (!*gone) report_channel(profile, collective, channel, begin, end);
     };
     const bool late = channel > 0 && asked_to_tell("late");
     late ? held.emplace_back(tell) : untold.emplace_back(tell);

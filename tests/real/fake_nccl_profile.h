@@ -1,5 +1,5 @@
-/// What the fake NCCL tells the profiler plugin of its channels, as NCCL does: later, and with the
-/// faults that TUTTI_FAKE_NCCL_TELLS asks for (tests/real/fake_nccl.h).
+/// The reports of the fake NCCL to the profiler plugin about channels. As in NCCL, they come later
+/// than the operation's end. TUTTI_FAKE_NCCL_TELLS adds faults (tests/real/fake_nccl.h).
 
 #pragma once
 
@@ -11,20 +11,21 @@
 
 namespace tutti::test {
 
-/// From now on communicators are made known to the plugin. False when the environment names a
-/// plugin of its own.
+/// Starts to announce new communicators to the plugin. Returns false if the environment names
+/// another plugin.
 bool follow_channels();
 bool follows_channels();
 
-/// An operation goes onto a stream. Answers what its channels name as their parent.
-void* tell_of_collective(void* profile, const Operation& op);
+/// Reports that an operation is put on a stream. Returns the event that its channels name as their
+/// parent.
+void* report_collective(void* profile, const Operation& op);
 
-/// Its channels have run from `begin` to `end`, of the GPU's clock. Told by take_channels(), unless
-/// `gone` is set by then.
+/// Records that the channels of an operation ran from `begin` to `end` of the GPU's clock.
+/// take_channels() reports them, unless `gone` is set by then.
 void channels_ended(void* profile, void* collective, const std::shared_ptr<bool>& gone,
                     std::uint64_t begin, std::uint64_t end);
 
-/// At most `most` channels that the plugin knows of by now; how many there were.
+/// Writes at most `most` channels that were reported to the plugin to `to`. Returns their number.
 int take_told_channels(TuttiNcclChannel* to, int most);
 
 }  // namespace tutti::test

@@ -93,9 +93,9 @@ class FarDevices : public Devices {
     }
     if (!done.empty()) {
       const Unlocked unlocked(vault_);
-      for (const Asked& asked : done) perform_here(asked.work);
+      for (const Asked& requested : done) perform_here(requested.work);
     }
-    for (const Asked& asked : done) listener.worked(asked.ticket);
+    for (const Asked& requested : done) listener.worked(requested.ticket);
     return {};
   }
   [[nodiscard]] Clock::time_point next_due() const override {

@@ -120,9 +120,9 @@ class Ether {
  private:
   [[nodiscard]] bool fits(const Item& item) const {
     const bool of_slot = fault_ == Fault::kReplayedSlot || fault_ == Fault::kLostSlot;
-    const bool tells_of_slot = item.slot || item.piece.channel.from_lane >= kSlotLane;
+    const bool reports_slot = item.slot || item.piece.channel.from_lane >= kSlotLane;
     return fault_ == Fault::kSilence ||
-           (of_slot ? tells_of_slot : !tells_of_slot && item.piece.length > 4);
+           (of_slot ? reports_slot : !reports_slot && item.piece.length > 4);
   }
   void queue(Item item) {
     const std::pair<Channel, bool> line{item.piece.channel, item.slot};

@@ -95,7 +95,7 @@ TEST(RealInterpreter, LongMessagesAndFewSlotsInAnyOrderOfStart) {
         core::RingOptions options;
         options.credits = credits;
         options.lanes.assign(2, core::RingPath{});
-        options.most_elements_per_message = 50'000;
+        options.max_elements_per_message = 50'000;
         const core::Collective collective = test::on_plain_cluster(
             *cluster, core::ring_all_reduce(ranks, elements, options), elements);
         std::vector<Rank> start = in_order(ranks);

@@ -8,25 +8,27 @@
 #include "core/strategy/collective.h"
 #include "real/transport/transport.h"
 
-// Workers as threads of one process, connected as processes are.
+// Helpers for workers that are threads of one process, but connected like processes.
 
 namespace tutti::real {
 
-/// Two ends of a TCP connection over loopback.
+/// Returns the two ends of a TCP connection over loopback.
 std::pair<int, int> connected();
 
-/// sockets[w][v · streams + i]: worker w's end of connection i to worker v.
+/// Returns connections between all workers. sockets[w][v · streams + i] is worker w's end of
+/// connection i to worker v.
 std::vector<std::vector<int>> mesh(int workers, int streams = 1);
 
-/// Of a transport of that name, see below.
+/// Returns the number of connections per pair of workers of a transport, by its name as in
+/// transport_named().
 int streams_of(const std::string& name);
 
-/// By rank of the collective.
+/// Returns the worker of each rank of the collective.
 std::vector<std::int32_t> workers_of(const core::Collective& collective);
 
-/// The transport of that name ("tcp", "tcp 3" with three connections to each, "shm") for `worker`;
-/// null, with a failure of the test, if it can't be had. Waits until the other workers ask for
-/// theirs.
+/// Creates a transport for `worker` by its name: "tcp", "tcp 3" (with three connections per pair of
+/// workers) or "shm". Waits until the other workers create theirs. If this fails, reports a test
+/// failure and returns null.
 std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets,
                                            std::int32_t worker,
                                            std::vector<std::int32_t> worker_of);

@@ -18,8 +18,9 @@ class Done : public InterpreterListener {
   std::vector<StepDone> steps;
 };
 
-/// A whole number that differs between neighbouring ranks and elements, so small that 70 of them
-/// are added exactly in every type, float16 and bfloat16 (whole up to 256) included.
+/// Returns an integer that differs between adjacent ranks and elements. It is so small that sums of
+/// 70 such numbers are exact in every type, including float16 and bfloat16, in which integers up to
+/// 256 are exact.
 double input(core::Rank rank, std::int64_t element);
 
 struct Outcome {
@@ -27,17 +28,17 @@ struct Outcome {
   std::vector<StepDone> steps;
 };
 
-/// Runs the collective with all ranks in this process, which start in the order of `start`.
+/// Runs the collective with all ranks in this process. Ranks start in the order of `start`.
 Outcome run(const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& start, Devices& devices, LocalTransport& transport);
-/// … on the host.
+/// Does the same in host memory.
 Outcome run(const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& start);
 
 std::vector<core::Rank> in_order(core::Rank ranks);
 
-/// As if every message left the process: its copies are the host's own, which the memory of devices
-/// does not survive.
+/// A local transport that behaves as if every message leaves the process. It copies messages as
+/// host memory, so a message from or to device memory fails.
 class LeavesTheProcess : public LocalTransport {
  public:
   void connect(Receiver& receiver, Devices&) override { LocalTransport::connect(receiver, host_); }
@@ -47,7 +48,7 @@ class LeavesTheProcess : public LocalTransport {
   HostDevices host_;
 };
 
-/// Calls `with` for the all-reduce of every algorithm that runs on so many workers with so many
+/// Calls `with` for an all-reduce by every algorithm that supports `workers` workers with `gpus`
 /// GPUs each.
 void for_every_algorithm(
     int workers, int gpus, const std::vector<std::int64_t>& elements,

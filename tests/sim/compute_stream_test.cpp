@@ -52,8 +52,8 @@ class Device {
   void arrive(Time at, std::int64_t bytes) {
     deeds_.push_back({Deed::kArrive, at, bytes, {}, {}, {}});
   }
-  void serve(Time asked, Time start, Time end, Time duration) {
-    deeds_.push_back({Deed::kServe, asked, 0, start, end, duration});
+  void serve(Time requested, Time start, Time end, Time duration) {
+    deeds_.push_back({Deed::kServe, requested, 0, start, end, duration});
   }
 
   /// When tasks end that are begun one after the other from `start` on. `deeds_first`: what
@@ -284,14 +284,14 @@ TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
     for (std::int64_t i = deeds_first ? 0 : below(12); i > 0; --i)
       device.arrive(Time(below(1'500)), below(200));
     std::vector<Time> free(static_cast<std::size_t>(threads));
-    Time asked;
+    Time requested;
     for (std::int64_t i = below(6); i > 0;
          --i) {  // as a pool serves them, one after the other on each thread
-      asked += Time(below(400));
+      requested += Time(below(400));
       Time& thread = *std::min_element(free.begin(), free.end());
-      const Time from = std::max(thread, asked), duration(1 + below(300));
+      const Time from = std::max(thread, requested), duration(1 + below(300));
       thread = from + duration + Time(below(2) * below(duration.count() + 1));
-      device.serve(asked, from, thread, duration);
+      device.serve(requested, from, thread, duration);
     }
     std::vector<Time> durations;
     for (std::int64_t i = 1 + below(5); i > 0; --i)

@@ -101,20 +101,20 @@ std::vector<Time> end_slowly(const FairFlows& all) {
 
 /// Few or many links of like or unlike capacity; routes of one to four of them; sizes and starts
 /// that often coincide.
-FairFlows random_flows(Random& random, std::uint64_t most_links, std::uint64_t most_flows,
+FairFlows random_flows(Random& random, std::uint64_t max_links, std::uint64_t max_flows,
                        std::int64_t narrowest) {
   FairFlows all;
   const auto any_of = [&random](std::initializer_list<std::int64_t> of) {
     return of.begin()[random.below(of.size())];
   };
-  const auto links = 1 + random.below(most_links);
+  const auto links = 1 + random.below(max_links);
   const bool identical = random.below(3) == 0;
   for (std::uint64_t l = 0; l < links; ++l) {
     all.links.emplace_back(identical ? 7 * kGb
                                      : any_of({kGb, 3 * kGb, 12'345'678'901, 25 * kGb, 500'000'000,
                                                999'999'937, narrowest}));
   }
-  const auto flows = 1 + random.below(most_flows);
+  const auto flows = 1 + random.below(max_flows);
   const bool at_once = random.below(3) == 0;
   for (std::uint64_t f = 0; f < flows; ++f) {
     FairFlow flow;

@@ -41,9 +41,9 @@ class Started : public Gates::Starter {
  public:
   void start_passed(std::int64_t replica, const core::GateBatch& batch,
                     const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& asked) override {
+                    const Gates::Asked& requested) override {
     all.push_back(
-        fmt::format("{}: {} since {}", replica, fmt::join(batch.items, " "), asked.at.count()));
+        fmt::format("{}: {} since {}", replica, fmt::join(batch.items, " "), requested.at.count()));
     fused_bytes = fused ? fused->collective->bytes() : core::Bytes();
   }
   std::vector<std::string> all;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Scenarios simulated in several ways, and all that is told of each, to be compared.
+// Helpers to simulate scenarios in several ways, and to compare their results.
 
 #include <gtest/gtest.h>
 
@@ -29,17 +29,17 @@ inline Scenario read(const std::string& text) {
   return std::move(*scenario);
 }
 
-/// One of some texts, at random.
+/// Returns one of the texts, at random.
 inline std::string one_of(core::Random& random, const std::vector<std::string>& of) {
   return of[random.below(of.size())];
 }
 
-/// Workers have the same numbers where one stands for all.
+/// Removes the worker's number from a name, since workers have equal results if one represents all.
 inline std::string without_worker(const std::string& name) {
   return std::regex_replace(name, std::regex("w[0-9]+/"), "w/");
 }
 
-/// All that a summary knows, in words.
+/// Returns all values of a summary as texts.
 inline std::vector<std::string> told(const Summary& summary) {
   std::vector<std::string> all;
   const auto add = [&all](const std::string& what, auto... times) {
@@ -66,14 +66,14 @@ inline std::vector<std::string> told(const Summary& summary) {
   return all;
 }
 
-/// Nothing if the run is refused.
+/// Simulates a scenario. Returns nothing if the run is refused.
 inline std::optional<Summary> simulated(const Scenario& scenario, Folds folds,
                                         Remembers remembers = Remembers::kNever) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   Summary summary;
   const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
-  // One worker cannot always stand for all.
+  // One worker cannot always represent all.
   const core::ProblemKind cannot_stand{core::ProblemCode::kConflict, "Cluster"};
   EXPECT_TRUE(ran ||
               (folds == Folds::kAlways && ran.error().problems().front().kind == cannot_stand))

@@ -8,19 +8,21 @@
 
 namespace tutti::test {
 
-/// A worker or coordinator that is none: shakes hands as told, and then says whatever the test has
-/// it say.
+/// A fake worker or coordinator, which performs the handshake and then sends the messages of the
+/// test.
 
-/// Connects to a coordinator on loopback. Nothing if it did not let it in.
+/// Connects to a coordinator on loopback as a worker. Returns nothing if the coordinator rejects
+/// it.
 std::optional<real::ControlChannel> join_as(int port, const std::string& secret,
                                             const std::string& version, std::int32_t worker,
                                             std::string* their_version = nullptr);
 
-/// The next who joins at `listener`. Nothing if nobody came, or it was not let in.
+/// Accepts the next worker that joins at `listener`. Returns nothing if none joins, or if the
+/// handshake fails.
 std::optional<real::ControlChannel> let_in(const real::Listener& listener,
                                            const std::string& secret, const std::string& version);
 
-/// A plain connection to loopback.
+/// Returns a TCP connection to a port of loopback, without a handshake.
 real::Socket connect_plainly(int port);
 
 }  // namespace tutti::test

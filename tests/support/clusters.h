@@ -7,49 +7,50 @@
 
 namespace tutti::test {
 
-/// What the tests' plain clusters are made of. Odd rates, so that times do not come out round by
-/// luck.
+/// The rates of the tests' plain clusters. They are odd numbers, so that times are not round by
+/// chance.
 struct PlainRates {
   core::Bandwidth link{12'345'678'901};
   core::Time latency = core::nanoseconds(1'234);
   core::Bandwidth reduce{7'777'777'777};
 };
 
-/// `workers` machines with one CPU and one network card each, on one switch. The way from any CPU
-/// to any other takes `latency` plus bytes over `link`, in both network models; adding runs at
-/// `reduce`.
+/// Returns a cluster of `workers` machines on one switch, with one CPU and one network card each. A
+/// message between any two CPUs takes `latency` plus bytes / `link`, in both network models.
+/// Reductions run at `reduce`.
 std::shared_ptr<const core::Cluster> plain_cluster(int workers, const PlainRates& rates = {});
 
-/// The same machines on another network, with so many cards each.
+/// Returns a cluster of the same machines on another network, with `cards` network cards each.
 std::shared_ptr<const core::Cluster> plain_cluster(std::int64_t workers,
                                                    const core::Network& network, int cards = 1,
                                                    const PlainRates& rates = {});
-/// A fat tree of leaves with so many workers. `uplink`: between a leaf and a spine. Every switch
-/// adds 100 ns.
+/// Returns a fat tree with `workers_per_leaf` workers per leaf switch. `uplink`: the bandwidth
+/// between a leaf and a spine. Every switch adds 100 ns.
 core::Network fat_tree(std::int64_t workers_per_leaf, int spines, core::Bandwidth uplink,
                        bool rails = false, int cards = 1);
-/// A dragonfly; links between groups carry `global`. Every router adds 100 ns, between groups 300.
+/// Returns a dragonfly. `local`, `global`: the bandwidth of links within and between groups. Every
+/// router adds 100 ns, a link between groups 300 ns.
 core::Network dragonfly(std::int64_t workers_per_router, int routers_per_group,
                         int global_links_per_router, core::Bandwidth local, core::Bandwidth global);
 
-/// A collective of `schedule` over all the workers of a plain cluster. Elements are bytes-sized by
-/// `type`.
+/// Returns a collective with this schedule over all workers of a plain cluster. `type` determines
+/// the size of elements.
 core::Collective on_plain_cluster(const core::Cluster& cluster,
                                   std::shared_ptr<const core::Schedule> schedule,
                                   std::int64_t elements,
                                   core::DataType type = core::DataType::kFloat32);
 
-/// The same with rank r on worker `places[r]`.
+/// Does the same, with rank r on worker `places[r]`.
 core::Collective on_plain_cluster(const core::Cluster& cluster,
                                   std::shared_ptr<const core::Schedule> schedule,
                                   std::int64_t elements, const std::vector<int>& places);
 
-/// One machine of `gpus` GPUs on a switch (with NVLINK links of `rates`), a CPU behind a PCIe
-/// switch and a card.
+/// Returns a machine with `gpus` GPUs on a switch, with NVLink links of `rates`, a CPU behind a
+/// PCIe switch, and a network card.
 std::shared_ptr<const core::Machine> switch_machine(int gpus, const PlainRates& rates = {},
                                                     bool adding_switch = false);
 
-/// Where the repository's own files are.
+/// Returns the path of the repository's source folder.
 std::string source_folder();
 
 }  // namespace tutti::test

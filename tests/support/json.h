@@ -9,7 +9,7 @@
 
 namespace tutti::test {
 
-/// JSON test data, walked by key. A missing key throws, which fails the test that asked.
+/// JSON test data with access by key. A missing key throws, which fails the test.
 class Data {
  public:
   explicit Data(const core::Value& value) : value_(&value) {}
@@ -38,7 +38,7 @@ class Data {
   }
   [[nodiscard]] std::int64_t number() const { return std::stoll(value_->text); }
   [[nodiscard]] double real() const { return std::stod(value_->text); }
-  /// As it stands in the document.
+  /// Returns the value of the document.
   [[nodiscard]] const core::Value& value() const { return *value_; }
   [[nodiscard]] std::vector<std::int64_t> numbers() const {
     std::vector<std::int64_t> list;
@@ -54,9 +54,9 @@ class Data {
   const core::Value* value_;
 };
 
-/// A JSON text as a document that stays. Throws if it is none.
+/// Parses a JSON text. Throws if it is invalid.
 core::Value parse_or_throw(const std::string& text, const std::string& name);
-/// A file below tests/data.
+/// Returns the content of a JSON file in tests/data.
 core::Value load_data(const std::string& name);
 
 }  // namespace tutti::test

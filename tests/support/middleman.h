@@ -10,53 +10,53 @@
 
 namespace tutti::test {
 
-/// Stands between one worker and the rest of its run, unknown to all: the worker joins here, and
-/// the others, who are given this address for its own, reach it here. Passes everything on, but for
-/// one thing that it does to one message.
+/// A proxy between one worker and the rest of its run, which does not know of it. The worker joins
+/// at the proxy. The other processes get the proxy's address as that of the worker. The proxy
+/// forwards all data, except that it applies one fault to one message.
 class Middleman {
  public:
-  /// What it does with a piece that another worker sends to its own.
+  /// The fault that it applies to a piece that another worker sends to its worker.
   enum class Deed {
-    kLoses,        ///< it never comes
-    kRepeats,      ///< it comes twice
-    kCutsShort,    ///< half of it comes, and then the end of the connection
-    kExaggerates,  ///< it says that four gigabytes follow
-    kScrambles,    ///< its header is noise
-    kMisdirects,   ///< it says it is for another rank
-    kGoesSilent,   ///< nothing comes any more, on a connection that stays
-    kSlows,        ///< it comes by 4 kB, ten times a second
+    kLoses,        ///< the piece is dropped
+    kRepeats,      ///< the piece is sent twice
+    kCutsShort,    ///< half of the piece is sent, then the connection is closed
+    kExaggerates,  ///< the header states a length of four gigabytes
+    kScrambles,    ///< the header is random bytes
+    kMisdirects,   ///< the header names another rank
+    kGoesSilent,   ///< no data is sent any more, but the connection stays open
+    kSlows,        ///< the piece is sent 4 kB at a time, ten times per second
   };
 
-  /// `which` counts pieces from 0, of all connections together.
+  /// `which`: the index of the piece with the fault, counted from 0 over all connections.
   Middleman(int coordinator_port, Deed deed, int which);
   Middleman(const Middleman&) = delete;
   Middleman& operator=(const Middleman&) = delete;
   ~Middleman();
 
-  /// "127.0.0.1:PORT", where its worker joins.
+  /// Returns the address "127.0.0.1:PORT" at which the worker joins.
   [[nodiscard]] std::string at() const { return to_string(control_.address()); }
-  /// It has been done.
+  /// Returns true if the fault was applied.
   [[nodiscard]] bool done() const { return done_; }
 
  private:
-  /// A connection to it and the one that it has made for it, with what has come on the first and
-  /// not gone on yet.
+  /// A connection to the proxy, the connection that it has made to forward the data, and the data
+  /// that was received and not forwarded yet.
   struct Line {
     real::Socket from, to;
     bool control = false;
-    std::size_t
-        handshake;  ///< so many bytes of what the joiner says in the handshake are still to come
+    /// The number of handshake bytes that the joiner has yet to send.
+    std::size_t handshake;
     std::string held{};
     bool silent = false;
-    std::string slow{};                           ///< what is left of the piece that is slowed
-    std::chrono::steady_clock::time_point due{};  ///< the time of its next 4 kB
+    std::string slow{};                           ///< rest of the piece that is slowed down
+    std::chrono::steady_clock::time_point due{};  ///< when its next 4 kB are due
   };
 
   void work();
   void accept(const real::Listener& listener, int port, bool control);
   bool move_on(Line& line);
   bool move_back(Line& line);
-  /// Takes whole things off `held`; false: the connection ends here.
+  /// Forwards the complete messages in `held`. Returns false if the connection ends here.
   bool pass(Line& line);
   bool pass_introduction(Line& line);
   bool pass_pieces(Line& line);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Errors by what they are about: code, field and place. Messages may be written anew without a test
-// that looks.
+// Matchers for errors by code, field and place. Tests do not check the messages, so that these can
+// be reworded.
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,7 @@
 
 namespace tutti::core {
 
-/// As a test would write it, so that a failure shows what to compare with.
+/// Prints a problem in the syntax of tests, so that a failure shows the expected text.
 inline void PrintTo(const Problem& problem, std::ostream* out) {
   *out << '{' << to_string(problem.kind.code) << ", \"" << problem.kind.field << "\", "
        << problem.where.line << ", " << problem.where.column << "}  " << to_string(problem);
@@ -34,7 +34,8 @@ namespace tutti::test {
 
 using core::ProblemCode;
 
-/// "missing Network.kind" of every problem, in their order; nothing if there is no error.
+/// Returns a text such as "missing Network.kind" for every problem, in order; empty if there is no
+/// error.
 template <class T>
 std::vector<std::string> kinds_of(const core::Expected<T>& read) {
   std::vector<std::string> kinds;
@@ -46,7 +47,8 @@ std::vector<std::string> kinds_of(const core::Expected<T>& read) {
   return kinds;
 }
 
-/// "3:7 missing Network.kind" of every problem, one a line: with its place. "" if there is none.
+/// Returns one line per problem with its place, such as "3:7 missing Network.kind"; "" if there is
+/// none.
 inline std::string placed(const std::vector<core::Problem>& problems) {
   std::string text;
   for (const core::Problem& problem : problems) {
@@ -60,19 +62,19 @@ inline std::string placed(core::Problems& problems) {
   return problems.empty() ? "" : placed(problems.take().value().problems());
 }
 
-/// What a problem has to be. Lines and columns count from 1; 0 is "the file as a whole", as in
-/// core::Location.
+/// The expected properties of a problem. Lines and columns count from 1; 0 stands for the whole
+/// file, as in core::Location.
 struct Mistake {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
   int line = 0;
   int column = 0;
-  std::string file = {};  ///< empty: any
+  std::string file = {};  ///< empty: any file
 };
 
-/// The place of `mark` in a text, as problems name it: where it stands for the first time, or, if
-/// it holds a ^, where what is behind that begins ("slow ^{": at the brace). Throws if it is not
-/// there, which fails the test.
+/// Returns the place of the first occurrence of `mark` in a text. If `mark` contains a ^, that is
+/// removed, and the place is that of the character after it ("slow ^{": the brace). Throws if
+/// `mark` does not occur, which fails the test.
 inline core::Location place_in(const std::string& text, std::string mark) {
   std::size_t into = mark.find('^');
   if (into == std::string::npos)
@@ -88,7 +90,7 @@ inline core::Location place_in(const std::string& text, std::string mark) {
           static_cast<int>(column) + 1};
 }
 
-/// … at a mark in the text that was read.
+/// Returns the expected problem at the place of `mark` in the text that was read.
 inline Mistake at(const std::string& text, const std::string& mark, ProblemCode code,
                   const std::string& field) {
   const core::Location place = place_in(text, mark);
@@ -107,7 +109,7 @@ inline std::string describe(const Mistake& expected) {
                      expected.file.empty() ? "" : " in " + expected.file);
 }
 
-/// An expected's error has such a problem among others.
+/// Matches a core::Expected whose error contains this problem, among others.
 MATCHER_P(FailsWith, expected,
           (negation ? "has no problem " : "has a problem ") + describe(expected)) {
   if (arg) {
@@ -121,7 +123,7 @@ MATCHER_P(FailsWith, expected,
   return false;
 }
 
-/// … has these problems alone, in this order.
+/// Matches a core::Expected whose error has exactly these problems, in this order.
 MATCHER_P(FailsWithAll, all, negation ? "has other problems" : "has these problems alone") {
   if (arg) {
     *result_listener << "there is no error";

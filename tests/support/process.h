@@ -10,20 +10,20 @@
 
 namespace tutti::test {
 
-/// A program that runs while the test goes on. Ended, if it still runs, with this object.
+/// A program that runs concurrently with the test. The destructor ends it if it is still running.
 class Process {
  public:
   struct Options {
-    std::map<std::string, std::string>
-        environment{};     ///< beside the caller's, without what launchers leave there
+    /// Variables in addition to the caller's, without those of launchers.
+    std::map<std::string, std::string> environment{};
     std::string folder{};  ///< the working folder; empty: the caller's
-    int memory_mb = 0;     ///< it may have no more than this, if not 0
+    int memory_mb = 0;     ///< memory limit; 0: none
   };
 
-  /// The tutti command with these arguments. Throws if it cannot be started.
+  /// Starts the tutti command with these arguments. Throws if it cannot be started.
   explicit Process(const std::vector<std::string>& arguments) : Process(arguments, Options{}) {}
   Process(const std::vector<std::string>& arguments, const Options& options);
-  /// Any program: `words[0]` is looked for in the PATH.
+  /// Starts any program. `words[0]` is searched in PATH.
   static Process of(std::vector<std::string> words, const Options& options);
   Process(Process&& other) noexcept;
   Process& operator=(Process&&) = delete;
@@ -31,14 +31,16 @@ class Process {
 
   [[nodiscard]] pid_t id() const { return id_; }
   void signal(int number) const;
-  /// Waits until it handles that signal itself, or it ended. False if it never did.
+  /// Waits until the program handles this signal itself, or has ended. Returns false if it never
+  /// does.
   [[nodiscard]] bool handles(int number) const;
-  /// Waits until its standard error holds this, or it ended. False if it never did.
+  /// Waits until the program's standard error contains the text, or the program has ended. Returns
+  /// false if the text never occurs.
   bool says(const std::string& text);
   [[nodiscard]] std::string err() const;
-  /// What it has written to its standard output so far.
+  /// Returns the text that the program has written to standard output so far.
   [[nodiscard]] std::string out() const;
-  /// Waits for its end.
+  /// Waits until the program has ended.
   Outcome wait();
 
  private:
@@ -50,12 +52,12 @@ class Process {
   pid_t id_ = -1;
 };
 
-/// The path of the tutti command.
+/// Returns the path of the tutti command.
 std::string tutti_program();
-/// Whether a program is to be found in the PATH.
+/// Returns true if the program is in PATH.
 bool have_program(const std::string& name);
-/// A port of loopback that nobody had a moment ago, and that the system gives to nobody who does
-/// not ask for it.
+/// Returns a port of loopback that was free just now. It is outside the range of ports that the
+/// system assigns automatically.
 int free_port();
 
 }  // namespace tutti::test

@@ -7,7 +7,7 @@
 
 namespace tutti::test {
 
-/// How a program ended and what it said.
+/// The exit status and the output of a program.
 struct Outcome {
   int status = -1;  ///< exit status; 128 + the signal's number if one ended it
   std::string out;
@@ -16,20 +16,21 @@ struct Outcome {
 
 struct RunOptions {
   std::string folder{};          ///< the working folder; empty: the caller's
-  std::string out_file{};        ///< where standard output goes instead of `Outcome::out`
+  std::string out_file{};        ///< file for standard output, instead of `Outcome::out`
   bool out_closed = false;       ///< standard output is a pipe whose reader is gone
-  std::string interrupt_once{};  ///< send a signal as soon as this file holds something
-  int interrupt_later_ms = 0;    ///< … and so long after that
-  int signal = 2;                ///< which; SIGINT
-  std::map<std::string, std::string>
-      environment{};  ///< beside the caller's, without what launchers leave there
-  int memory_mb = 0;  ///< the program may have no more than this, if not 0
+  std::string interrupt_once{};  ///< send a signal as soon as this file is not empty
+  int interrupt_later_ms = 0;    ///< delay of the signal after that
+  int signal = 2;                ///< the signal to send; default SIGINT
+  /// Variables in addition to the caller's, without those of launchers.
+  std::map<std::string, std::string> environment{};
+  int memory_mb = 0;  ///< memory limit of the program; 0: none
 };
 
-/// Runs the tutti command with these arguments and waits for it. Throws if it cannot be started.
+/// Runs the tutti command with these arguments, and waits until it has ended. Throws if it cannot
+/// be started.
 Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
-/// A fresh folder, gone with all its files when this goes.
+/// A new folder, which the destructor removes with all its files.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -38,12 +39,12 @@ class TemporaryFolder {
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Where a file of this name is or would be.
+  /// Returns the path of a file in the folder, which need not exist.
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// Writes a file and answers its path.
+  /// Writes a file, and returns its path.
   [[nodiscard]] std::string write(const std::string& name, const std::string& content) const;
   [[nodiscard]] std::string read(const std::string& name) const;
-  /// The names of all files, sorted.
+  /// Returns the names of all files, sorted.
   [[nodiscard]] std::vector<std::string> files() const;
 
  private:

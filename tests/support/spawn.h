@@ -8,8 +8,8 @@
 
 namespace tutti::test {
 
-/// Attributes of a process that takes signals as usual. Whoever runs the tests may ignore some
-/// (nohup, a shell's background jobs); a program that is tested shall not inherit that.
+/// Spawn attributes for a process with default signal handlers. The process that runs the tests may
+/// ignore some signals (nohup, a shell's background jobs), which tested programs must not inherit.
 class UsualSignals {
  public:
   UsualSignals() {
@@ -30,13 +30,13 @@ class UsualSignals {
   posix_spawnattr_t attributes_;
 };
 
-/// This process's environment variables, without those by which launchers tell their processes of
-/// each other (the tests may have been started by one), and some more.
+/// The environment variables of this process, plus additional ones, without those that launchers
+/// set (the tests may have been started by a launcher).
 class EnvironmentWith {
  public:
   explicit EnvironmentWith(const std::map<std::string, std::string>& more);
 
-  /// As posix_spawn takes it.
+  /// Returns the environment in the format of posix_spawn().
   [[nodiscard]] char* const* get() const { return pointers_.data(); }
 
  private:

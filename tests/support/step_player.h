@@ -8,33 +8,34 @@
 
 namespace tutti::core {
 
-/// What a step asks for, in the words of packs and exchanges.
+/// The requests of a training step, in terms of packs and exchanges.
 class StepActions {
  public:
   virtual ~StepActions() = default;
   /// Queues a task on the replica's compute stream; StepPlayer::compute_done follows.
   virtual void compute(const ComputeTask& task) = 0;
-  /// The last gradient that `pack` needs is ready on the replica. (For the record; nothing has to
+  /// The last gradient of `pack` is ready on the replica. (For information only; no call has to
   /// follow.)
   virtual void pack_ready(int pack) = 0;
-  /// The replica takes part in the collective of `pack` from now on; StepPlayer::pack_done follows.
+  /// The replica starts its part of the collective of `pack`; StepPlayer::pack_done follows.
   virtual void launch(int pack) = 0;
-  /// The replica takes part in an exchange of the plan, the `number`-th of its step (the same on
-  /// all replicas); StepPlayer::exchange_done follows. Not called for plans without exchanges.
+  /// The replica starts its part of an exchange of the plan; StepPlayer::exchange_done follows.
+  /// `number`: the index of the exchange in its step, equal on all replicas. Not called for plans
+  /// without exchanges.
   virtual void exchange(int exchange, std::int64_t number);
-  /// The replica's step is over.
+  /// The replica has completed the step.
   virtual void step_done() = 0;
 };
 
-/// Runs the step of one replica: a Runner on the program of the replica's group, whose tasks it
-/// names by pack and exchange.
+/// Runs the training step of one replica. It wraps a Runner for the program of the replica's group,
+/// and translates tasks to packs and exchanges.
 class StepPlayer {
  public:
-  /// `device`: the replica's. REQUIRES: `programs` outlives the driver.
+  /// `device`: the rates of the replica's device. REQUIRES: `programs` outlives this object.
   StepPlayer(const StepPrograms& programs, std::size_t group, const DeviceRates& device);
 
-  /// Starts a step. `pace_ppm`: how much slower (or faster) this step computes, 1'000'000 = as
-  /// stated.
+  /// Starts a step. `pace_ppm`: the factor for the computation time of this step, in millionths
+  /// (1'000'000: unchanged).
   void begin_step(std::int64_t pace_ppm, StepActions& actions);
   void compute_done(const ComputeTask& task, StepActions& actions);
   void pack_done(int pack, StepActions& actions);

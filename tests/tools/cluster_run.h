@@ -1,4 +1,4 @@
-// Runs of several processes, as the tests of joining and of faults need them.
+// Runs of several processes, for the tests of joining and of faults.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace tutti::test {
 
-/// Machines with one CPU each, that reduce a few gradients by a ring.
+/// Returns a scenario of machines with one CPU each, which all-reduce a few gradients by a ring.
 inline std::string ring_of(int workers, int steps = 2, const std::string& workload = "") {
   return fmt::format(
       "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH "
@@ -33,19 +33,19 @@ inline std::string ring_of(int workers, int steps = 2, const std::string& worklo
       steps);
 }
 
-/// A step that takes long, so that something can happen in it.
+/// Returns a scenario with long training steps, so that a test can interfere during a step.
 inline std::string long_ring_of(int workers, int steps = 3, double forward_ms = 1500) {
   return ring_of(workers, steps,
                  fmt::format("variable {{ name: \"a\" shape: 1000 }} forward_ms: {}", forward_ms));
 }
 
-/// A coordinator that waits for workers on loopback, and workers that join it.
+/// A coordinator process that waits for workers on loopback, and worker processes that join it.
 class ClusterRun {
  public:
   explicit ClusterRun(const std::string& scenario, const std::vector<std::string>& options = {},
                       const Process::Options& environment = {},
                       const std::string& command = "run") {
-    // The system's choice: a port that was free a moment ago may be somebody's by now.
+    // Let the system choose the port, since a port that was free before may be in use by now.
     std::vector<std::string> words{command, folder_.write("s.textproto", scenario), "--listen",
                                    "127.0.0.1:0"};
     words.insert(words.end(), options.begin(), options.end());
@@ -61,10 +61,10 @@ class ClusterRun {
   Process& join(const std::vector<std::string>& options = {}, Process::Options environment = {}) {
     return join_at(at_, options, std::move(environment));
   }
-  /// The same, by way of somebody else.
+  /// Does the same with another address, such as that of a proxy.
   Process& join_at(const std::string& at, const std::vector<std::string>& options = {},
                    Process::Options environment = {}) {
-    // Neither the scenario's folder nor the library is there.
+    // The worker has access neither to the scenario's folder nor to the library.
     environment.environment.try_emplace("TUTTI_DATA", "/nowhere");
     if (environment.folder.empty()) environment.folder = "/";
     std::vector<std::string> words{"worker", "--join", at};
@@ -72,7 +72,7 @@ class ClusterRun {
     return workers_.emplace_back(words, environment);
   }
 
-  /// Waits until all have joined. False if the coordinator ended before.
+  /// Waits until all workers have joined. Returns false if the coordinator ended before.
   bool is_on() { return coordinator().says("all workers have joined"); }
   Process& coordinator() { return coordinator_.front(); }
   Process& worker(std::size_t i) { return workers_[i]; }
@@ -88,7 +88,7 @@ class ClusterRun {
   std::deque<Process> workers_;
 };
 
-/// Every one of these ended with status 1 and one line that has this.
+/// Expects that the process ends with status 1, and that its error line matches `says`.
 inline void expect_failed(Process& process, const testing::Matcher<std::string>& says,
                           const std::string& who) {
   const Outcome outcome = process.wait();

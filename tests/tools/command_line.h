@@ -16,7 +16,7 @@
 
 namespace tutti::test {
 
-/// A scenario that takes no time.
+/// A scenario that is simulated in almost no time.
 inline constexpr const char* kSmall = R"(
 cluster { workers { machine: "dgx1-v100" } }
 workload {
@@ -26,21 +26,21 @@ workload {
 strategy { algorithm: "ring" bytes_per_pack: 0 }
 )";
 
-/// The words, and then some.
+/// Returns `words` followed by `more`.
 inline std::vector<std::string> with(std::vector<std::string> words,
                                      const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-/// The file of a shipped scenario.
+/// Returns the path of a shipped scenario.
 inline std::string scenario(const std::string& name) {
   return source_folder() + "/scenarios/" + name + ".textproto";
 }
 
-/// The request is refused: status 2, why on stderr, nothing on stdout, no file more than there was.
-/// For commands without
-/// --format json, and for what excludes it; `why` is a name: an option or a file.
+/// Expects that the request is refused: with status 2, a message on stderr that matches `why`,
+/// nothing on stdout, and no new files. For commands without --format json, and for options that
+/// exclude it. `why` should match a name, such as an option or a file.
 inline void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
                            const testing::Matcher<std::string>& why) {
   const std::vector<std::string> before = folder.files();
@@ -51,7 +51,8 @@ inline void expect_refused(const std::vector<std::string>& arguments, const Temp
   EXPECT_EQ(folder.files(), before);
 }
 
-/// An error as a command prints it with --format json: `{"error": {"status": …, "problems": […]}}`.
+/// Parses an error that a command has printed with --format json: `{"error": {"status": …,
+/// "problems": […]}}`.
 inline core::Error error_in(const std::string& json) {
   const core::Value document = parse_or_throw(json, "out");
   const Data error = Data(document)["error"];
@@ -75,8 +76,8 @@ inline core::Error error_in(const std::string& json) {
           std::move(problems)};
 }
 
-/// Runs a command with --format json. Answers the error it ends in, by code, field and place;
-/// everything it says in words is on stderr. Throws if there is none.
+/// Runs a command with --format json. Returns its error with codes, fields and places, and expects
+/// the error's texts on stderr. Throws if there is no error.
 inline core::Error error_of(std::vector<std::string> arguments, const RunOptions& options = {}) {
   if (std::find(arguments.begin(), arguments.end(), "--format") == arguments.end())
     arguments.insert(arguments.end(), {"--format", "json"});
@@ -88,8 +89,8 @@ inline core::Error error_of(std::vector<std::string> arguments, const RunOptions
   return error;
 }
 
-/// The request is refused, with this problem among others, and there is no file more than there
-/// was.
+/// Expects that the request is refused with this problem, among others, and that there are no new
+/// files.
 inline void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
                            const Mistake& mistake) {
   const std::vector<std::string> before = folder.files();
@@ -102,7 +103,7 @@ inline void expect_refused(const std::vector<std::string>& arguments, const Temp
 
 }  // namespace tutti::test
 
-// What the tests of all commands use.
+// Names that the tests of all commands use.
 namespace tutti {
 using test::Data;
 using test::expect_refused;

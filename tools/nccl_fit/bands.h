@@ -8,28 +8,29 @@
 
 namespace tutti::nccl_fit {
 
-/// The deviation of a measurement from the prediction of a fit that left out its system.
+/// The deviation of a measurement from its prediction, by a fit without the measurement's system.
 struct Residual {
   std::string system;
   std::string transport;  ///< "one node", or the name of the network
   int nodes = 1;
   std::int64_t bytes = 0;
-  /// Facts of the row; the network counts as known from the systems that are left.
+  /// The facts of the row. BandFacts::network counts only the other systems with that network.
   core::nccl::BandFacts facts;
   double log_ratio = 0;  ///< logarithm of measured time over predicted time
-  double weight = 0;     ///< weight; the sum is equal for all experiments
+  double weight = 0;     ///< weight; the weights of each experiment have the same sum
 };
 
-/// Returns bands that cover 80 % of measurements. A system with n experiments has weight √n. The
-/// factors of all facts are fitted together, and a factor is pulled to 1 if few systems determine
-/// it.
+/// Returns error bands that cover 80 % of the measurements. A system with n experiments has weight
+/// √n. The factors of all facts are fitted jointly, and a factor that few systems determine is
+/// regularized towards 1.
 core::nccl::ErrorBands fit_bands(const std::vector<Residual>& residuals);
-/// Returns bands without facts, with equal weight for every experiment: the baseline.
+/// Returns bands that do not depend on facts, with equal weight for every experiment. They are the
+/// baseline for fit_bands().
 core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
 
-/// Prints the quality of bands on systems that were left out of their fit: coverage, width and
-/// interval score in total, by size class (at most 64 KiB, at most 4 MiB, more), by one or several
-/// nodes, and by network, with a remark on networks of fewer than five systems.
+/// Prints the quality of bands on systems that were left out of the bands' fit: coverage, width and
+/// interval score. Prints them in total, by size (up to 64 KiB, up to 4 MiB, larger), by one or
+/// several nodes, and by network, with a remark on networks of fewer than five systems.
 void print_held(const std::vector<Residual>& residuals);
 
 }  // namespace tutti::nccl_fit

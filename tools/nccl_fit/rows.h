@@ -9,24 +9,28 @@
 
 namespace tutti::nccl_fit {
 
-/// A measurement, and what the fit has to know of it.
+/// A measurement, with data for the fit.
 struct Row {
   const core::nccl::TableModel* model = nullptr;
   std::size_t index = 0;
   double log_us = 0;
-  double weight = 0;  ///< weight of its error: every config weighs the same
-  /// Weight in a fit; grows with a system's configs, but less than proportionally.
+  double weight = 0;  ///< weight of the row's error; all configs have the same total
+  /// The weight of the row in a fit: `weight` divided by √n, where n is the number of the system's
+  /// configs. So the total weight of a system is √n.
   double say = 0;
   std::vector<std::size_t> touches;  ///< parameters that change the row's prediction
   int others = 99;
-  bool known = false;  ///< true: another system has all parts that the prediction depends on
+  /// True: other systems have measured all parts that the prediction depends on.
+  bool known = false;
 };
 
-/// The owner of the machines. Text in parentheses in its name is detail ("CSCS Alps (clariden)").
+/// Returns the name of the row's system without details in parentheses, as in "CSCS Alps
+/// (clariden)".
 std::string system_of(const Row& row);
 
-/// Measurements that are no outliers, of networks that do not reduce. `start`: by what of it a
-/// row's prediction is changed is what the row depends on.
+/// Returns the rows of all measurements, without outliers and without collectives that a network
+/// switch reduces. A row depends on the parameters of `start` whose change changes its prediction
+/// (Row::touches).
 std::vector<Row> rows_of(const std::vector<core::nccl::TableModel>& models,
                          const core::nccl::Parameters& start);
 

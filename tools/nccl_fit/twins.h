@@ -5,10 +5,11 @@
 
 namespace tutti::nccl_fit {
 
-/// No model at all: how far a table lies from that of another system whose record says the same
-/// (GPUs, links, nodes, cards, network, collective, NCCL_ALGO and NCCL_PROTO), where there is one.
-/// Nobody who goes by such records can expect to be nearer. Sizes between two of the other table
-/// are interpolated; every pair of an experiment and a system weighs the same.
+/// Returns the errors of predicting each experiment by the times of other systems with the same
+/// recorded facts (GPUs, links, nodes, cards, network, collective, NCCL_ALGO and NCCL_PROTO). They
+/// are a lower bound for the errors of any model that uses only these facts. Times are interpolated
+/// between the sizes of the other system. Every pair of an experiment and another system has the
+/// same weight.
 core::nccl::Errors between_twins(const std::vector<Row>& rows);
 
 }  // namespace tutti::nccl_fit

@@ -35,15 +35,15 @@ double loss(const std::vector<Case>& cases, const Spread& spread, const Spread& 
   for (const Case& one : cases) {
     const TimeProcess process(given_rows(one), spread);
     double of_case = 0, rows = 0;
-    for (const std::size_t t : one.asked) {
-      const auto asked = core::nccl::thinned(one.system->tables[t].rows, kAskedRows);
-      for (const MeasuredPoint& row : asked) {
+    for (const std::size_t t : one.requested) {
+      const auto requested = core::nccl::thinned(one.system->tables[t].rows, kAskedRows);
+      for (const MeasuredPoint& row : requested) {
         const auto known = process.at(row.at);
         const double error =
             (std::log(row.measured_us / row.at.us()) - known.log_factor) / known.sd;
         const double of_row =
             std::log(known.sd) + (kDegrees + 1) / 2 * std::log1p(error * error / (kDegrees - 2));
-        of_case += of_row / static_cast<double>(asked.size());
+        of_case += of_row / static_cast<double>(requested.size());
       }
       rows += 1;
     }
@@ -115,7 +115,7 @@ std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& sp
   std::vector<Residual> made;
   for (const Case& one : cases) {
     const TimeProcess process(given_rows(one), spread);
-    for (const std::size_t t : one.asked) {
+    for (const std::size_t t : one.requested) {
       const Table& table = one.system->tables[t];
       for (const MeasuredPoint& row : table.rows) {
         const auto known = process.at(row.at);
@@ -127,7 +127,7 @@ std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& sp
         r.sd = known.sd;
         r.cold = bands.of(row.at.nodes, row.at.bytes, table.facts);
         r.sd_before = known.sd_before;
-        r.weight = one.weight / std::sqrt(static_cast<double>(one.asked.size())) /
+        r.weight = one.weight / std::sqrt(static_cast<double>(one.requested.size())) /
                    static_cast<double>(table.rows.size());
         made.push_back(r);
       }

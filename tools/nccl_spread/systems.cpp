@@ -31,7 +31,7 @@ std::optional<Algorithm> algorithm_of(const std::string& name) {
 }
 
 template <class Given, class Asked>
-std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked asked) {
+std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked requested) {
   std::vector<Case> made;
   for (const System& system : systems) {
     const std::size_t first = made.size();
@@ -39,9 +39,9 @@ std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked a
       if (!given(system.tables[g])) continue;
       Case one{&system, {g}, {}, 1};
       for (std::size_t t = 0; t < system.tables.size(); ++t) {
-        if (t != g && asked(system.tables[t])) one.asked.push_back(t);
+        if (t != g && requested(system.tables[t])) one.requested.push_back(t);
       }
-      if (!one.asked.empty()) made.push_back(std::move(one));
+      if (!one.requested.empty()) made.push_back(std::move(one));
     }
     for (std::size_t c = first; c < made.size(); ++c)
       made[c].weight = 1 / static_cast<double>(made.size() - first);
@@ -130,9 +130,9 @@ std::vector<Case> more_nodes(const std::vector<System>& systems) {
     for (std::size_t t = 0; t < system.tables.size(); ++t) {
       const int hosts = system.tables[t].hosts;
       if (hosts <= 2) one.given.push_back(t);
-      if (hosts >= 4) one.asked.push_back(t);
+      if (hosts >= 4) one.requested.push_back(t);
     }
-    if (!one.given.empty() && !one.asked.empty()) made.push_back(std::move(one));
+    if (!one.given.empty() && !one.requested.empty()) made.push_back(std::move(one));
   }
   return made;
 }

@@ -10,42 +10,45 @@
 
 namespace tutti::nccl_spread {
 
-/// One experiment of a system: repeats are one row, their median.
+/// One experiment of a system. Repeated measurements are one row, with their median.
 struct Table {
   std::string name;
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int hosts = 1;
   core::nccl::BandFacts facts;
-  /// Rows; their `table` is the table's index in its system.
+  /// The rows. MeasuredPoint::table is the index of this table in its system.
   std::vector<core::nccl::MeasuredPoint> rows;
 };
 
-/// A system of the fit, predicted by a fit that did not know it.
+/// A system, with predictions by a fit that left it out.
 struct System {
   std::string name;
   std::vector<Table> tables;
 };
 
-/// The systems in what `nccl_fit --leave-one-out --dump` writes.
-/// ERRORS: columns that are missing; cells that are no numbers.
+/// Reads the systems in the output of `nccl_fit --leave-one-out --dump`. ERRORS: a column is
+/// missing; a cell is not a number.
 core::Expected<std::vector<System>> read_systems(std::string_view dump, const std::string& file);
 
-/// Tables of a system that are given, and others that are to be predicted with them.
+/// A test case: tables of a system that are given, and tables to predict from them.
 struct Case {
   const System* system = nullptr;
   std::vector<std::size_t> given;
-  std::vector<std::size_t> asked;
-  double weight = 1;  ///< total weight of its rows
+  std::vector<std::size_t> requested;
+  double weight = 1;  ///< total weight of the predicted rows
 };
 
-/// Each all-reduce table of a system is given, all other tables are asked.
+/// Returns cases that each give one all-reduce table of a system, and predict all other tables of
+/// the system.
 std::vector<Case> one_all_reduce(const std::vector<System>& systems);
-/// … the tables of other collectives are asked.
+/// Returns cases that each give one all-reduce table of a system, and predict its tables of other
+/// collectives.
 std::vector<Case> other_collectives(const std::vector<System>& systems);
-/// All tables of one and two nodes are given, those of four and more are asked.
+/// Returns cases that give all tables of a system with one and two nodes, and predict those with
+/// four and more nodes.
 std::vector<Case> more_nodes(const std::vector<System>& systems);
 
-/// The systems that `hold` says.
+/// Returns the systems with an index for which `hold` returns true.
 template <class Hold>
 std::vector<System> those(const std::vector<System>& systems, Hold hold) {
   std::vector<System> made;

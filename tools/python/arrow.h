@@ -5,8 +5,8 @@
 
 #include "tools/python/table.h"
 
-// The structures of Arrow's C data interface and C stream interface, as its specification has them:
-// any consumer in the same process reads them, whatever library it uses.
+// The structures of Arrow's C data interface and C stream interface, as specified. Any consumer in
+// the same process can read them, whatever Arrow library it uses.
 // SOURCE: arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html.
 extern "C" {
 
@@ -47,10 +47,10 @@ struct ArrowArrayStream {
 
 namespace tutti::python {
 
-/// Fills `out` with a stream of one record batch whose buffers are the table's own memory. The
-/// table lives until the consumer has released the stream and everything that it took from it.
-/// Numbers become int64, int32 and float64, texts utf8, categorical columns dictionaries of utf8;
-/// no value is null. REQUIRES: `out` points to memory that is not a live stream.
+/// Fills `out` with a stream of one record batch, whose buffers are the table's memory. The table
+/// lives until the consumer has released the stream and everything from it. Numbers become int64,
+/// int32 or float64, texts become utf8, and categorical columns become dictionaries of utf8. No
+/// value is null. REQUIRES: `out` does not contain an unreleased stream.
 void export_stream(std::shared_ptr<const Table> table, ArrowArrayStream* out);
 
 }  // namespace tutti::python

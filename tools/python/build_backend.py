@@ -1,9 +1,9 @@
-"""Builds the wheel (PEP 517): configures and builds with CMake, and packs what comes of it.
+"""Builds the wheel (PEP 517): configures and builds with CMake, and packs the results.
 
 Only the standard library is used, so `pip wheel .` works without a network. The wheel has the
-package, the shipped machines and models, and the program `tutti`, which real runs start their
-workers with. It is linked with libraries of this system (Protocol Buffers, fmt, SQLite, …) and
-belongs to this version of Python.
+package, the shipped machines and models, and the program `tutti`, from which real runs start their
+workers. It is linked with libraries of this system (Protocol Buffers, fmt, SQLite, …), and works
+only with this version of Python.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _metadata() -> str:
 
 
 def _build() -> Path:
-    """Builds the module and the program; TUTTI_BUILD_FOLDER names a folder that is used again."""
+    """Builds the module and the program. TUTTI_BUILD_FOLDER names a folder to reuse."""
     folder = Path(os.environ.get("TUTTI_BUILD_FOLDER", ROOT / "build" / "wheel"))
     configure = [
         "cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
@@ -88,7 +88,7 @@ def build_wheel(
     config_settings: Optional[dict[str, Any]] = None,
     metadata_directory: Optional[str] = None,
 ) -> str:
-    """The hook of PEP 517: makes the wheel in `wheel_directory` and returns its name."""
+    """The hook of PEP 517 that builds the wheel in `wheel_directory`, and returns its name."""
     folder = _build()
     info = f"tutti-{_version()}.dist-info"
     name = f"tutti-{_version()}-{_tag()}.whl"
@@ -111,5 +111,5 @@ def build_wheel(
 
 
 def build_sdist(sdist_directory: str, config_settings: Optional[dict[str, Any]] = None) -> str:
-    """The hook of PEP 517; wheels are built from a checkout."""
+    """The hook of PEP 517 for source distributions. Fails, since wheels need a checkout."""
     raise NotImplementedError("build a wheel from a checkout: pip wheel .")

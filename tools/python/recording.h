@@ -13,8 +13,8 @@
 
 namespace tutti::python {
 
-/// A timeline in memory, as columns: filled by a run or from a file, read as tables. Times of the
-/// tables are picoseconds since the start of the run, sizes bytes.
+/// A timeline in memory, stored in columns. It is filled by a run or from a file, and read as
+/// tables. In the tables, times are picoseconds since the start of the run, and sizes are bytes.
 class Recording final : public core::TimelineSink {
  public:
   void begin(const core::RunInfo& run) override { run_ = run; }
@@ -31,27 +31,29 @@ class Recording final : public core::TimelineSink {
   [[nodiscard]] const core::RunInfo& run() const { return run_; }
   [[nodiscard]] std::size_t span_count() const { return spans_ ? spans_->rows() : 0; }
 
-  // The tables. Spans share the recording's memory; the others are made by each call.
-  // REQUIRES, of all: end() was called.
+  // The tables. spans() shares the recording's memory; each call of the other functions creates a
+  // table. REQUIRES, for all: end() was called.
   [[nodiscard]] std::shared_ptr<const Table> spans() const { return spans_; }
   [[nodiscard]] Table tracks() const;
   [[nodiscard]] Table steps() const;
   [[nodiscard]] Table packs() const;
   [[nodiscard]] Table links() const;
   [[nodiscard]] Table path() const;
-  /// One row for each message that a recorded lane received. `sent_ps` is when its sender began to
-  /// send it, -1 if the sender's lane was not recorded. Cost: proportional to the spans.
+  /// Returns a table with one row per message that a recorded lane received. `sent_ps` is the time
+  /// when the sender began to send the message; -1 if the sender's lane was not recorded. Cost:
+  /// linear in the number of spans.
   [[nodiscard]] Table messages() const;
 
-  /// Sends everything to a sink, as the run did.
+  /// Passes the whole timeline to a sink, as the run did.
   void replay(core::TimelineSink& sink) const;
-  /// Sends everything except tracks and spans.
+  /// Passes the timeline without tracks and spans to a sink.
   void replay_records(core::TimelineSink& sink) const;
-  /// Returns a reader of the same timeline, for what needs one (pictures, comparisons, exports).
+  /// Returns a reader of the same timeline, for functions that need one (pictures, comparisons,
+  /// exports).
   [[nodiscard]] core::Expected<core::TimelineReader> reader() const;
 
  private:
-  /// Sends what follows the spans.
+  /// Passes the records that follow the spans to a sink.
   void end_replay(core::TimelineSink& sink) const;
 
   core::RunInfo run_;
@@ -61,13 +63,13 @@ class Recording final : public core::TimelineSink {
   std::vector<core::LinkRecord> links_;
   std::vector<core::PathPiece> path_;
   std::optional<core::SteadyState> steady_;
-  // Until end(); then they are those of `spans_`.
+  // The columns until end() is called, which moves them to `spans_`.
   std::vector<std::int32_t> track_, kind_, step_, pack_, peer_;
   std::vector<std::int64_t> start_, duration_, wait_, index_, bytes_, peer_index_;
   std::shared_ptr<const Table> spans_;
 };
 
-/// Reads a timeline file into memory. ERRORS: as TimelineReader::open(), and a damaged block.
+/// Reads a timeline file into memory. ERRORS: as TimelineReader::open(); a block is damaged.
 core::Expected<std::shared_ptr<Recording>> read_recording(const std::string& path);
 
 }  // namespace tutti::python

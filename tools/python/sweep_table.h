@@ -10,8 +10,9 @@ namespace tutti::python {
 
 struct SweepTable {
   std::vector<std::string> fields;  ///< names of the fields that vary
-  /// A row for each completed point: `point`, the fields (numbers if all values are), `status`,
-  /// `message`, the times in microseconds (NaN where there are none), `packs`, `seed`.
+  /// One row per completed point, with the columns `point`, the fields (numeric if all values are
+  /// numbers), `status`, `message`, the times in microseconds (NaN if the point has none), `packs`
+  /// and `seed`.
   Table points;
 };
 

@@ -9,7 +9,7 @@
 
 namespace tutti::python {
 
-/// Texts one after the other: text i is bytes[ends[i - 1], ends[i]) (Arrow's layout of utf8).
+/// Concatenated texts, in Arrow's layout of utf8: text i is bytes[ends[i], ends[i + 1]).
 struct Texts {
   std::vector<std::int32_t> ends{0};  ///< end of each text, after a leading 0
   std::string bytes;
@@ -22,24 +22,24 @@ struct Texts {
   }
 };
 
-/// A column of a table. Memory is laid out as NumPy and Arrow have it, so both read it in place.
+/// A column of a table. It has the memory layout of NumPy and Arrow, so both can read it in place.
 struct Column {
   using Values = std::variant<std::vector<std::int64_t>, std::vector<std::int32_t>,
                               std::vector<double>, Texts>;
 
   std::string name;
   Values values;
-  /// For int32 columns: the names that the values are indices of (a categorical column). Empty: the
+  /// For a categorical column, whose values are int32: the names that the values index. Empty: the
   /// values are numbers.
   std::vector<std::string> categories{};
 
   [[nodiscard]] std::size_t size() const;
 };
 
-/// Columns of equal length. Immutable once made, and shared by all arrays that show it.
+/// Columns of equal length. A table is immutable, and arrays that are views of it share its memory.
 class Table {
  public:
-  /// REQUIRES: columns of equal length with different names; categorical values in range.
+  /// REQUIRES: the columns have equal length and different names; categorical values are in range.
   explicit Table(std::vector<Column> columns);
 
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }

@@ -9,7 +9,7 @@
 
 namespace tutti::tools {
 
-/// Exit statuses, as promised to scripts.
+/// Exit statuses. Scripts rely on them.
 enum ExitStatus : int {
   kDone = 0,
   kRunFailed = 1,    ///< the run failed or was interrupted
@@ -25,17 +25,18 @@ struct Environment {
   core::Library library;
 };
 
-/// For `--format json`: from now on, the first error that report() prints is also stored as
-/// `{"error": {"status": …, "problems": […]}}`, with the code, field and place of each problem.
-/// Called once, when the command line is known.
+/// For `--format json`: lets report() also store the first error as `{"error": {"status": …,
+/// "problems": […]}}`, with the code, field and place of each problem. Called once, when the
+/// command line is known.
 void report_errors_as_json();
-/// Writes the stored error to stdout, unless a result was printed. Called at the end.
+/// Writes the stored error to stdout, unless a result was printed. Called at the end of the
+/// program.
 void write_reported_error();
 
-/// Prints an error to stderr, one line per problem. Returns its exit status.
+/// Prints an error to stderr, with one line per problem. Returns the exit status of the error.
 int report(const core::Error& error);
 
-/// Returns the error of a rejected request, with a message in the syntax of fmt::format.
+/// Returns the error of a rejected request. The message is formatted by fmt::format.
 template <class... Args>
 tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<Args...> format,
                                     Args&&... args) {
@@ -62,27 +63,27 @@ enum class Verbosity {
 void set_verbosity(Verbosity set);
 Verbosity verbosity();
 
-/// Prints an unimportant message to stderr, unless --quiet; errors of stderr are ignored.
+/// Prints an informational message to stderr, unless --quiet is set. Ignores write errors.
 void tell(const std::string& text);
 
-/// The version of the JSON that commands print (docs/reports.md says what it promises). It grows
-/// when a field goes away or changes its meaning; new fields leave it as it is.
+/// The version of the JSON output of commands (docs/reports.md states the guarantees). It is
+/// incremented if a field is removed or changes its meaning, but not for new fields.
 inline constexpr int kSchemaVersion = 1;
 
-/// Returns a command's result as JSON: `schema_version` and `tutti_version` (unless the report has
-/// its own), then the report.
+/// Returns a command's result as JSON: `schema_version`, `tutti_version` (unless the report has its
+/// own), and the report.
 std::string result_json(const core::Report& report);
 
-/// Writes to stdout. Returns the exit status: that of stdout_failed() if not everything could be
-/// written.
+/// Writes to stdout. Returns the exit status, which is that of stdout_failed() if not all of the
+/// text could be written.
 int print_out(const std::string& text);
 
-/// Ends a command whose standard output failed with `error` (an errno). Reports a full disk, but
-/// ignores a pipe whose reader has closed it (`
-/// head`), since that reader needs no more. Returns kRunFailed in both cases.
+/// Handles a failure of standard output with `error` (an errno). Reports a full disk. Does not
+/// report a pipe that its reader has closed, as `head` does, since that reader needs no more.
+/// Returns kRunFailed in both cases.
 int stdout_failed(int error);
 
-/// Returns the error with `option` as the field of all problems that name none.
+/// Returns the error with `option` as the field of all problems that have no field.
 core::Error about(const std::string& option, core::Error error);
 
 /// Parses one of the choices of a command line option. ERRORS: it is not a valid choice; the

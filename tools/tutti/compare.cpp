@@ -116,8 +116,8 @@ Report comparison_report(const Comparison& c) {
               {"steps_of_second_only", c.steps_only_b}});
   if (c.together > 0)
     report.add("channels_differ", Report{{"packs_on_devices", c.together},
-                                         {"most_in_first", c.most_channels_a},
-                                         {"most_in_second", c.most_channels_b}});
+                                         {"most_in_first", c.max_channels_a},
+                                         {"most_in_second", c.max_channels_b}});
   return report.add("in_words", c.in_words());
 }
 

@@ -12,17 +12,17 @@ namespace tutti::tools {
 
 struct CompareOptions {
   std::vector<std::string> files;  ///< two timelines; with `promise`, files with measurements
-  /// Report of `tutti tune` to compare with the measurements; empty: none.
+  /// The report of `tutti tune` to compare with the measurements; empty: none.
   std::string promise;
   std::string format = "text";
-  std::int32_t rows = 12;  ///< number of packs in the text
+  std::int32_t rows = 12;  ///< maximum number of packs in the text
 };
 
-/// Returns a comparison for machines (docs/reports.md).
+/// Returns a comparison as a machine-readable report (docs/reports.md).
 core::Report comparison_report(const core::Comparison& comparison);
 
-/// `tutti compare`: compares two timelines, pack by pack and step by step, or a promise with what
-/// was measured.
+/// `tutti compare`: compares two timelines, pack by pack and step by step, or the promise of a
+/// report of `tutti tune` with measurements.
 int compare(const CompareOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

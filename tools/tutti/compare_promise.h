@@ -4,9 +4,9 @@
 
 namespace tutti::tools {
 
-/// `tutti compare --promise`: what `tutti tune` promised of NCCL's collectives against what was
-/// measured: dumps of NCCL's Inspector and other traces, or logs of nccl-tests. Returns the exit
-/// status.
+/// `tutti compare --promise`: compares the times that `tutti tune` predicted for NCCL's collectives
+/// with measurements, which are dumps of NCCL Inspector, other traces, or logs of nccl-tests.
+/// Returns the exit status.
 int compare_promise(const CompareOptions& options);
 
 }  // namespace tutti::tools

@@ -9,7 +9,7 @@ namespace tutti::tools {
 
 struct ConvertOptions {
   std::vector<std::string> files;
-  std::string output;  ///< for a single file; empty: each file is overwritten
+  std::string output;  ///< the file to write, for a single input; empty: overwrite each file
   std::string format = "text";
 };
 

@@ -10,8 +10,8 @@ struct DoctorOptions {
   std::string format = "text";
 };
 
-/// `tutti doctor`: reports what this machine has for simulations and real runs, what is missing,
-/// and how to get it.
+/// `tutti doctor`: reports what this machine provides for simulations and real runs, what is
+/// missing, and how to install it.
 int doctor(const DoctorOptions& options, const Environment& environment);
 
 /// Returns the parts that this program was built with, for --version: "window, CUDA module".

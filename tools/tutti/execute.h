@@ -24,20 +24,20 @@ struct ExecuteOptions {
   std::optional<double> to_us;
   std::optional<std::int64_t> most_spans;
   std::optional<std::int32_t> steps;
-  std::int32_t rows = 12;  ///< number of packs and of links in the text
+  std::int32_t rows = 12;  ///< maximum number of packs, and of links, in the text
 };
 
-/// Changes the scenario before it runs.
+/// A function that changes the scenario before it runs.
 using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
-/// Additional output and behaviour of a command.
+/// Options for additional output and behaviour of a command.
 struct Besides {
   /// Returns notes for the report, one string each.
   std::function<std::vector<std::string>(const core::Scenario&)> notes_of = {};
   /// Returns the error band of the prediction; nullopt if it is unknown.
   std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of =
       {};
-  /// True if the run takes real time. Then its timeline is written during the run, so that a killed
-  /// process leaves what has happened so far.
+  /// True if the run takes real time. The timeline is then written during the run, so that a killed
+  /// process leaves the part so far.
   bool writes_as_it_goes = false;
 };
 

@@ -13,19 +13,19 @@ namespace tutti::tools {
 struct ExplainOptions {
   ScenarioOptions scenario;         ///< the scenario, or the first trace
   std::vector<std::string> traces;  ///< further trace files of the run
-  // Facts that a trace does not contain (ImportTraceOptions).
+  // Facts that a trace does not contain, as in ImportTraceOptions.
   std::string machine;
   std::optional<std::int64_t> nodes;
   std::string link;
   std::string model;
   std::string format = "text";
-  int rows = 12;           ///< number of packs and of what-ifs in the text
+  int rows = 12;           ///< maximum number of packs, and of what-ifs, in the text
   int threads = 0;         ///< 0: the number of cores
   bool algorithm = false;  ///< true: explain the collective's algorithm instead of the step
 };
 
-/// `tutti explain`: shows why a step takes as long as it does, and what would make it faster; for
-/// traces, why it takes another time than predicted (explain_trace.h).
+/// `tutti explain`: shows what determines the step time, and what would make the step faster; for
+/// traces, why the step time differs from the prediction (explain_trace.h).
 int explain(const ExplainOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -52,7 +52,7 @@ struct AlgorithmCosts {
   std::int64_t ranks = 0;
   Bytes bytes;
   core::Rounds rounds;
-  std::int64_t least_rounds = 0;
+  std::int64_t min_rounds = 0;
   Time time;       ///< simulated time without other traffic
   Time of_little;  ///< like `time`, with one element per chunk
   Bytes little;
@@ -74,7 +74,7 @@ std::int64_t total_steps(const core::Schedule& schedule) {
 
 /// Returns the minimum number of rounds if each rank sends and receives one message at a time: a
 /// rank's knowledge can at most double in each round.
-std::int64_t least_rounds(core::CollectiveKind kind, std::int64_t ranks) {
+std::int64_t min_rounds(core::CollectiveKind kind, std::int64_t ranks) {
   if (ranks == 1) return 0;
   switch (kind) {
     case core::CollectiveKind::kSendReceive: return 1;
@@ -163,7 +163,7 @@ Expected<AlgorithmCosts> costs_of(const core::Scenario& scenario) {
   costs.bytes = planned.bytes();
   costs.algorithm = core::describe(strategy_of(scenario.strategy, *largest));
   costs.rounds = core::rounds_of(*planned.schedule);
-  costs.least_rounds = least_rounds(planned.kind, costs.ranks);
+  costs.min_rounds = min_rounds(planned.kind, costs.ranks);
   const sim::CollectiveRun run = sim::run_alone(planned, model, {}, false);
   costs.time = run.end;
   costs.links = link_lines(cluster, run.loads);
@@ -209,7 +209,7 @@ std::string text_of(const AlgorithmCosts& costs, const core::Cluster& cluster, i
   text += fmt::format(
       "rounds     {} messages in the longest chain ({} at least, if a rank sends one message at a "
       "time); {} messages\n",
-      costs.rounds.chain, costs.least_rounds, costs.rounds.messages);
+      costs.rounds.chain, costs.min_rounds, costs.rounds.messages);
   text += fmt::format("latency    {} for {} bytes; no algorithm is below {}\n",
                       show(costs.of_little), costs.little.count(), show(costs.little_bound.time));
   text += fmt::format(
@@ -236,7 +236,7 @@ Report report_of(const AlgorithmCosts& costs, const core::Cluster& cluster) {
                 {"bytes", costs.bytes},
                 {"time_us", costs.time},
                 {"rounds", costs.rounds.chain},
-                {"min_rounds", costs.least_rounds},
+                {"min_rounds", costs.min_rounds},
                 {"messages", costs.rounds.messages},
                 {"small_bytes", costs.little},
                 {"small_time_us", costs.of_little},

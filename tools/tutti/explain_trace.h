@@ -4,8 +4,8 @@
 
 namespace tutti::tools {
 
-/// `tutti explain TRACE…`: predicts the step of a measured run, and says in words why the measured
-/// one takes another time.
+/// `tutti explain TRACE…`: predicts the training step of a measured run, and explains why the
+/// measured step time differs.
 int explain_trace(const ExplainOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

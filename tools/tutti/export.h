@@ -8,14 +8,15 @@ namespace tutti::tools {
 
 struct ExportOptions {
   std::string timeline;
-  std::string to;  ///< perfetto, csv, svg; of a scenario: msccl, mscclpp, chakra, goal,
-                   ///< goal-binary
+  /// The format: perfetto, csv or svg; for a scenario: msccl, mscclpp, chakra, goal or goal-binary.
+  std::string to;
   std::string table = "spans";
-  std::string output;           ///< output file; "-": standard output
+  std::string output;           ///< the output file; "-": standard output
   std::string format = "text";  ///< the format of messages about the export
 };
 
-/// `tutti export`: a timeline in another form, or the algorithm of a scenario.
+/// `tutti export`: converts a timeline to another format, or exports the algorithm or the training
+/// step of a scenario.
 int export_timeline(const ExportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

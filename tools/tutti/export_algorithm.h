@@ -6,8 +6,8 @@
 
 namespace tutti::tools {
 
-/// `tutti export SCENARIO --to msccl|mscclpp`: the schedule of the first pack as MSCCL's XML, or as
-/// an execution plan of MSCCL++.
+/// `tutti export SCENARIO --to msccl|mscclpp`: writes the schedule of the first pack as MSCCL's
+/// XML, or as an execution plan of MSCCL++.
 int export_algorithm(const ExportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

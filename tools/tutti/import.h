@@ -10,8 +10,8 @@
 namespace tutti::tools {
 
 struct ImportTfConfigOptions {
-  std::string from = "env";  ///< file with TF_CONFIG, or "env"
-  InitOptions scenario;      ///< options of the scenario, except its nodes
+  std::string from = "env";  ///< file with TF_CONFIG, or "env" for the environment variable
+  InitOptions scenario;      ///< options of the new scenario, except its number of nodes
 };
 
 struct ImportOptions {
@@ -22,8 +22,8 @@ struct ImportOptions {
   Kind kind = Kind::kTrace;  ///< the requested kind of import
 };
 
-/// `tutti import tf-config` writes a scenario to start from with as many workers as TF_CONFIG has;
-/// `tutti import nccl-topology` is import_nccl_topology(), and `tutti import TRACE…` is
+/// `tutti import`. `tutti import tf-config` writes a new scenario with the number of workers of
+/// TF_CONFIG. `tutti import nccl-topology` is import_nccl_topology(), and `tutti import TRACE…` is
 /// import_trace().
 int import_files(const ImportOptions& options, const Environment& environment);
 

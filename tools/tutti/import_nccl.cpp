@@ -259,8 +259,8 @@ core::Expected<Preferences> preferences_of(const std::vector<std::string>& writt
   return preferences;
 }
 
-int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topology,
-                const Preferences& preferences, Format format) {
+int report_graphs(const ImportNcclTopologyOptions& options, const Topology& topology,
+                  const Preferences& preferences, Format format) {
   const auto found =
       search_graphs(topology, options.nodes, preferences.settings, preferences.graphs);
   if (!found) return report(found.error());
@@ -345,7 +345,7 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
                   "--set NCCL_GRAPH_FILE sets graphs, but a cluster has only rings; add --graphs");
   const auto topology = load(options);
   if (!topology) return report(topology.error());
-  if (options.graphs) return tell_graphs(options, *topology, *preferences, *format);
+  if (options.graphs) return report_graphs(options, *topology, *preferences, *format);
   const auto text = cluster_of(options, *topology, preferences->settings, environment.library);
   if (!text) return report(text.error());
   // This check comes last, so that with --format json every other error is JSON.

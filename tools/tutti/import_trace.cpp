@@ -427,7 +427,7 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string& path = options.output[i];
     // A timeline needs no sizes of gradients.
-    if (read->no_sizes && (wanted[i] == Wanted::kScenario || read->facts.model_asked))
+    if (read->no_sizes && (wanted[i] == Wanted::kScenario || read->facts.requested_model))
       return report(*read->no_sizes);
     const auto written =
         wanted[i] == Wanted::kTimeline   ? write_timeline(run, model, read->name, path, options)

@@ -16,10 +16,10 @@ namespace tutti::tools {
 
 struct ImportTraceOptions {
   std::vector<std::string> files;
-  std::string from;  ///< the format's name; empty: recognised by the content
-  std::vector<std::string>
-      output;        ///< .tutti: a timeline; .textproto: a scenario; .log: measurements
-  std::string name;  ///< name of the run; empty: that of the first file
+  std::string from;  ///< name of the format; empty: detected by the content
+  /// The files to write: a timeline (.tutti), a scenario (.textproto) or measurements (.log).
+  std::vector<std::string> output;
+  std::string name;  ///< name of the run; empty: the name of the first file
   std::string machine;
   std::optional<std::int64_t> nodes;
   std::string link;
@@ -28,35 +28,36 @@ struct ImportTraceOptions {
   std::string format = "text";
 };
 
-/// Traces that were read.
+/// The content of the trace files of a run.
 struct ReadTraces {
   core::MeasuredRun run;
   core::StepModel model;
   std::string name;  ///< name of the run
   core::ScenarioFacts facts;
   std::vector<std::string> notes;
-  /// Reason why gradients have no sizes, which a scenario needs.
+  /// The reason why gradients have no sizes, which a scenario needs; nullopt if they have.
   std::optional<core::Error> no_sizes;
 };
-/// True if the file is a trace or log that is read, by its content.
+/// Returns true if the content of the file is a trace or log in a supported format.
 bool is_trace(const std::string& path);
-/// Reads the files of one run, and gives its gradients sizes where that is possible. ERRORS: those
-/// of the readers, with their place.
+/// Reads the files of one run, and determines the sizes of its gradients if that is possible.
+/// ERRORS: those of the readers, with their places.
 core::Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
                                        const Environment& environment);
-/// The scenario of a run. ERRORS: what has to be given, each by its option.
+/// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing; one problem
+/// per option that has to supply a fact.
 core::Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
                                                   const Environment& environment,
                                                   std::vector<std::string>& notes);
-/// The timeline of a run, in the bytes of a file. `like`: the run of a timeline that it will be
-/// compared with, or null: the k-th pack of a step gets the names of the k-th pack there if all
-/// packs agree in size, since collectives of a communicator are executed in the same order whatever
-/// their gradients are called. ERRORS: nothing in it has a time.
+/// Returns the timeline of a run, as the content of a file. `like`: the run of a timeline that it
+/// will be compared with; null: none. If all packs of both runs agree in size, the k-th pack of a
+/// step gets the names of the k-th pack of `like`, since a communicator executes its collectives in
+/// the same order, whatever the names of their gradients. ERRORS: no record of the run has a time.
 core::Expected<std::string> timeline_of_traces(const ReadTraces& traces,
                                                const core::RunInfo* like = nullptr);
 
-/// `tutti import TRACE…`: reads what profilers, frameworks and NCCL wrote about a run, says what is
-/// in it, and writes it as a timeline, a scenario or measurements.
+/// `tutti import TRACE…`: reads traces and logs of a run by profilers, frameworks and NCCL, prints
+/// a summary of their content, and writes a timeline, a scenario or measurements.
 int import_trace(const ImportTraceOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

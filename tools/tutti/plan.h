@@ -12,17 +12,17 @@ namespace tutti::tools {
 struct PlanOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  bool variables = false;                ///< true: name every gradient in the text
+  bool variables = false;                ///< true: list every gradient in the text
   bool schedule = false;                 ///< true: print the steps of one pack or exchange
   bool check = false;                    ///< true: prove the schedules
-  std::int32_t pack = 0;                 ///< pack for `schedule`
-  std::optional<std::int32_t> exchange;  ///< exchange for `schedule`, instead of a pack
-  std::string graph;                     ///< file to draw the step into; empty: none
-  /// True: simulate the times and the critical path for `graph`.
+  std::int32_t pack = 0;                 ///< the pack for `schedule`
+  std::optional<std::int32_t> exchange;  ///< the exchange for `schedule`, instead of a pack
+  std::string graph;                     ///< the file to draw the task graph into; empty: none
+  /// True: simulate the step to get the times and the critical path for `graph`.
   bool simulate = true;
 };
 
-/// `tutti plan`: shows what a training step communicates, and how.
+/// `tutti plan`: shows the communication of a training step: packs, collectives and schedules.
 int plan(const PlanOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

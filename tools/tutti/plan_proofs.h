@@ -12,23 +12,23 @@ namespace tutti::tools {
 /// Returns the number of steps of all ranks and lanes.
 std::int64_t steps_of(const core::Schedule& schedule);
 
-/// The steps of a collective to show: NCCL's own steps if NCCL's choice is known and can be
-/// lowered, else the steps that are executed.
+/// The schedule of a collective to show. If NCCL executes the collective, and its choice is known
+/// and can be lowered, these are NCCL's steps; else the steps that Tutti executes.
 struct ShownSteps {
   core::Collective collective;
-  /// Reason why NCCL's own steps are not shown although its choice is known.
+  /// The reason why NCCL's steps are not shown although its choice is known; else empty.
   std::string why_not_nccls;
 };
 ShownSteps shown_steps(const core::Collective& planned);
 
 /// Proves the schedules of all packs and exchanges, each at a size that can be checked element by
-/// element; returns a line for each. ERRORS: an incorrect schedule, with all its errors; a schedule
-/// that is too large to prove.
+/// element. Returns one line per schedule. ERRORS: a schedule is incorrect (with all its errors),
+/// or too large to prove.
 core::Expected<std::string> prove_schedules(const core::Scenario& scenario);
 
-/// Checks the task graphs of a training step (core/plan/check_collectives.h). Returns a line that
-/// says what holds, and one for each deadlock that unlucky timing could cause. ERRORS: a graph in
-/// which ranks wait forever, with all its errors.
+/// Checks the task graphs of a training step (core/plan/check_collectives.h). Returns a line with
+/// the result, and one line per deadlock that is possible with some timing. ERRORS: ranks wait
+/// forever in a graph, whatever the timing (with all errors).
 core::Expected<std::string> check_task_graphs(const core::Scenario& scenario);
 
 }  // namespace tutti::tools

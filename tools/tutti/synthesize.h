@@ -10,19 +10,19 @@
 namespace tutti::tools {
 
 struct SynthesizeOptions {
-  /// Scenario whose cluster is used; empty: the next options describe the cluster.
+  /// The scenario whose cluster is used; empty: the next options describe the cluster.
   std::string scenario;
-  std::string cluster;  ///< machine: a shipped one, or a file
+  std::string cluster;  ///< the machine: a shipped machine, or a file
   std::int64_t nodes = 1;
   std::optional<std::int32_t> gpus;    ///< number of GPUs per node; default: all
-  std::string network = "one_switch";  ///< kind of network: one_switch or rails
-  std::string link;                    ///< kind of network link; empty: a latency of 2 µs
+  std::string network = "one_switch";  ///< the kind of network: one_switch or rails
+  std::string link;                    ///< the kind of network link; empty: a latency of 2 µs
   std::vector<std::string> set;        ///< overrides of the scenario's fields
   std::string collective = "all_gather";
   std::string bytes = "64M";
   std::string type = "float32";
   std::int64_t root = 0;
-  std::string output;  ///< output file, .tutti-algorithm or .xml; empty: none
+  std::string output;  ///< the output file, .tutti-algorithm or .xml; empty: none
   bool force = false;
   std::optional<double> timeout_seconds;
   std::int32_t rows = 8;

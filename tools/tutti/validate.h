@@ -10,17 +10,17 @@ namespace tutti::tools {
 struct ValidateOptions {
   std::string tables;
   std::string meta;
-  std::string noise;   ///< file of the noise floor; empty: none
-  std::string times;   ///< file of the time model's figures; empty: the shipped ones
-  std::string report;  ///< HTML file to write; empty: none
-  std::string spread;  ///< file of the scales of calibrations; empty: the shipped ones
-  std::vector<std::string>
-      calibrate_on;  ///< ids of tables with which predictions of their systems are calibrated
+  std::string noise;   ///< the file with the noise floor; empty: none
+  std::string times;   ///< the file with the time model's parameters; empty: the shipped file
+  std::string report;  ///< the HTML file to write; empty: none
+  std::string spread;  ///< the file with the scales of calibrations; empty: the shipped file
+  /// The ids of tables that calibrate the predictions for their systems.
+  std::vector<std::string> calibrate_on;
   std::string format = "text";
 };
 
-/// `tutti validate`: predicts every row of published nccl-tests tables from the facts of the
-/// systems alone, and reports the errors.
+/// `tutti validate`: predicts every row of published nccl-tests tables, only from the facts about
+/// the systems, and reports the errors.
 int validate(const ValidateOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -20,9 +20,9 @@ std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes pa
   return parts;
 }
 
-Bytes byteps_partition(Bytes asked, int replicas_per_worker) {
+Bytes byteps_partition(Bytes requested, int replicas_per_worker) {
   const std::int64_t unit = std::int64_t{4096} * replicas_per_worker;
-  return Bytes((asked.count() + unit - 1) / unit * unit);
+  return Bytes((requested.count() + unit - 1) / unit * unit);
 }
 
 std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload,
@@ -102,7 +102,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
   void lower(const LoweringTarget& target, Strategy& strategy,
              Complaints& complaints) const override {
     strategy.launch_order = LaunchOrder::kAsHandedOver;
-    strategy.update = strategy.update_asked.value_or(Update::kAfterAll);
+    strategy.update = strategy.requested_update.value_or(Update::kAfterAll);
     if (!options().pushes) return;
     strategy.take(BaseAlgorithm::kOnServers);
     strategy.distribution_name = "BytePS";

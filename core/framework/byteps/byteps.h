@@ -9,32 +9,33 @@
 
 namespace tutti::core {
 
-/// The settings of BytePS, with BytePS's names (core/proto/framework has units and defaults).
+/// The settings of BytePS under BytePS's names. Units and defaults are documented in
+/// core/proto/framework.
 struct BytePs {
   Bytes partition;
-  std::int64_t credit = 0;  ///< limit of a worker's partitions in flight, by priority; 0: no limit
+  std::int64_t credit = 0;  ///< maximum number of a worker's partitions in flight; 0: no limit
   KeyHash hash = KeyHash::kDjb2;
-  /// True: BytePS as a whole, which pushes partitions to servers and pulls them. False: only its
-  /// partitioning, with some other algorithm.
+  /// True: partitions are pushed to servers and pulled from them, as BytePS does. False: only
+  /// BytePS's partitioning is used, with another algorithm.
   bool pushes = false;
   std::optional<std::int64_t> servers_on_workers;
 };
 
-/// Returns the elements of the parts when a tensor is cut into parts of `partition` bytes; the last
-/// has the remainder.
+/// Returns the numbers of elements of a tensor's partitions. Each has `partition` bytes, except
+/// that the last partition has the remainder.
 /// SOURCE: byteps/common/operations.cc, PartitionTensor.
 std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes partition);
-/// Returns `asked` rounded up as BytePS does: to a multiple of a page (4096 bytes) per GPU of a
-/// worker.
+/// Returns the partition size `asked` rounded up as BytePS does: to a multiple of 4096 bytes (a
+/// page) times the GPUs of a worker.
 /// SOURCE: byteps/common/global.cc.
-Bytes byteps_partition(Bytes asked, int replicas_per_worker);
+Bytes byteps_partition(Bytes requested, int replicas_per_worker);
 
-/// Returns all partitions of the gradients, in the order in which these become ready.
+/// Returns the partitions of all gradients, in the order in which the gradients become ready.
 std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload,
                                   int replicas_per_worker);
 
 std::shared_ptr<const Framework> byteps(const BytePs& options);
-/// Reads the options of a strategy, and reports contradictions.
+/// Reads the options from a scenario's strategy, and reports contradictions.
 std::shared_ptr<const Framework> read_byteps(const StrategyText& text);
 
 FrameworkKind byteps_kind();

@@ -4,11 +4,12 @@
 
 namespace tutti::core {
 
-/// Makes BytePS's plan: two packs for every partition of a gradient, a push that sums it on its
-/// server, and the pull of that push. A push is BytePS's REDUCE, COPYD2H and PUSH; a pull is PULL,
-/// COPYH2D and BROADCAST. Replicas that are CPUs push and pull directly.
-/// ERRORS: sparse gradients, compression.
-/// REQUIRES: as make_plan(); strategy.servers is set.
+/// Makes BytePS's plan. Every partition of a gradient has two packs: a push, which sums the
+/// partition on its server, and the pull of the sum. A push consists of BytePS's stages REDUCE,
+/// COPYD2H and PUSH; a pull consists of PULL, COPYH2D and BROADCAST. CPU replicas push and pull
+/// directly.
+/// ERRORS: the workload has sparse gradients; the strategy has compression.
+/// REQUIRES: as for make_plan(); strategy.servers is set.
 tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const PlanInput& input);
 
 }  // namespace tutti::core

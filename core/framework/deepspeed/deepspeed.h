@@ -8,15 +8,16 @@
 
 namespace tutti::core {
 
-/// The settings of DeepSpeed's ZeRO, stages 1 and 2, with DeepSpeed's names (core/proto/framework
-/// has units and defaults).
+/// The settings of DeepSpeed's ZeRO stages 1 and 2 under DeepSpeed's names. Units and defaults are
+/// documented in core/proto/framework.
 struct DeepSpeed {
   std::int64_t reduce_bucket_size = 500'000'000;  ///< elements per bucket
   bool overlap_comm = false;
 };
 
-/// Returns the buckets: a bucket is closed BEFORE a gradient that would make it exceed `elements`,
-/// so that only a single larger gradient exceeds it. A change of type also ends a bucket.
+/// Returns the buckets. A bucket is closed BEFORE a gradient that would make it exceed `elements`,
+/// so only a bucket of a single gradient can exceed this limit. A bucket is also closed before a
+/// gradient of another type.
 /// SOURCE: deepspeed/runtime/zero/stage_1_and_2.py,
 /// reduce_independent_p_g_buckets_and_remove_grads.
 std::vector<std::vector<int>> buckets_of_deepspeed(std::span<const BucketGradient> gradients,

@@ -5,17 +5,19 @@
 
 namespace tutti::core {
 
-/// The settings of Horovod, with Horovod's names (core/proto/framework has units and defaults).
+/// The settings of Horovod under Horovod's names. Units and defaults are documented in
+/// core/proto/framework.
 struct Horovod {
   Bytes fusion_threshold;
   Time cycle;
-  std::int32_t cache_capacity = 1024;  ///< number of gradients in the cache
+  std::int32_t cache_capacity = 1024;  ///< capacity of the response cache, in gradients
 };
 
-/// Returns the settings of Horovod's cycles on this cluster. In each cycle workers agree on the
-/// tensors that are ready on all of them: with a response cache by two bitwise ANDs over the cache
-/// bits of all ranks, each of ⌈log2 W⌉ rounds there and back; without it, or the first time,
-/// requests also go to the coordinator and its responses to all ranks.
+/// Returns the settings of Horovod's cycles on this cluster. In each cycle, the W workers agree on
+/// the tensors that are ready on all of them. Tensors in the response cache take two bitwise ANDs
+/// over the cache bits of all ranks, each of 2 · ⌈log2 W⌉ network latencies. For tensors that are
+/// not in the cache, requests go to the coordinator and its responses go to all ranks, which takes
+/// another 2 · ⌈log2 W⌉ latencies.
 /// SOURCE: horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
 CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
                               const Cluster& cluster);

@@ -9,20 +9,21 @@
 
 namespace tutti::core {
 
-/// The settings of Megatron Core's DistributedDataParallel, with its names (core/proto/framework
-/// has units and defaults).
+/// The settings of Megatron Core's DistributedDataParallel under its names. Units and defaults are
+/// documented in core/proto/framework.
 struct Megatron {
   bool overlap_grad_reduce = false;
   std::optional<std::int64_t> bucket_size;  ///< elements per bucket
 };
 
-/// Returns the buckets: every type has its own buffer, in which a bucket is closed once it holds
-/// `elements` OR MORE. Buckets are in the order of the types' first gradients, then in the order in
-/// which they are filled.
+/// Returns the buckets. Every type has its own buffer, in which a bucket is closed once it holds
+/// `elements` OR MORE. The buckets of one type are in the order in which they are filled; the types
+/// are in the order of their first gradients.
 /// SOURCE: megatron/core/distributed/param_and_grad_buffer.py.
 std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients,
                                                   std::int64_t elements);
-/// Returns the default size of a bucket, for which a ring's chunks hold a million elements.
+/// Returns the default size of a bucket in elements: a million for each replica, but at least 40
+/// million. A chunk of a ring then has at least a million elements.
 /// SOURCE: megatron/core/distributed/distributed_data_parallel.py.
 std::int64_t usual_megatron_bucket(std::int64_t replicas);
 

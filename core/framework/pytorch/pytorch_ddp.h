@@ -8,18 +8,18 @@
 
 namespace tutti::core {
 
-/// The settings of torch.nn.parallel.DistributedDataParallel, with its names (core/proto/framework
-/// has units and defaults).
+/// The settings of torch.nn.parallel.DistributedDataParallel. Units and defaults are documented in
+/// core/proto/framework.
 struct PytorchDdp {
   Bytes first_bucket;
   Bytes bucket_cap;
   bool gradient_as_bucket_view = false;
 };
 
-/// Returns the buckets: a gradient is appended to the bucket of its type, which is closed once it
-/// holds `cap` bytes OR MORE, so that it exceeds the cap by up to one gradient; the first bucket of
-/// each type is closed at `first_cap`. Buckets are in the order in which they are closed, those
-/// never closed at the end. Gradients are never split, nor mixed with other types.
+/// Returns the buckets. A gradient is appended to the open bucket of its type. A bucket is closed
+/// once it holds `cap` bytes OR MORE (`first_cap` for the first bucket of each type), so it exceeds
+/// the cap by up to one gradient. Buckets are in the order in which they are closed; buckets that
+/// are still open at the end come last. Gradients are not split, and types are not mixed.
 /// SOURCE: torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size.
 std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gradients,
                                              Bytes first_cap, Bytes cap);

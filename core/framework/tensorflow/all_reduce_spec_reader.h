@@ -14,13 +14,13 @@ class AllReduceSpec;
 namespace tutti::core {
 
 /// Reads the spec at `path` ("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec").
-/// Returns nullopt, with problems, if it is invalid.
+/// Returns nullopt and reports problems if it is invalid.
 std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& message,
                                                   const std::string& path, Fields& fields,
                                                   Complaints& complaints);
 
-/// Complains about an entry at its place in the scenario. `text`: the spec, if it was written as a
-/// string.
+/// Reports a problem of an entry at the entry's location in the scenario. `text` is the spec if it
+/// was written as a string, otherwise empty.
 void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const std::string& text,
                     const std::string& path, Complaints& complaints);
 

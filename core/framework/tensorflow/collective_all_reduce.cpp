@@ -82,7 +82,7 @@ class CollectiveAllReduceLowering {
     const bool waits =
         all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
     strategy_.update =
-        strategy_.update_asked.value_or(waits ? Update::kAfterAll : Update::kPerPack);
+        strategy_.requested_update.value_or(waits ? Update::kAfterAll : Update::kPerPack);
     strategy_.instance_keys = true;
     strategy_.reduced_by =
         fmt::format("CollectiveAllReduce {}, implementation {}", to_string(all_reduce_.generation),
@@ -95,39 +95,39 @@ class CollectiveAllReduceLowering {
   // --- ring or NCCL ---
 
   void choose_algorithm() {
-    const Implementation asked = options_.implementation;
+    const Implementation requested = options_.implementation;
     // In graph mode the strategy also sets the session's config, which a hint cannot override.
-    const bool by_config =
-        all_reduce_.collective_nccl.value_or(asked == Implementation::kNccl && !all_reduce_.eager &&
-                                             all_reduce_.generation >= Generation::kTf21);
+    const bool by_config = all_reduce_.collective_nccl.value_or(
+        requested == Implementation::kNccl && !all_reduce_.eager &&
+        all_reduce_.generation >= Generation::kTf21);
     hint_ = all_reduce_.generation == Generation::kTf115  ? Implementation::kAuto
-            : all_reduce_.generation == Generation::kTf25 ? asked
-                                                          : hint_for_batch(asked, gradients_);
+            : all_reduce_.generation == Generation::kTf25 ? requested
+                                                          : hint_for_batch(requested, gradients_);
     const auto how = runtime_collective(strategy_.collective, by_config, hint_, has_gpus_);
     const bool nccl = how == RuntimeCollective::kNcclReduce;
     const Strategy usual =
         Strategy::for_algorithm(nccl ? BaseAlgorithm::kNccl : BaseAlgorithm::kTfRing);
     strategy_.algorithm = usual.algorithm;
-    if (!strategy_.staging_asked) strategy_.staging = usual.staging;
-    if (how == RuntimeCollective::kRingReduce || nccl) explain_choice(asked, by_config, nccl);
+    if (!strategy_.requested_staging) strategy_.staging = usual.staging;
+    if (how == RuntimeCollective::kRingReduce || nccl) explain_choice(requested, by_config, nccl);
   }
 
-  void explain_choice(Implementation asked, bool by_config, bool nccl) {
+  void explain_choice(Implementation requested, bool by_config, bool nccl) {
     if ((by_config || hint_ == Implementation::kNccl) && !nccl) {
       strategy_.notes.add("tensorflow.no-gpus-for-nccl",
                           "NCCL needs GPUs, and a worker of this cluster has none: TensorFlow "
                           "silently uses its ring, and so does this plan");
-    } else if (asked == Implementation::kNccl && hint_ != asked) {
+    } else if (requested == Implementation::kNccl && hint_ != requested) {
       strategy_.notes.add(
           "tensorflow.batch-of-one-is-auto",
           "for a batch of one gradient, TensorFlow passes AUTO instead of NCCL; {}",
           nccl ? "collective_nccl of the session still selects NCCL"
                : "without collective_nccl in the session's config, TensorFlow uses its ring");
-    } else if (by_config && asked != Implementation::kNccl) {
+    } else if (by_config && requested != Implementation::kNccl) {
       strategy_.notes.add("tensorflow.session-means-nccl",
                           "collective_nccl is on in the session's config, so {} means NCCL",
-                          to_string(asked));
-    } else if (asked == Implementation::kAuto && has_gpus_) {
+                          to_string(requested));
+    } else if (requested == Implementation::kAuto && has_gpus_) {
       strategy_.notes.add(
           "tensorflow.auto-is-ring",
           "implementation AUTO means TensorFlow's ring, on GPUs too; set it to NCCL for NCCL");
@@ -140,7 +140,7 @@ class CollectiveAllReduceLowering {
     strategy_.merging = Merging::kScopedAllocator;
     switch (all_reduce_.generation) {
       case Generation::kTf115:
-        if (!strategy_.merge_scope_asked) strategy_.all_reduce_merge_scope = kDefaultMergeScope;
+        if (!strategy_.requested_merge_scope) strategy_.all_reduce_merge_scope = kDefaultMergeScope;
         break;
       case Generation::kTf21:
         strategy_.chunks_by_count = std::max(1, std::exchange(strategy_.num_packs, 0));

@@ -14,9 +14,9 @@
 
 namespace tutti::core {
 
-// Strategies of tf.distribute, and modes of tf_cnn_benchmarks, that determine which devices hold
-// the variables (core/proto/framework/tensorflow.proto). MultiWorkerMirroredStrategy is
-// CollectiveAllReduce.
+// The strategies of tf.distribute and the modes of tf_cnn_benchmarks, which determine the devices
+// that hold the variables (core/proto/framework/tensorflow.proto). MultiWorkerMirroredStrategy is
+// in collective_all_reduce.h.
 
 struct OneDevice {};
 
@@ -51,18 +51,18 @@ struct TfCnnBenchmarks {
   bool gcp_v100 = false;  ///< the flag network_topology
   std::optional<std::int64_t> servers_on_workers;
 };
-/// Returns the value of the flag: "parameter_server", ….
+/// Returns the value of the flag variable_update: "parameter_server", ….
 std::string_view to_string(TfCnnBenchmarks::VariableUpdate mode);
 
 using Distribution =
     std::variant<OneDevice, Mirrored, CentralStorage, ParameterServer, TfCnnBenchmarks>;
-/// Returns the field of a strategy's `tensorflow` for the distribution: "mirrored".
+/// Returns the name of the distribution's field in strategy.tensorflow: "mirrored".
 std::string_view field_of(const Distribution& distribution);
 
-/// Sets `strategy` to what the strategy of tf.distribute or the mode of tf_cnn_benchmarks does on
-/// `cluster`.
-/// ERRORS (complaints, at the field): clusters that it does not support, in TensorFlow's words,
-/// with the remedy.
+/// Sets all fields of `strategy` that the strategy of tf.distribute, or the mode of
+/// tf_cnn_benchmarks, determines on this cluster.
+/// ERRORS (complaints, at the field): the distribution does not support the cluster. The text has
+/// TensorFlow's error message and the remedy.
 void lower_distribution(const Distribution& distribution, const Cluster& cluster,
                         Strategy& strategy, Complaints& complaints);
 

@@ -11,9 +11,10 @@ class Strategy;
 
 namespace tutti::core {
 
-/// Reads the strategy of tf.distribute, or the mode of tf_cnn_benchmarks, from a strategy's
-/// `tensorflow`; nullopt if it has none. ERRORS (of `fields`): flags of other modes; fields of the
-/// strategy that have no effect with variables on servers.
+/// Reads the strategy of tf.distribute, or the mode of tf_cnn_benchmarks, from strategy.tensorflow.
+/// Returns nullopt if there is none.
+/// ERRORS (of `fields`): a flag belongs to another mode; a field of the strategy has no effect if
+/// variables are on servers.
 std::optional<Distribution> distribution_from(const proto::Strategy& message, Fields& fields);
 
 }  // namespace tutti::core

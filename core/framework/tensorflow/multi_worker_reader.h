@@ -9,8 +9,9 @@ class Strategy;
 
 namespace tutti::core {
 
-/// Reads a strategy's tensorflow { multi_worker_mirrored }. ERRORS (of `fields`): options that the
-/// release does not have, and updates that contradict its experimental_aggregate_gradients.
+/// Reads strategy.tensorflow.multi_worker_mirrored.
+/// ERRORS (of `fields`): the TensorFlow release does not have an option; strategy.update
+/// contradicts experimental_aggregate_gradients.
 CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& message, Fields& fields);
 
 }  // namespace tutti::core

@@ -13,7 +13,7 @@ void TensorFlowPacking::apply(Strategy& strategy) const {
   strategy.agg_small_grads_max_group = agg_small_grads_max_group;
   strategy.agg_small_grads_exact_group = agg_small_grads_exact_group;
   strategy.all_reduce_merge_scope = merge_scope.value_or(1);
-  strategy.merge_scope_asked = merge_scope.has_value();
+  strategy.requested_merge_scope = merge_scope.has_value();
 }
 
 TensorFlowPacking packing_from(const google::protobuf::Message& message,

@@ -22,16 +22,16 @@ struct TensorFlowPacking {
   void apply(Strategy& strategy) const;
 };
 
-/// The names of these fields in a message; "": the message does not have it.
+/// The names of the packing fields in a message; empty: the message does not have the field.
 struct TensorFlowPackingFields {
-  std::string what;  ///< the beginning of error messages
+  std::string what;  ///< how error messages begin
   std::string num_packs;
   bool agg_small_grads = false;
   std::string merge_scope;
 };
 
-/// Reads the settings. ERRORS (complaints): values out of range; fields that have no effect on
-/// their own.
+/// Reads the packing settings.
+/// ERRORS (complaints): a value is out of range; a field has no effect without another field.
 TensorFlowPacking packing_from(const google::protobuf::Message& message,
                                const TensorFlowPackingFields& names, Fields& fields);
 

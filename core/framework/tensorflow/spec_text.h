@@ -11,25 +11,26 @@
 
 namespace tutti::core {
 
-/// A problem with a text, and the index of the character, counted from 0.
+/// A problem with the text of a spec; `at` is the index of the character, counted from 0.
 struct SpecTextProblem {
   std::size_t at = 0;
   std::string text;
 };
 
-/// A spec as TensorFlow completes it; names, order and limits are not checked.
+/// A parsed spec, with TensorFlow's defaults for omitted values. Names, order and limits are not
+/// checked.
 struct SpecText {
   std::vector<SpecEntry> entries;
   SpecApi api = SpecApi::kMultiWorkerAllReduce;
   std::vector<std::size_t> places;  ///< offset of each entry in the text
 };
 
-/// Reads one of two forms:
-/// - tf_cnn_benchmarks' form: algorithm['#'shards], then ':' limit ':' and the next entry, and so
-///   on. Limits may end in k or K, M, G or T, powers of 1024. The last entry has no limit.
-/// - the Python argument of MultiWorkerAllReduce (no other Python): a string, a tuple (algorithm,
-///   shards, limit) whose last one or two elements may be omitted, a list of such tuples, or None,
-///   which counts as an empty list.
+/// Parses a spec in one of two forms:
+/// - tf_cnn_benchmarks' form: entries algorithm['#'shards], separated by ':' limit ':'. Limits are
+///   bytes, and may end with k, K, M, G or T (powers of 1024). The last entry has no limit.
+/// - the Python argument of MultiWorkerAllReduce: a string, a tuple (algorithm, shards, limit)
+///   whose last one or two elements may be omitted, a list of such tuples, or None, which means an
+///   empty list.
 /// A text that begins with a quote, a bracket or a parenthesis is read as Python.
 /// SOURCE: benchmarks' parse_all_reduce_spec; cross_device_ops.py, MultiWorkerAllReduce.__init__.
 tl::expected<SpecText, SpecTextProblem> parse_spec(std::string_view text);

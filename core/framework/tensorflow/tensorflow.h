@@ -11,23 +11,25 @@
 
 namespace tutti::core {
 
-/// The TensorFlow settings of a scenario. One of the first two, or a distribution; one of
-/// tf_cnn_benchmarks may have a spec.
+/// The TensorFlow settings of a scenario. Either `collective_all_reduce`, `spec` or `distribution`
+/// is set; a distribution of tf_cnn_benchmarks may also have a spec.
 struct TensorFlow {
   std::optional<CollectiveAllReduce> collective_all_reduce;  ///< MultiWorkerMirroredStrategy
   std::optional<AllReduceSpec> spec;  ///< MultiWorkerAllReduce, tf_cnn_benchmarks --all_reduce_spec
-  std::string spec_text;              ///< text of the spec, if it was written as a string
+  std::string spec_text;  ///< text of the spec if it was written as a string; otherwise empty
   std::optional<Distribution> distribution;
   TensorFlowPacking packing;
   int shards = 1;  ///< shards of tf_cnn_benchmarks' collective#2
-  /// The places of the strategy's fields that this sets (Strategy::written_as).
+  /// For fields of Strategy that these settings determine: the paths in the scenario that set them
+  /// (Strategy::written_as).
   std::map<std::string, std::string> written_as;
 };
 
 std::shared_ptr<const Framework> tensorflow(TensorFlow options);
-/// Reads the options of a strategy, and reports contradictions; null if a spec cannot be read.
+/// Reads the options from a scenario's strategy, and reports contradictions. Returns null if a spec
+/// cannot be read.
 std::shared_ptr<const Framework> read_tensorflow(const StrategyText& text);
-/// Returns the settings with which TensorFlow programs implement the strategy, or approximate it.
+/// Returns the settings that make TensorFlow programs use the strategy, or approximate it.
 std::vector<ProgramSetting> tensorflow_settings(const Planned& planned);
 
 FrameworkKind tensorflow_kind();

@@ -12,24 +12,24 @@
 
 namespace tutti::core {
 
-// Partitioners of variables (tf.compat.v1.fixed_size_partitioner and others;
+// TensorFlow's partitioners of variables (tf.compat.v1.fixed_size_partitioner and others;
 // tf.distribute.experimental.partitioners in TensorFlow 2). A partitioned variable is a list of
-// variables, its parts, that servers hold each by itself.
+// parts, each of which is a variable that is placed on a server by itself.
 
-/// fixed_size_partitioner, FixedShardsPartitioner: as many parts everywhere.
+/// fixed_size_partitioner, FixedShardsPartitioner: every variable has the same number of parts.
 struct FixedSize {
   std::int64_t num_shards = 1;
   bool operator==(const FixedSize&) const = default;
 };
-/// min_max_variable_partitioner, MinSizePartitioner: as many parts as have that many bytes at
-/// least.
+/// min_max_variable_partitioner, MinSizePartitioner: the largest number of parts whose size is
+/// about `min_slice_bytes` or more.
 struct MinMaxVariable {
   std::int64_t max_partitions = 1;
   std::int64_t min_slice_bytes = 256 << 10;
   bool operator==(const MinMaxVariable&) const = default;
 };
-/// variable_axis_size_partitioner, MaxSizePartitioner: as few parts as have that many bytes at
-/// most.
+/// variable_axis_size_partitioner, MaxSizePartitioner: the smallest number of parts of at most
+/// `max_shard_bytes` bytes.
 struct VariableAxisSize {
   std::int64_t max_shard_bytes = 1;
   std::optional<std::int64_t> max_shards;
@@ -38,25 +38,27 @@ struct VariableAxisSize {
 
 struct VariablePartitioner {
   std::variant<FixedSize, MinMaxVariable, VariableAxisSize> rule;
-  std::int64_t axis = 0;  ///< the dimension that is cut
+  std::int64_t axis = 0;  ///< the dimension that is divided
   bool operator==(const VariablePartitioner&) const = default;
 };
 
 /// Returns TensorFlow's notation: "fixed_size_partitioner(num_shards=4)".
 std::string describe(const VariablePartitioner& partitioner);
 
-/// The number of parts of a variable. 1 for scalars, which TensorFlow does not partition, and for
-/// variables without elements. REQUIRES: other shapes have the axis. SOURCE:
-/// tensorflow/python/ops/partitioned_variables.py;
+/// Returns the number of parts of a variable. Scalars, which TensorFlow does not partition, and
+/// variables without elements have one part.
+/// REQUIRES: other variables have a dimension `axis`.
+/// SOURCE: tensorflow/python/ops/partitioned_variables.py;
 /// tensorflow/python/distribute/sharded_variable.py.
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable);
 
-/// Replaces the variables of the workload by their parts, "fc6/weights/part_0" and so on, in the
-/// places of the whole ones. The first parts have a row more where rows are left over. Parts of one
-/// variable are ready together, and those of a sparse gradient share its rows evenly, as partition
-/// strategy "mod" of embedding lookups does. ERRORS (complaints at `field`): shapes without the
-/// axis, more than 65,536 parts, rows that are cut along another axis than 0. SOURCE:
-/// tensorflow/python/ops/variable_scope.py, _get_partitioned_variable, _iter_slices.
+/// Replaces each variable of the workload by its parts: "fc6/weights/part_0", …. If the dimension
+/// is not a multiple of the number of parts, the first parts are longer by one. The gradients of
+/// all parts of a variable become ready at the same time. The rows of a sparse gradient are divided
+/// evenly between its parts, as in embedding lookups with partition strategy "mod".
+/// ERRORS (complaints at `field`): a shape does not have the axis; there are more than 65,536
+/// parts; rows of a sparse gradient would be split.
+/// SOURCE: tensorflow/python/ops/variable_scope.py, _get_partitioned_variable, _iter_slices.
 void partition_variables(const VariablePartitioner& partitioner, std::string_view field,
                          Workload& workload, Complaints& complaints);
 

@@ -75,7 +75,7 @@ std::string Calibration::why_not(const System& system, const Parameters& figures
 }
 
 Calibration::Corrected Calibration::correct(TimedPoint point, const ErrorBand& cold) const {
-  point.settings = asked_settings_;
+  point.settings = requested_settings_;
   const TimeCorrection known = process_.at(point);
   return {std::exp(known.log_factor), calibrated_band(point, known, cold, spread_)};
 }

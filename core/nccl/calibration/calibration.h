@@ -23,18 +23,18 @@ namespace tutti::core::nccl {
 struct CalibratedTable {
   std::string source;  ///< file and line of the table: "A.log:12"
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  int nodes = 1;  ///< nodes as NCCL counts them: hosts, or racks connected by NVLink
-  int gpus = 1;   ///< GPUs per node
+  int nodes = 1;  ///< number of nodes as NCCL counts them: hosts, or racks that NVLink connects
+  int gpus = 1;   ///< number of GPUs per node
   Version version;
   Driving driving = Driving::kProcessPerGpu;
-  Transport transport = Transport::kNone;  ///< network between several nodes
-  std::vector<std::string> set;            ///< variables that were set: "NCCL_ALGO=Ring"
-  std::vector<MeasuredPoint> rows;         ///< measured times; their `table` is unused
+  Transport transport = Transport::kNone;  ///< network between nodes, if there are several
+  std::vector<std::string> set;  ///< environment variables that were set, such as "NCCL_ALGO=Ring"
+  std::vector<MeasuredPoint> rows;  ///< measured times; MeasuredPoint::table is unused
 };
 
 /// The machines of a calibration, described by all facts that affect predictions.
 struct CalibratedSystem {
-  std::string cluster;  ///< name of the cluster as given, only for readers
+  std::string cluster;  ///< name of the cluster as the user gave it; only information for readers
   GpuGeneration generation = GpuGeneration::kAmpere;
   Inside inside = Inside::kNvswitch;
   int nvlinks = 0;
@@ -42,12 +42,11 @@ struct CalibratedSystem {
 };
 CalibratedSystem calibrated_system(std::string cluster, const System& system);
 
-/// Identifies a set of parameters.
+/// Returns a digest that identifies a set of parameters.
 std::string digest_of(const Parameters& figures);
 
-/// The information about NCCL's times on a cluster from measurements there: a value that can be
-/// written to a file (calibration_file.h), extended by further measurements, and used for
-/// predictions.
+/// Measured times of NCCL on a cluster, by which predictions for this cluster are corrected. A
+/// calibration can be written to a file (calibration_file.h) and extended by further measurements.
 class Calibration {
  public:
   /// REQUIRES: each table has rows.
@@ -60,17 +59,17 @@ class Calibration {
   [[nodiscard]] const Spread& spread() const { return spread_; }
   [[nodiscard]] const TimeProcess& process() const { return process_; }
 
-  /// Returns the reason why predictions of `system` with these parameters cannot use it; empty if
-  /// they can.
+  /// Returns the reason why predictions of `system` with these parameters cannot use the
+  /// calibration; empty if they can.
   [[nodiscard]] std::string why_not(const System& system, const Parameters& figures) const;
 
-  /// Sets the NCCL variables for which times are requested, as (name, value). Default: none is set.
+  /// Sets the NCCL variables, as (name, value), that apply to the predicted times. By default, no
+  /// variable is set.
   void set_variables(const std::vector<std::pair<std::string, std::string>>& variables) {
-    asked_settings_ = settings_digest(variables);
+    requested_settings_ = settings_digest(variables);
   }
 
-  /// A correction, and the band around the corrected time; `cold` is the band of the uncorrected
-  /// prediction.
+  /// The factor by which a prediction is corrected, and the error band of the corrected time.
   struct Corrected {
     double factor = 1;
     ErrorBand band;
@@ -82,12 +81,13 @@ class Calibration {
   std::string figures_;
   std::vector<CalibratedTable> tables_;
   Spread spread_;
-  std::uint64_t asked_settings_ = 0;
+  std::uint64_t requested_settings_ = 0;
   TimeProcess process_;
 };
 
-/// Returns the band of a corrected time: `cold`, narrowed by the reduction of the process's
-/// uncertainty, but not below the width that systems left out of the fit needed.
+/// Returns the error band of a corrected time. The logarithms of the ends of `cold`, the band of
+/// the uncorrected prediction, are multiplied by two factors: the ratio of the standard deviations
+/// after and before the correction (known.sd / known.sd_before), and Spread::widening().
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
                           const ErrorBand& cold, const Spread& spread);
 

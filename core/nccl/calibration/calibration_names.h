@@ -1,6 +1,6 @@
 #pragma once
 
-// The names in a calibration file.
+// The names of GPU generations and connections in a calibration file.
 
 #include <array>
 #include <optional>

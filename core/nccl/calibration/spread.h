@@ -8,42 +8,45 @@
 
 namespace tutti::core::nccl {
 
-/// The scale parameters of the process that describes the difference between one system's times and
-/// the predictions (time_process.h). Standard deviations are of natural logarithms.
+/// The parameters of the process that describes how the times of one system differ from the
+/// predictions (time_process.h). "sd" is the standard deviation of the natural logarithm of a
+/// factor.
 enum class Scale {
-  kLaunch,    ///< sd of a system's launch
-  kHops,      ///< sd of a system's hops
-  kFill,      ///< sd of a system's fill
-  kTransfer,  ///< sd of a system's transfer
-  kProtocol,  ///< sd of the latency specific to a protocol
-  kPattern,   ///< sd of the latency specific to a message pattern: rings, chains, trees, sends, …
-  kCollective,        ///< sd of the latency specific to a collective
-  kSmoothSystem,      ///< sd of the smooth curve over sizes shared by all tables of a system
-  kSmoothProtocol,    ///< sd of the smooth curve shared by rows of a protocol
-  kSmoothPattern,     ///< sd of the smooth curve shared by rows of a pattern
-  kSmoothCollective,  ///< sd of the smooth curve shared by rows of a collective
-  kSmoothTable,       ///< sd of the smooth curve specific to a table
-  kLength,            ///< distance over which a curve changes, in doublings of size
-  kNodesLength,       ///< distance over which a collective's curve changes, in doublings of ranks
-  kSeveralNodes,      ///< factor on smooth curves between nodes
-  kAcross,        ///< correlation of hops and of transfer inside a node with those between nodes
-  kOtherPattern,  ///< correlation of hops and of transfer of one pattern with those of another
-  kSettings,      ///< correlation of all parts but launch under different variables
-  kRowSmall,      ///< sd of a row below 16 MiB
-  kRowLarge,      ///< sd of a row from 16 MiB on
+  kLaunch,      ///< sd of a system's launch time
+  kHops,        ///< sd of a system's hop time
+  kFill,        ///< sd of a system's fill time
+  kTransfer,    ///< sd of a system's transfer time
+  kProtocol,    ///< sd of the latency that is specific to a protocol
+  kPattern,     ///< sd of the latency that is specific to a message pattern: rings, chains, trees,
+                ///< sends, …
+  kCollective,  ///< sd of the latency that is specific to a collective
+  kSmoothSystem,      ///< sd of the smooth curve over sizes that all tables of a system share
+  kSmoothProtocol,    ///< sd of the smooth curve that all rows with the same protocol share
+  kSmoothPattern,     ///< sd of the smooth curve that all rows with the same pattern share
+  kSmoothCollective,  ///< sd of the smooth curve that all rows of a collective share
+  kSmoothTable,       ///< sd of the smooth curve that is specific to a table
+  kLength,            ///< length scale of the curves over sizes, in doublings of size
+  kNodesLength,   ///< length scale of the curves over ranks, in doublings of the number of ranks
+  kSeveralNodes,  ///< factor by which the curves of several nodes are larger than those of one node
+  kAcross,  ///< correlation of hops, transfer and curves inside a node with those between nodes
+  kOtherPattern,  ///< correlation of hops and transfer of one pattern with those of another
+  kSettings,  ///< correlation of hops, transfer and curves under different environment variables
+  kRowSmall,  ///< sd of the noise of a row below 16 MiB
+  kRowLarge,  ///< sd of the noise of a row from 16 MiB on
 };
 inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
 
-/// The spread of systems, estimated from the systems of the fit (tools/nccl_spread), and the factor
-/// by which bands must be wider to cover 80 % of the measurements of systems that were left out.
+/// The differences between systems, as estimated from the systems of the fit (tools/nccl_spread),
+/// and the factors by which bands are widened, so that they cover 80 % of the measurements of
+/// systems that were left out of the estimate.
 class Spread {
  public:
-  static constexpr std::size_t kSizes = 4;  ///< number of size ranges, as in ErrorBands
+  static constexpr std::size_t kSizes = 4;  ///< number of ranges of sizes, as in ErrorBands
 
-  /// Before any estimate: no systematic difference larger than 50 % is known.
+  /// Returns the parameters before any estimate, which assume systematic differences of up to 50 %.
   static Spread initial();
-  /// CSV: name,value,how. ERRORS: a name that is unknown, missing or duplicate; a value that is not
-  /// a positive number.
+  /// Parses a CSV with the columns name, value, how. ERRORS: an unknown, missing or duplicate name;
+  /// a value that is not a positive number.
   static Expected<Spread> parse(std::string_view text, const std::string& file);
   /// Loads nccl_spread.csv from the library folder.
   static Expected<Spread> load(const std::string& library_folder);

@@ -123,8 +123,8 @@ double TimeProcess::noise(const TimedPoint& x) const {
 }
 
 TimeProcess::TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread,
-                         std::size_t most_rows)
-    : spread_(spread), rows_(thinned(rows, most_rows)) {
+                         std::size_t max_rows)
+    : spread_(spread), rows_(thinned(rows, max_rows)) {
   const std::size_t n = rows_.size();
   weights_.assign(n, 1);
   std::vector<double> residuals;

@@ -28,10 +28,10 @@ Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
   return chunks;
 }
 
-class Deal {
+class ChannelAssigner {
  public:
-  Deal(const Communicator& comm, Function function, const Choice& choice, std::int64_t planned,
-       std::int64_t item)
+  ChannelAssigner(const Communicator& comm, Function function, const Choice& choice,
+                  std::int64_t planned, std::int64_t item)
       : comm_(comm), function_(function), choice_(choice), planned_(planned), item_(item) {}
 
   /// Returns the channels of 2.22 and later, where the chunks of a part follow from its own size.
@@ -161,7 +161,7 @@ std::vector<ChannelLoops> assign_channels(const Communicator& comm, Function fun
                                           std::int64_t planned, std::int64_t item) {
   TUTTI_CHECK((comm.version >= kOldestVersion && planned >= count && count > 0),
               "{} of {} elements by NCCL {}", count, planned, to_string(comm.version));
-  const Deal deal(comm, function, choice, planned, item);
+  const ChannelAssigner deal(comm, function, choice, planned, item);
   const bool collnet = by_network(choice.algorithm, comm.nodes);
   std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0} ? deal.in_turns()
                                        : comm.version < Version{2, 22, 0}          ? deal.evenly()

@@ -9,19 +9,22 @@
 
 namespace tutti::core::nccl {
 
-/// The loops of a channel, and the sizes of their chunks. A loop has `pieces` chunks: one for each
-/// rank of a ring, one for each head of NVLS, or a single one. Since 2.20 each channel has its own
-/// part; before, all channels share everything and take turns.
+/// The loops of a channel, and the sizes of their chunks. A loop has `pieces` chunks: one per rank
+/// of a ring, one per head of NVLS, or a single chunk. Since 2.20, each channel has its own part of
+/// the data. Before, all channels share the data: a loop has `pieces` chunks for each of the
+/// `turns` channels.
 struct ChannelLoops {
-  ChannelPart part;  ///< part of the buffer, or of every block; the whole if channels take turns
+  /// The part of the buffer, or of every block; everything if channels share the data.
+  ChannelPart part;
   Chunks chunks;
   int pieces = 1;
-  int turns = 1;  ///< number of channels that take turns; `turn` is the index of this one
+  int turns = 1;  ///< number of channels that share the data; `turn` is the index of this channel
   int turn = 0;
-  /// Chunks with the same index on all channels are adjacent, instead of all chunks of one channel.
+  /// True: chunks with the same index on all channels are adjacent. False: all chunks of one
+  /// channel are adjacent.
   bool side_by_side = false;
-  /// The last, incomplete loop divides its elements evenly, in multiples of `granule`; chunks after
-  /// the end are empty. Otherwise its chunks are full as far as elements remain.
+  /// True: the last, incomplete loop divides its elements evenly, in multiples of `granule`, and
+  /// chunks after the end are empty. False: its chunks have the full size until no elements remain.
   bool shares_last = false;
   std::int64_t granule = 1;
 

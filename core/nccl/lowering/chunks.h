@@ -9,12 +9,12 @@
 
 namespace tutti::core::nccl {
 
-/// The chunk sizes of a channel, in elements, and the number of chunks that fit into a connection's
-/// buffer.
+/// The sizes of a channel's chunks and slices, in elements, and the number of slices that fit into
+/// a connection's buffer.
 struct Chunks {
   std::int64_t chunk = 1;  ///< maximum number of elements of one primitive
-  std::int64_t slice = 1;  ///< elements sent at once; a chunk has one or two slices
-  int slots = kSlots;      ///< slices that fit into a connection's buffer
+  std::int64_t slice = 1;  ///< number of elements sent at once; a chunk has one or two slices
+  int slots = kSlots;      ///< number of slices that fit into a connection's buffer
 
   bool operator==(const Chunks&) const = default;
 };
@@ -22,15 +22,16 @@ struct Chunks {
 /// Returns the number of GPUs of a node that own a share of the NVLS reduction.
 int heads_of(const Communicator& communicator);
 
-/// Returns the GPUs of a node that communicate with the reducing network (CollNetDirect), in order.
+/// Returns the GPUs of a node that send data to the reducing network in CollNetDirect, in order.
 /// REQUIRES: the graph has its orders.
 std::vector<int> collnet_heads(const Communicator& communicator);
 
-/// For a channel with `part_bytes` bytes, counted over all ranks for blocks. For NVLS, chunk sizes
-/// follow from `part_bytes` times the number of heads. Before 2.22 `part_bytes` is a channel's
-/// equal share of all bytes. SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, calcCollChunking; v2.21.5,
-/// computeCollChunkInfo; v2.19.4, computeColl; src/device/prims_simple.h; src/include/device.h
-/// (NCCL_STEPS, *_CHUNKSTEPS, *_SLICESTEPS).
+/// Returns the chunk sizes of a channel that processes `part_bytes` bytes; for collectives of
+/// blocks, the blocks of all ranks count. Before 2.22, `part_bytes` is a channel's equal share of
+/// all bytes.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, calcCollChunking; v2.21.5, computeCollChunkInfo;
+/// v2.19.4, computeColl; src/device/prims_simple.h; src/include/device.h (NCCL_STEPS, *_CHUNKSTEPS,
+/// *_SLICESTEPS).
 Chunks chunks_of(const Communicator& communicator, Function function, Algorithm algorithm,
                  Protocol protocol, std::int64_t part_bytes, std::int64_t element_bytes);
 

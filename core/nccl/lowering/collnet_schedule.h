@@ -1,16 +1,18 @@
 #pragma once
 
-// Shared by all schedules in which the network reduces for heads; only the lowering includes it.
+// The base class of all schedules in which the network reduces. Only the lowering includes this
+// header.
 //
-// A head is a GPU next to a network card. The heads of one index in all nodes handle the same part
-// of a buffer. A head's proxy puts a chunk into one of eight slots, signals the other heads that it
-// is there, and receives a signal from each of them; then the switches reduce all of these chunks
-// for each: this is the step kSwitchReduce of every head, as for NVLS. The sum is written to one of
-// eight other slots. A slot to send is free again when all heads have signalled that they are at
-// the next loop, and a slot to receive when the head has distributed its contents.
+// A head is a GPU next to a network card. The heads with the same index in all nodes handle the
+// same part of a buffer. A head puts a chunk into one of eight send slots. The head's proxy signals
+// to the other heads that the chunk is there, and receives a signal from each of them. Then the
+// switches reduce the chunks of all heads and send the sum to each head, which writes it into one
+// of eight receive slots. Every head executes this reduction as a step kSwitchReduce, as in NVLS. A
+// send slot is free again when all heads have signalled that they are at the next loop; a receive
+// slot is free again when the head has distributed its content.
 //
-// Lanes of a channel: kUp produces the data to send, kNet is the proxy, kDown distributes received
-// data; lanes from kFirstOwn on belong to the algorithm.
+// Lanes of a channel: kUp fills send slots, kNet is the proxy, and kDown distributes the content of
+// receive slots. Lanes from kFirstOwn on belong to the algorithm.
 
 #include <vector>
 
@@ -27,7 +29,7 @@ class CollNet : public Schedule {
   static constexpr Lane kDown = 2;
   static constexpr Lane kFirstOwn = 3;
 
-  /// `lanes`: of a channel.
+  /// `lanes` is the number of lanes per channel.
   CollNet(const Communicator& comm, std::vector<ChannelLoops> channels, Lane lanes);
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -43,18 +45,19 @@ class CollNet : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
 
  protected:
-  /// Returns the index of the chunk of a loop whose head is this rank; -1 if it is not a head.
+  /// Returns the index of the chunk for which this rank is the head, in each loop; -1 if the rank
+  /// is not a head.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
-  /// Returns the number of steps that lane `role` has per loop. The last step of kUp fills the slot
-  /// to send; the last step of kDown releases the received slot.
+  /// Returns the number of steps per loop of the lane with this role. The last step of kUp fills
+  /// the send slot; the last step of kDown releases the receive slot.
   [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
   virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
                       std::int64_t part) const = 0;
 
-  /// Returns the number of steps of a proxy per loop; the default is that of an all-reduce.
+  /// Returns the number of steps of a proxy per loop. The default is the number for an all-reduce.
   [[nodiscard]] virtual std::int64_t each_net() const { return nodes_ + 1; }
   virtual void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const;
-  /// Returns the elements of a head's slot that it gets from the network.
+  /// Returns the range of a head's slot that the network reduces for this head.
   [[nodiscard]] virtual Range wanted(const Range& slot, Rank, Lane, std::int64_t) const {
     return slot;
   }
@@ -75,8 +78,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
     return slot(rank, base, loop, kSlots);
   }
-  /// Waits until the slot to send can be overwritten: all nodes have reached the loop after the one
-  /// that used it.
+  /// Returns the wait until a send slot can be overwritten, because all nodes have reached the loop
+  /// after the one that used it.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
@@ -84,7 +87,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_received(Lane base, std::int64_t loop) const {
     return {base + kNet, (loop + 1) * each_net()};
   }
-  /// Waits until the received slot has been distributed.
+  /// Returns the wait until the content of a receive slot has been distributed.
   [[nodiscard]] Wait until_handed_out(Rank rank, Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kDown, (loop - kSlots + 1) * each_inside(rank, base, kDown)};
@@ -92,7 +95,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_made(Rank rank, Lane base, std::int64_t loop) const {
     return {base + kUp, (loop + 1) * each_inside(rank, base, kUp)};
   }
-  /// Returns the head with this index in the number-th of the other nodes.
+  /// Returns the head with the same index as `rank` in another node; `number` counts the other
+  /// nodes from 0.
   [[nodiscard]] Rank other_head(Rank rank, std::int64_t number) const {
     const auto node = static_cast<Rank>(number);
     return (node < rank / gpus_ ? node : node + 1) * gpus_ + local(rank);

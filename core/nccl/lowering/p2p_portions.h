@@ -7,17 +7,17 @@
 
 namespace tutti::core::nccl {
 
-/// The chunk sizes of a message between two ranks.
+/// The division of a message between two ranks into parts and chunks.
 struct P2pPortions {
   int parts = 1;           ///< number of parts, each on its own channel
-  std::int64_t chunk = 1;  ///< bytes sent at once
-  bool ll = false;         ///< true: LL; false: Simple
-  /// Bytes of every part but the last, which has the remainder and may be empty.
+  std::int64_t chunk = 1;  ///< number of bytes sent at once
+  bool ll = false;         ///< true: protocol LL; false: protocol Simple
+  /// The bytes of every part except the last, which has the remainder and may be empty.
   std::int64_t part = 0;
-  /// The chunk of the last part; before 2.22 it depends on that part's size.
+  /// The chunk size of the last part, which before 2.22 depends on the size of that part.
   std::int64_t last_chunk = 1;
 
-  /// The range of bytes [begin, end) of part `part` of a message of `bytes`.
+  /// A range [begin, end) of a message's bytes.
   struct Bounds {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -27,11 +27,13 @@ struct P2pPortions {
   }
 };
 
-/// Returns the sizes for a message of `bytes` to or from a rank of another node (`far`), of this
-/// node, or of a rank to itself. Parts are multiples of 4 KiB; before 2.22 multiples of half a
-/// chunk (one node, and before 2.20: of an eighth); before 2.13 multiples of a slot of the buffer,
-/// in 2.7 of four slots, and chunks are quarters of a slot. REQUIRES: 2.7 or later. SOURCE:
-/// NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc,
+/// Returns the division of a message of `bytes` bytes. `far`: the two ranks are in different nodes.
+/// `self`: a rank sends the message to itself. Parts are multiples of 4 KiB. In 2.20 and 2.21, they
+/// are multiples of half a chunk over several nodes, and of an eighth of a chunk in one node. In
+/// 2.13 to 2.19, they are multiples of an eighth of a chunk. Before 2.13, they are multiples of a
+/// slot of the buffer (in 2.7, of four slots), and a chunk is a quarter of a slot.
+/// REQUIRES: NCCL 2.7 or later.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc,
 /// computeBuffSizes; v2.21.5 and v2.13.4 src/enqueue.cc, calcP2pChunkSize, src/proxy.cc,
 /// ncclProxyComputeP2p; v2.12.12, v2.8.4 and v2.7.8 src/group.cc, getP2pChunkSize, ncclGroupEnd;
 /// v2.7.8 src/collectives/device/sendrecv.h.

@@ -7,21 +7,24 @@
 
 namespace tutti::core::nccl {
 
-/// The number of messages that a thread block sends, and receives, at once.
+/// The number of messages that a thread block sends at the same time, and the number that it
+/// receives at the same time.
 inline constexpr int kP2pAtOnce = 8;
 
-/// The order in which a rank communicates with its peers. In round r a rank sends to the rank
-/// delta(r) after it and receives from the rank delta(r) before it. The deltas are the same for all
-/// ranks, so sends and receives match. A delta has two parts, between groups and inside a group: a
-/// group is a rank before 2.12, otherwise a node or, since 2.28.7 over several nodes, eight GPUs of
-/// a node. The order of groups is 0, 1, 2, … in 2.7; 0, n/2, -n/2, 1, -1, n/2 - 1, … before 2.22.
-/// In 2.18 to 2.21 a node has 2, 4 or a multiple of 8 rounds per group, and rounds beyond its last
-/// GPU are empty.
+/// The order in which a rank communicates with its peers. In round r, a rank sends to the rank at
+/// distance delta(r) after it and receives from the rank at distance delta(r) before it. The deltas
+/// are the same for all ranks, so sends and receives match.
+///
+/// A delta has two parts: one between groups, one inside a group. A group is a single rank before
+/// 2.12, and a node since then. Since 2.28.7, a group is eight GPUs of a node if there are several
+/// nodes. The order of the deltas between n groups is 0, 1, 2, … in 2.7, and 0, n/2, -n/2, 1, -1,
+/// n/2 - 1, … in 2.8 to 2.21. In 2.18 to 2.21, a node has 1, 2, 4 or a multiple of 8 rounds per
+/// group, and rounds beyond its last GPU are empty.
 /// SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank
 /// (before); src/group.cc, ncclGroupEnd (before 2.13).
 class P2pRounds {
  public:
-  /// REQUIRES: 2.7 or later; identical nodes.
+  /// Computes the deltas. REQUIRES: NCCL 2.7 or later; identical nodes.
   explicit P2pRounds(const Communicator& communicator);
 
   static constexpr Rank kNobody = -1;
@@ -31,13 +34,14 @@ class P2pRounds {
   [[nodiscard]] Rank receives_from(Rank rank, int round) const { return moved(rank, round, -1); }
   /// Returns the round in which `from` sends to `to`.
   [[nodiscard]] int round_of(Rank from, Rank to) const;
-  /// Returns the channel of part `part` of a message between two ranks. Consecutive channels are
-  /// far apart in the order of rounds (before 2.13: of parts), except in 2.22 to 2.28.2.
+  /// Returns the channel of part `part` of a message between two ranks. Rounds that follow each
+  /// other use distant channels, except in 2.22 to 2.28.2. Before 2.13, parts that follow each
+  /// other use distant channels instead.
   /// SOURCE: NVIDIA/nccl src/include/channel.h, ncclP2pChannelBaseForRound (2.22 and later),
   /// ncclChannelCompute (before); src/include/device.h, ncclP2pChannelForPart.
   [[nodiscard]] int channel(Rank from, Rank to, int part) const;
-  /// True if a thread block may execute both rounds at once. SOURCE: NVIDIA/nccl src/enqueue.cc,
-  /// addWorkBatchToPlan.
+  /// True if a thread block may execute both rounds at the same time. SOURCE: NVIDIA/nccl
+  /// src/enqueue.cc, addWorkBatchToPlan.
   [[nodiscard]] bool together(int round, int other) const;
 
  private:
@@ -51,8 +55,9 @@ class P2pRounds {
   int channels_;  ///< total number of channels
   bool one_node_;
   Version version_;
-  std::vector<int> between_, inside_;  ///< deltas between groups, and inside a group, in order
-  std::vector<int> between_index_, inside_index_;  ///< position of each delta in that order
+  /// The deltas between groups, and inside a group, in the order of rounds.
+  std::vector<int> between_, inside_;
+  std::vector<int> between_index_, inside_index_;  ///< position of each delta in these lists
 };
 
 }  // namespace tutti::core::nccl

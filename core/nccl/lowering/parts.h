@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the parts of the lowering; no other code includes it.
+// Declarations that the parts of the lowering share. No other code includes this header.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,8 @@ namespace tutti::core::nccl {
 std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, CollectiveKind kind,
                                              Rank root, std::int64_t elements,
                                              std::vector<ChannelLoops> channels);
-/// `divided`: some threads of a channel reduce up the tree while others broadcast down.
+/// `divided`: true if some threads of a channel reduce up the tree while others broadcast down the
+/// tree.
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, bool divided,
                                              std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator,
@@ -30,19 +31,20 @@ std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& communic
                                                     std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_collnet(const Communicator& communicator, bool chain,
                                                 std::vector<ChannelLoops> channels);
-/// An all-reduce between nodes through a reducing network.
+/// Returns an NVLS all-reduce over several nodes, through a reducing network.
 std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& communicator,
                                                    std::vector<ChannelLoops> channels);
-/// An all-gather or reduce-scatter through a reducing network, with CollNetDirect or (`nvls`) NVLS.
-/// REQUIRES: every GPU is a head; each channel serves one rail, the blocks of heads of one index.
+/// Returns an all-gather or reduce-scatter through a reducing network, with NVLS if `nvls` is true,
+/// otherwise with CollNetDirect. REQUIRES: every GPU is a head; the part of each channel covers the
+/// blocks of one rail, which are those of the heads with one index.
 std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator,
                                                        CollectiveKind kind, bool nvls,
                                                        std::int64_t elements,
                                                        std::vector<ChannelLoops> channels);
-/// Returns the index-th step of the lane with which the GPUs of a node signal each other that their
-/// data is available.
+/// Returns a step of the lane on which the GPUs of a node signal to each other that their data is
+/// available; `index` is the step's index in the lane.
 Step signal(const RankSet& node, Lane lane, std::int64_t index);
-/// `orders`: by channel.
+/// `orders` has one entry per channel.
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,
                                             std::int64_t elements,
                                             const std::vector<ChannelLoops>& channels,

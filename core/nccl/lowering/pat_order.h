@@ -6,13 +6,14 @@
 namespace tutti::core::nccl {
 
 /// A step of a thread block in PAT, NCCL's parallel aggregated trees, for one chunk of one rank's
-/// block. Ranks communicate with those at distances of powers of two, one dimension each. An
-/// all-gather copies a chunk from a message (or its own buffer) to its output and into a message to
-/// another rank; a reduce-scatter adds its own contribution to a received chunk, or to one that is
-/// already in the message to send, and keeps the sum in a message or as its result.
+/// block. Ranks communicate with the ranks at distances that are powers of two; each power is a
+/// dimension. An all-gather copies a chunk from a received message, or from its own buffer, to its
+/// output and into a message to another rank. A reduce-scatter adds its own contribution to a
+/// received chunk, or to a chunk in the message to send, and stores the sum in a message or as its
+/// result.
 struct PatStep {
-  /// The location of a chunk: position `place` in message number `message` of a loop along
-  /// `dimension`. Dimension -1 is the rank's own buffer.
+  /// The location of a chunk: position `place` in the message with index `message` of a loop, along
+  /// `dimension`. Dimension -1 means the rank's own buffer.
   struct Place {
     int dimension = -1;
     int message = 0;
@@ -20,32 +21,34 @@ struct PatStep {
   };
   Place from;
   Place to;
-  int ahead = 0;       ///< distance to the rank whose block is processed, in ranks
-  bool fresh = false;  ///< first use of the chunk: it is copied to the output (all-gather), or the
-                       ///< own contribution is written (reduce-scatter)
-  bool from_through = false;  ///< the received message is no longer needed
-  bool to_complete = false;   ///< the message can be sent
+  int ahead = 0;       ///< distance in ranks to the rank whose block is processed
+  bool fresh = false;  ///< true at the first use of a chunk: an all-gather then copies it to the
+                       ///< output, and a reduce-scatter writes its own contribution
+  bool from_through = false;  ///< true if the received message is no longer needed after this step
+  bool to_complete = false;   ///< true if the message to send is complete after this step
 };
 
-/// The steps of one loop of a channel: a chunk of every rank's block. The order is the same for all
-/// ranks.
+/// The steps of one loop of a channel, which processes a chunk of every rank's block. The order is
+/// the same for all ranks.
 struct PatOrder {
   int dimensions = 0;
   int per_message = 1;  ///< maximum number of chunks in a message
   std::vector<PatStep> steps;
 };
 
-/// Returns the order of an all-gather: along dimension d a rank sends to the rank 2^d before it, or
-/// (reduce-scatter) 2^d after it. For small parts, a message has several chunks, as many as fit its
-/// slot; chunks that exceed one message use up to eight consecutive ones. `slot_bytes` is the
-/// maximum size of a chunk. REQUIRES: at least two ranks, at most 2^20; `part_bytes` and
-/// `slot_bytes` are positive.
+/// Returns the order of an all-gather or of a reduce-scatter. Along dimension d, an all-gather
+/// sends to the rank 2^d before, a reduce-scatter to the rank 2^d after. If parts are small, a
+/// message has several chunks, limited by the size of its slot. Up to eight consecutive messages
+/// carry the chunks of one step of the tree. `slot_bytes` is the maximum size of a chunk.
+/// REQUIRES: 2 to 2^20 ranks; `part_bytes` and `slot_bytes` are positive.
+///
 /// SOURCE: NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and
 /// later); src/device/prims_simple.h, patCopy, patReduce.
 PatOrder pat_all_gather(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
 PatOrder pat_reduce_scatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
-/// Returns the order in 2.23 to 2.25; their all-gather is that of later releases. SOURCE:
-/// NVIDIA/nccl v2.25.1 src/include/collectives.h, PatRSAlgorithm.
+/// Returns the order of a reduce-scatter in 2.23 to 2.25. The all-gather of these releases is the
+/// same as in later releases. SOURCE: NVIDIA/nccl v2.25.1 src/include/collectives.h,
+/// PatRSAlgorithm.
 PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes,
                                         std::int64_t part_bytes);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the orders of PAT; no other code includes it.
+// Declarations that the orders of PAT share. No other code includes this header.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ namespace tutti::core::nccl {
 inline int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n) - 1); }
 inline int lowest_bit(int s) { return std::countr_zero(static_cast<unsigned>(s)); }
 
-/// The tree divided into branches, and the steps that a walk along it has emitted so far.
+/// A walk along the tree, which is divided into branches; collects the steps of an order.
 class PatWalk {
  public:
   PatWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers)
@@ -39,8 +39,9 @@ class PatWalk {
   }
 
  protected:
-  /// A step in the form of NCCL's algorithm: positions count chunks of a message, `later` counts
-  /// messages after the next one (for an all-gather received ones, for a reduce-scatter sent ones).
+  /// A step in the form of NCCL's algorithm. A place is the index of a chunk in its message.
+  /// `later` is the number of messages after the next one: received messages for an all-gather,
+  /// sent messages for a reduce-scatter.
   struct Said {
     int ahead = 0;
     int receive = -1, receive_place = 0;
@@ -71,7 +72,7 @@ class PatWalk {
       step.fresh = !own_touched_;
       own_touched_ = true;
     } else {
-      // Behind all that was touched before.
+      // The chunk is fresh if it comes after all chunks that were used before.
       auto& most = touched_[static_cast<std::size_t>(matters.dimension)];
       const std::pair here{matters.message, matters.place};
       step.fresh = !most || *most < here;
@@ -88,7 +89,7 @@ class PatWalk {
     }
     return made;
   }
-  /// True if only upper bits of 2^k are set.
+  /// True if `i` < `power` = 2^k, and the set bits of `i` are the highest of its k bits, or none.
   static bool new_peer(int i, int power) {
     return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1));
   }
@@ -105,14 +106,14 @@ class PatWalk {
     return done_[2 * static_cast<std::size_t>(dimension) + (sent ? 1 : 0)];
   }
 
-  std::vector<int> done_;  ///< number of messages received and sent, by dimension
+  std::vector<int> done_;  ///< number of messages received, and of messages sent, by dimension
   std::vector<std::optional<std::pair<int, int>>> touched_;
   bool own_touched_ = false;
 };
 
-/// Emits the steps of a reduce-scatter in order. A release defines by `Phases` the steps of the
-/// phases: begin() of a round, leaf(), pass_on(), branch_leaf() and branch(), and the location of
-/// the last received chunk.
+/// Emits the steps of a reduce-scatter in order. `Phases` has the steps of one range of releases:
+/// begin() starts a round; leaf(), pass_on(), branch_leaf() and branch() add the steps of a phase;
+/// last_received() returns the location of the last received chunk.
 template <class Phases>
 class PatReduceScatterWalk : public PatWalk {
  public:

@@ -103,7 +103,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
     }
   }
   const bool bounded = settings_.net_policy == NetPolicy::kMax;
-  const std::size_t most = bounded ? static_cast<std::size_t>(settings_.most_nets) *
+  const std::size_t most = bounded ? static_cast<std::size_t>(settings_.max_nets) *
                                          static_cast<std::size_t>(gpu < 0 ? gpus_ : 1)
                                    : topology_.nodes.size();
   if (!farthest) return found;

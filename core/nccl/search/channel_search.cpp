@@ -42,8 +42,8 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
 
 void ChannelSearch::run(Trial& trial, Trial& best, int& steps) {
   trial.channels = 0;
-  trial.gpus.resize(static_cast<std::size_t>(trial.most_channels * gpus_));
-  trial.nets.resize(static_cast<std::size_t>(trial.most_channels * 2));
+  trial.gpus.resize(static_cast<std::size_t>(trial.max_channels * gpus_));
+  trial.nets.resize(static_cast<std::size_t>(trial.max_channels * 2));
   lay(trial, best, steps);
 }
 
@@ -156,9 +156,9 @@ void ChannelSearch::complete(Trial& trial, Trial& best, int& steps) {
   ++trial.channels;
   if (better(trial, best)) {
     best = trial;
-    if (trial.channels == trial.most_channels) steps = kPerfect;
+    if (trial.channels == trial.max_channels) steps = kPerfect;
   }
-  if (trial.channels < trial.most_channels) lay(trial, best, steps);
+  if (trial.channels < trial.max_channels) lay(trial, best, steps);
   --trial.channels;
 }
 

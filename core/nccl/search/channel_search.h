@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the search for graphs and its walks; no other code includes it.
+// The search for the channels of one graph. Only the search for graphs includes this header.
 
 #include <cstdint>
 #include <optional>
@@ -14,56 +14,57 @@
 
 namespace tutti::core::nccl {
 
-/// The required properties of channels, and the channels found so far.
+/// The properties that channels must have, and the channels found so far.
 struct Trial {
   Pattern pattern = Pattern::kRing;
-  bool collnet = false;  ///< only uses network ports that can reduce
+  bool collnet = false;  ///< true if only network ports that can reduce are used
   int cross_nic = 0;
-  float bw_intra = 0, bw_inter = 0;  ///< GB/s per channel
+  float bw_intra = 0, bw_inter = 0;  ///< required GB/s per channel, inside a node and between nodes
   PathType type_intra = PathType::kLoc, type_inter = PathType::kPix;
   bool same_channels = true;
-  int min_channels = 1, most_channels = 1;
+  int min_channels = 1, max_channels = 1;
 
   int channels = 0;
   float latency_inter = 0;
   int hops = 0;
-  std::vector<int> gpus;  ///< places of GPUs: a row of all GPUs per channel
-  std::vector<int> nets;  ///< places of ports: first and last per channel
+  std::vector<int> gpus;  ///< indices of GPUs in channel order: one row with all GPUs per channel
+  std::vector<int> nets;  ///< indices of network ports: the first and the last port of each channel
 };
 
-/// Finds channels in a topology one after the other; each takes its bandwidth from the links that
-/// it crosses. It is a depth-first search that is cut off after a limited number of steps. It
-/// follows NCCL's order exactly, because a search that is cut off keeps what it has found. SOURCE:
-/// NVIDIA/nccl v2.28.9 src/graph/search.cc.
+/// Finds channels in a topology, one after the other; each channel takes its bandwidth from the
+/// links that it crosses. The search is depth-first, and is cut off after a limited number of
+/// steps. The search follows NCCL's order exactly, because the result of a search that is cut off
+/// depends on its order. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
 class ChannelSearch {
  public:
-  /// `over_nodes`: channels begin and end at a network port.
+  /// `over_nodes`: true if channels begin and end at a network port.
   ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings,
                 bool over_nodes);
 
-  /// The total number of attempts to cross a path before the search counts as hopeless. NCCL has no
+  /// The maximum number of attempts to cross a path, after which the search gives up. NCCL has no
   /// such limit.
   static constexpr std::int64_t kMaxCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
-  /// Searches channels with the properties of `trial`; `best` becomes the result if it is better.
-  /// `steps` is the number of allowed steps; on return, the number left, or kPerfect if nothing can
-  /// be better.
+  /// Searches channels with the properties of `trial`, and sets `best` to the result if that is
+  /// better. `steps` is the number of allowed steps. On return, it is the number of steps left, or
+  /// kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
-  /// True if the limit above was exceeded.
+  /// True if the search has exceeded kMaxCrossings.
   [[nodiscard]] bool hopeless() const { return crossings_ > kMaxCrossings; }
 
-  /// Returns network ports in the order in which they are tried, for one GPU or (-1) for all GPUs.
-  /// Ports farther away than `farthest` are included only if a GPU prefers them; nullopt: only
-  /// preferred ports.
+  /// Returns the network ports of a GPU, or of all GPUs if `gpu` is -1, in the order in which the
+  /// search tries them. The ports that NCCL prefers for a GPU come first, then all ports that are
+  /// not farther away than `farthest`. nullopt: only preferred ports.
   [[nodiscard]] std::vector<int> nets_for(int gpu, std::optional<PathType> farthest) const;
 
  private:
   enum class Order { kSearched, kPci, kReplayed };
-  /// The remaining work of a channel.
+  /// The requirements that the rest of a channel must satisfy.
   struct Rest {
-    int back_to_net = -1;    ///< position of the GPU that leaves to the network; -1: none left
-    int back_to_first = -1;  ///< position of the GPU that closes the ring; -1: none
+    /// The position in the channel of the next GPU that sends to the network; -1: none.
+    int back_to_net = -1;
+    int back_to_first = -1;  ///< position in the channel of the GPU that closes the ring; -1: none
     Order order = Order::kSearched;
   };
 
@@ -108,19 +109,20 @@ class ChannelSearch {
   const SearchSettings& settings_;
   bool over_nodes_;
   int gpus_;
-  /// Conditions for crossing a link besides its bandwidth.
+  /// Properties of a link that affect how much bandwidth a crossing takes.
   struct Manners {
     bool pcie = false;
-    /// The link's end is a GPU that requests incoming data, which takes an eighth in the other
-    /// direction.
+    /// True if the link's end is a GPU that requests incoming data. The requests take an eighth of
+    /// the bandwidth in the other direction.
     bool asks_back = false;
-    bool both_ways = false;  ///< a crossing takes as much in the other direction
-    bool to_intel = false;   ///< the link's end is an Intel CPU
+    /// True if a crossing takes the same bandwidth in the other direction, too.
+    bool both_ways = false;
+    bool to_intel = false;  ///< true if the link's end is an Intel CPU
   };
-  std::vector<Manners> manners_;     ///< conditions of each link
-  std::vector<float> left_;          ///< remaining GB/s of each link
-  std::vector<float> port_left_;     ///< remaining GB/s of each network port
-  std::vector<std::uint64_t> used_;  ///< by GPU: a bit for every channel that contains it
+  std::vector<Manners> manners_;     ///< properties of each link
+  std::vector<float> left_;          ///< GB/s of each link that no channel has taken
+  std::vector<float> port_left_;     ///< GB/s of each network port that no channel has taken
+  std::vector<std::uint64_t> used_;  ///< for each GPU, a bit for every channel that contains it
   std::vector<int> local_gpu_;       ///< local GPU of each network port
   std::int64_t crossings_ = 0;
   std::vector<std::optional<std::vector<int>>> nets_;  ///< cached nets_for(), by GPU and distance

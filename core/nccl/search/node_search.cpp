@@ -63,17 +63,17 @@ NodeSearch::Range NodeSearch::range(Pattern pattern) const {
   range.cross_nic = topology_.count(NodeKind::kNet) > 1 && may_cross ? settings_.cross_nic : 0;
   if (gpus_ > 1) {
     range.min_intra = paths_.nearest(NodeKind::kGpu);
-    range.most_intra = paths_.farthest(NodeKind::kGpu);
+    range.max_intra = paths_.farthest(NodeKind::kGpu);
   }
   if (over_nodes_) {
     range.min_inter = paths_.nearest(NodeKind::kNet);
-    range.most_inter = range.most_intra = paths_.farthest(NodeKind::kNet);
+    range.max_inter = range.max_intra = paths_.farthest(NodeKind::kNet);
   }
   range.same_channels = pattern != Pattern::kNvls;
   return range;
 }
 
-Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, int most_channels) {
+Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, int max_channels) {
   const Range bounds = range(pattern);
   Trial start;
   start.pattern = pattern;
@@ -83,19 +83,19 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
   start.type_inter = bounds.min_inter;
   start.same_channels = bounds.same_channels;
   start.min_channels = min_channels;
-  start.most_channels = most_channels;
-  if (pattern == Pattern::kNvls) start.most_channels = std::min(kMaxNvlsHeads, gpus_);
-  if (pattern == Pattern::kCollnetDirect) start.most_channels = std::min(kMaxDirectHeads, gpus_);
+  start.max_channels = max_channels;
+  if (pattern == Pattern::kNvls) start.max_channels = std::min(kMaxNvlsHeads, gpus_);
+  if (pattern == Pattern::kCollnetDirect) start.max_channels = std::min(kMaxDirectHeads, gpus_);
   if (gpus_ == 1 && pattern != Pattern::kRing) start.pattern = Pattern::kTree;
   // Inside a node, all GPUs pull equally, so every GPU has a channel.
-  if (!over_nodes_ && pattern == Pattern::kNvls) start.min_channels = start.most_channels;
+  if (!over_nodes_ && pattern == Pattern::kNvls) start.min_channels = start.max_channels;
   // On such machines trees are faster and need two channels, and trees have as many channels as
   // rings.
-  if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.most_channels >= 2 &&
+  if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.max_channels >= 2 &&
       start.min_channels == 1)
     start.min_channels = 2;
-  start.gpus.resize(static_cast<std::size_t>(start.most_channels * gpus_));
-  start.nets.resize(static_cast<std::size_t>(start.most_channels) * 2);
+  start.gpus.resize(static_cast<std::size_t>(start.max_channels * gpus_));
+  start.nets.resize(static_cast<std::size_t>(start.max_channels) * 2);
   return made(id, search(std::move(start), bounds));
 }
 
@@ -159,8 +159,8 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.pattern = best.pattern;
 
-  const PathType most_intra = over_nodes_ ? trial.type_inter : range.most_intra;
-  if (trial.type_intra < most_intra && (best.channels == 0 || trial.type_intra < best.type_intra)) {
+  const PathType max_intra = over_nodes_ ? trial.type_inter : range.max_intra;
+  if (trial.type_intra < max_intra && (best.channels == 0 || trial.type_intra < best.type_intra)) {
     trial.type_intra = next(trial.type_intra);
     if (trial.type_intra < PathType::kDis) return true;
   }
@@ -168,7 +168,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
 
   const bool may_be_farther =
       best.channels == 0 || trial.type_inter < best.type_inter || trial.type_inter < PathType::kPxn;
-  if (over_nodes_ && trial.type_inter < range.most_inter && may_be_farther) {
+  if (over_nodes_ && trial.type_inter < range.max_inter && may_be_farther) {
     trial.type_inter = next(trial.type_inter);
     if (trial.type_inter < PathType::kDis) return true;
   }
@@ -199,7 +199,7 @@ bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) co
   }
   if (best.pattern == Pattern::kNvls && trial.bw_inter == best.bw_inter &&
       trial.bw_inter < trial.bw_intra * 2) {
-    trial.min_channels = trial.most_channels = best.channels;
+    trial.min_channels = trial.max_channels = best.channels;
     trial.bw_inter = speeds_[--speed];
     return true;
   }
@@ -213,7 +213,7 @@ bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) co
 void NodeSearch::double_channels(Trial& graph) const {
   if (graph.channels == 0 || graph.pattern == Pattern::kNvls || graph.bw_intra < 25) return;
   if (sm_ > 80 && graph.bw_intra < 50 && graph.channels > 4) return;
-  const int doubled = std::min(graph.channels * 2, graph.most_channels);
+  const int doubled = std::min(graph.channels * 2, graph.max_channels);
   const auto repeat = [&](std::vector<int>& rows, int width) {
     const auto row = static_cast<std::size_t>(width);
     for (auto c = static_cast<std::size_t>(graph.channels); c < static_cast<std::size_t>(doubled);

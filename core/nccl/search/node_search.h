@@ -1,7 +1,7 @@
 #pragma once
 
-// Shared by the search for a communicator's graphs and that for one of them; no other code includes
-// it.
+// The search for the graphs of one node. Only the search for a communicator's graphs includes this
+// header.
 
 #include <cstdint>
 #include <span>
@@ -15,7 +15,8 @@
 
 namespace tutti::core::nccl {
 
-/// One node's topology, and the data that all searches on it share.
+/// Searches graphs on the topology of one node. All of these searches share the paths and rates of
+/// the node.
 class NodeSearch {
  public:
   NodeSearch(const Topology& topology, const SearchSettings& settings, bool over_nodes)
@@ -33,19 +34,20 @@ class NodeSearch {
   NodeSearch(const NodeSearch&) = delete;
   NodeSearch& operator=(const NodeSearch&) = delete;
 
-  /// Returns the best graph of a pattern with the given minimum and maximum number of channels;
-  /// `collnet`: through network ports that can reduce.
-  Graph find(int id, Pattern pattern, bool collnet, int min_channels, int most_channels);
+  /// Returns the best graph of a pattern with the given minimum and maximum number of channels.
+  /// `collnet`: true if only network ports that can reduce are used.
+  Graph find(int id, Pattern pattern, bool collnet, int min_channels, int max_channels);
 
   [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
   [[nodiscard]] float most() const { return most_; }
   [[nodiscard]] float total() const { return total_; }
 
  private:
-  /// The minimum and maximum of the path types of a graph, and the number of cards.
+  /// The range of requirements that the search tries: path types inside a node and between nodes,
+  /// crossing of network cards, and equal channels.
   struct Range {
-    PathType min_intra = PathType::kLoc, most_intra = PathType::kSys;
-    PathType min_inter = PathType::kPix, most_inter = PathType::kSys;
+    PathType min_intra = PathType::kLoc, max_intra = PathType::kSys;
+    PathType min_inter = PathType::kPix, max_inter = PathType::kSys;
     int cross_nic = 0;
     bool same_channels = true;
   };
@@ -53,7 +55,7 @@ class NodeSearch {
   void measure();
   [[nodiscard]] Range range(Pattern pattern) const;
   Trial search(Trial start, const Range& range);
-  /// The number of steps left for one search, and for all searches together.
+  /// The numbers of steps that are left: for one walk, and for all walks of the search together.
   struct StepsLeft {
     int of_walk = 0;
     std::int64_t& of_all;

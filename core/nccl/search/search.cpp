@@ -80,13 +80,12 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
       return refuse({ProblemCode::kConflict, "graph"}, problem);
   }
   NodeSearch search(result.node, settings, result.over_nodes);
-  const auto find = [&](int id, Pattern pattern, bool collnet, int min_channels,
-                        int most_channels) {
+  const auto find = [&](int id, Pattern pattern, bool collnet, int min_channels, int max_channels) {
     const auto known =
         std::find_if(given.begin(), given.end(), [id](const Graph& g) { return g.id == id; });
     const bool usable = known != given.end() && known->channels > 0 &&
                         !(settings.cross_nic == 0 && known->cross_nic == 1);
-    return usable ? *known : search.find(id, pattern, collnet, min_channels, most_channels);
+    return usable ? *known : search.find(id, pattern, collnet, min_channels, max_channels);
   };
   Graphs& graphs = result.graphs;
   graphs.ring = find(0, Pattern::kRing, false, 1, kMaxRingChannels);

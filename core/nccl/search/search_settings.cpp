@@ -99,7 +99,7 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
     settings.net_policy = most             ? NetPolicy::kMax
                           : value == "ALL" ? NetPolicy::kAll
                                            : NetPolicy::kAuto;
-    settings.most_nets = count;
+    settings.max_nets = count;
     return {};
   }
   std::vector<std::string> all(kOthers.begin(), kOthers.end());

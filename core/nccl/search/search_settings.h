@@ -8,14 +8,14 @@
 
 namespace tutti::core::nccl {
 
-/// NCCL's MAXCHANNELS, the limit for all kinds of channels.
+/// NCCL's MAXCHANNELS, the maximum number of channels of any kind.
 inline constexpr int kMaxChannels = 64;
 
 /// The network cards that a GPU may use (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {
-  kAuto,  ///< the GPU's share of the nearest cards
+  kAuto,  ///< an equal share of the nearest cards
   kAll,   ///< all nearest cards
-  kMax    ///< at most this number of the nearest cards
+  kMax    ///< at most `max_nets` of the nearest cards
 };
 
 /// The effects of environment variables on paths and on the search. Defaults are NCCL's.
@@ -34,7 +34,7 @@ struct SearchSettings {
   bool scatter_nets = true;           ///< NCCL_MNNVL_SCATTER_NETS_ENABLE
   int cross_nic = 2;                  ///< NCCL_CROSS_NIC
   NetPolicy net_policy = NetPolicy::kAuto;
-  int most_nets = 0;  ///< maximum number of cards for NetPolicy::kMax
+  int max_nets = 0;  ///< maximum number of cards for NetPolicy::kMax
 };
 
 /// Returns NCCL's name of a path type: "NVL", "PIX", ….

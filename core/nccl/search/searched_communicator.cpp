@@ -80,10 +80,10 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   made.version = version;
   made.ranks = static_cast<int>(count * gpus);
   made.nodes = static_cast<int>(count) * found.nodes_per_topology;
-  made.compute_capability = made.most_compute_capability = topology.min_sm();
+  made.compute_capability = made.max_compute_capability = topology.min_sm();
   for (int g = 0; g < topology.count(NodeKind::kGpu); ++g)
-    made.most_compute_capability =
-        std::max(made.most_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);
+    made.max_compute_capability =
+        std::max(made.max_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);
   made.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
   made.nvswitch = found.node.count(NodeKind::kNvs) > 0;
   made.nvls = found.graphs.nvls.channels > 0;

@@ -271,7 +271,7 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   comm.version = version;
   comm.ranks = system.ranks();
   comm.nodes = system.nodes;
-  comm.compute_capability = comm.most_compute_capability = system.compute_capability;
+  comm.compute_capability = comm.max_compute_capability = system.compute_capability;
   comm.cpu = system.cpu;
   comm.nvswitch = system.inside == Inside::kNvswitch;
   if (part_of_mesh) {

@@ -5,11 +5,12 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the communicator of all GPUs of `system` under a version: the result of NCCL's search on
-/// machines with identical GPUs, computed by formulas (explained in uniform_graphs.cpp), and its
-/// channels. The orders of GPUs are empty. In a cube mesh on one node, the first GPUs are searched,
-/// with their orders. ERRORS: machines without a formula: part of a cube mesh on several nodes;
-/// several without network cards; links too slow for a single channel.
+/// Returns the communicator of all GPUs of `system` for a release of NCCL. The graphs are the
+/// result of NCCL's search on machines with identical GPUs, computed by formulas (explained in
+/// uniform_graphs.cpp), without the orders of GPUs. For a cube mesh on one node, the search is
+/// executed instead, and the graphs have their orders.
+/// ERRORS: there is no formula for part of a cube mesh on several nodes, for several nodes without
+/// network cards, or for links that are too slow for a single channel.
 Expected<Communicator> uniform_communicator(const System& system, Version version,
                                             const Settings& settings);
 

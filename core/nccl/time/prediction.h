@@ -10,43 +10,44 @@
 
 namespace tutti::core::nccl {
 
-/// The predicted time of a collective in us, as a sum of parts.
+/// The predicted time of a collective in us, as the sum of launch, hops, fill and transfer.
 struct Prediction {
-  /// The kernel launch, plus the CPU's time to issue it as measured by nccl-tests.
+  /// The time of the kernel launch, plus the time that the CPU adds in the measurements of
+  /// nccl-tests.
   double launch = 0;
-  double hops = 0;             ///< latency of consecutive hops
-  double fill = 0;             ///< time until the first data has passed through the pipeline
-  double transfer = 0;         ///< time of all data on the bottleneck resource
-  const char* narrowest = "";  ///< name of the bottleneck resource
+  double hops = 0;             ///< total latency of consecutive hops
+  double fill = 0;             ///< time in which the first data passes through the pipeline
+  double transfer = 0;         ///< time of all data on the bottleneck
+  const char* narrowest = "";  ///< name of the bottleneck
 
-  /// The time of all bytes over one resource if nothing else limits it, and their number.
+  /// The bytes that a resource carries, and their time if nothing else limits it.
   struct Over {
     double us = 0;
     double bytes = 0;
   };
   Over links;  ///< traffic out of a GPU over NVLink, or over PCIe without NVLink
   Over cards;  ///< traffic out of a node over its network cards
-  /// The bytes over `links` that are on their way to or from another node (PXN).
+  /// The bytes over `links` that are destined for another node or come from it (PXN).
   double relayed = 0;
-  double overlap = 0;   ///< the part of `hops` that overlaps with the transfer
-  double channels = 1;  ///< thread blocks per GPU
+  double overlap = 0;   ///< part of `hops` that overlaps with the transfer
+  double channels = 1;  ///< number of thread blocks per GPU
 
-  /// The link that could not carry its bytes in the predicted time, which was raised to what the
-  /// link needs. Empty, as it should be, if the predicted time was possible.
+  /// The link that could not carry its bytes in the time of the model; the prediction is then the
+  /// time that the link needs. Empty, as is normal, if the time of the model was possible.
   std::string capped_at;
 
   [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
 };
 
-/// Predicts the time of the choice on the system by mechanisms (prediction.cpp), not by NCCL's
-/// estimate.
+/// Predicts the time of the choice on the system. The model (prediction.cpp) follows the data
+/// through NCCL's channels and links, and does not use NCCL's own estimate.
 /// REQUIRES: at least two ranks.
 Prediction predict(const System& system, const Communicator& communicator,
                    const Operation& operation, const Choice& choice, const Parameters& parameters);
 
-/// Predicts collectives that NCCL implements with sends and receives: all-to-all, gather, scatter,
-/// send-receive. `bytes` are counted as in nccl-tests. REQUIRES: one of these collectives; at least
-/// two ranks.
+/// Predicts the time of a collective that NCCL implements with sends and receives: all-to-all,
+/// gather, scatter or send-receive. `bytes` are counted as in nccl-tests. REQUIRES: one of these
+/// collectives; at least two ranks.
 Prediction predict_sends(const System& system, const Communicator& communicator,
                          CollectiveKind kind, std::int64_t bytes, const Parameters& parameters);
 

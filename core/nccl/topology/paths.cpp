@@ -268,7 +268,7 @@ int Paths::nets_per_gpu(const std::vector<int>& nets) const {
   const int count = static_cast<int>(nets.size());
   switch (settings_.net_policy) {
     case NetPolicy::kAll: return count;
-    case NetPolicy::kMax: return std::min(settings_.most_nets, count);
+    case NetPolicy::kMax: return std::min(settings_.max_nets, count);
     case NetPolicy::kAuto: break;
   }
   const int gpus = static_cast<int>(local_gpus(nets.front()).places.size());

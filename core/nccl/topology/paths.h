@@ -11,21 +11,21 @@ namespace tutti::core::nccl {
 
 /// The path from one node to another.
 struct Path {
-  std::vector<int> links;  ///< indices of the topology's links, in order
-  float gb_per_s = 0;      ///< rate of the narrowest link
+  std::vector<int> links;  ///< indices of links in the topology, in order
+  float gb_per_s = 0;      ///< rate of the slowest link
   PathType type = PathType::kDis;
 };
 
-/// The paths between GPUs, CPUs, network ports and the NVSwitch: the widest of the shortest ones,
-/// as changed by peer access, shared memory, GPUDirect and PXN. The topology must outlive this
-/// object.
+/// Computes the paths between GPUs, CPUs, network ports and the NVSwitch. A path is the one with
+/// the highest bandwidth among the shortest ones. Peer access, shared memory, GPUDirect and PXN
+/// then change some paths. REQUIRES: the topology outlives this object.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
 class Paths {
  public:
   Paths(const Topology& topology, const SearchSettings& settings);
 
-  /// Returns the path from a node to the `place`-th node of a kind (GPUs, CPUs, network ports,
-  /// NVSwitch).
+  /// Returns the path from a node to the node with index `place` among the nodes of a kind (GPU,
+  /// CPU, network port, NVSwitch).
   [[nodiscard]] const Path& at(int node, NodeKind kind, int place) const {
     return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)]
                  [static_cast<std::size_t>(place)];
@@ -35,13 +35,13 @@ class Paths {
     return at(topology_.all(from)[static_cast<std::size_t>(from_place)], to, to_place);
   }
 
-  /// Returns the nearest and farthest path type between two different GPUs, or a GPU and a network
-  /// port.
+  /// Returns the nearest (or farthest) path type from any GPU to any other node of a kind, which is
+  /// GPU or network port.
   [[nodiscard]] PathType nearest(NodeKind kind) const;
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
-  /// The network ports that a GPU reaches at the highest bandwidth, and the nearest of these; or
-  /// the GPUs of a port.
+  /// The local ports of a GPU: among the network ports that it reaches at the highest bandwidth,
+  /// those with the nearest path type. The local GPUs of a port are defined in the same way.
   struct Locals {
     std::vector<int> places;
     PathType type = PathType::kDis;
@@ -52,16 +52,18 @@ class Paths {
   [[nodiscard]] const Locals& local_nets(int gpu) const {
     return gpu_nets_[static_cast<std::size_t>(gpu)];
   }
-  /// Returns the network port that a GPU uses for a channel; -1 if there is none.
+  /// Returns the index of the network port that a GPU uses for a channel; -1 if there is none.
   [[nodiscard]] int local_net(int gpu, int channel) const;
-  /// Returns the GPU that uses a network port for the first channel; -1 if none does.
+  /// Returns the index of the GPU that uses a network port for the lowest channel; -1 if no GPU
+  /// uses it.
   [[nodiscard]] int local_gpu(int net) const;
 
   /// True if a network port can read and write the memory of a GPU.
   [[nodiscard]] bool gpu_direct(int gpu, int net) const;
 
-  /// Returns, for every GPU, the smallest index of the GPUs that it reaches without the network.
-  /// NCCL treats GPUs with different numbers as different nodes, even in one host.
+  /// Returns, for every GPU, its node as NCCL sees it: the smallest index among the GPUs that it
+  /// reaches without the network. NCCL treats GPUs with different numbers as different nodes, even
+  /// in one host.
   [[nodiscard]] std::vector<int> domains() const;
 
  private:
@@ -94,7 +96,7 @@ class Paths {
   const Topology& topology_;
   SearchSettings settings_;
   std::vector<OfKind> paths_;                ///< paths from each node
-  std::vector<Locals> gpu_nets_, net_gpus_;  ///< by place of the GPU or port
+  std::vector<Locals> gpu_nets_, net_gpus_;  ///< by index of the GPU or port
 };
 
 }  // namespace tutti::core::nccl

@@ -1,6 +1,7 @@
 #pragma once
 
-// Shared by the reader of topology files and topologies; no other code includes it.
+// Declarations that the reader of topology files and the functions on topologies share. No other
+// code includes this header.
 
 #include <algorithm>
 
@@ -8,8 +9,7 @@
 
 namespace tutti::core::nccl {
 
-/// Builds a topology: nodes can be joined, removed and sorted. SOURCE (of every rule): NVIDIA/nccl
-/// v2.28.9 src/graph/topo.cc.
+/// Builds a topology step by step. SOURCE (of every rule): NVIDIA/nccl v2.28.9 src/graph/topo.cc.
 class TopologyBuilder {
  public:
   struct End {
@@ -18,34 +18,36 @@ class TopologyBuilder {
     float gb_per_s = 0;
   };
 
-  /// Starts empty, or with the nodes of a topology that `keep` accepts.
+  /// Starts with no nodes, or with the nodes of a topology for which `keep` returns true.
   TopologyBuilder() = default;
   template <class Keep>
   TopologyBuilder(const Topology& topology, const Keep& keep);
 
-  /// Returns its index.
+  /// Adds a node and returns its index.
   int add(TopologyNode node);
   [[nodiscard]] TopologyNode& node(int index) { return nodes_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] int count(NodeKind kind) const;
-  /// Returns the node; -1 if there is none.
+  /// Returns the index of the node; -1 if there is none.
   [[nodiscard]] int find(NodeKind kind, int host, std::uint64_t local_id) const;
 
-  /// One direction. Adds a link. Links between the same two nodes become one with their total
-  /// bandwidth; wider links come first, and older ones before newer ones of the same width.
+  /// Adds a link in one direction. If there is already a link of this kind between the nodes, only
+  /// adds to its bandwidth. The links of a node are in descending order of bandwidth; of several
+  /// links with the same bandwidth, the oldest comes first.
   void join(int from, int to, Wire kind, float gb_per_s);
   void join_both_ways(int a, int b, Wire kind, float gb_per_s);
-  /// Returns the CPU at the root of a GPU's PCIe tree; -1 if none.
+  /// Returns the index of the CPU at the root of a GPU's PCIe tree; -1 if there is none.
   [[nodiscard]] int cpu_of(int node) const;
 
-  /// Broadcom's Gen4 and Gen5 switches appear as two levels although every port has the full
-  /// bandwidth; this makes them one.
+  /// Merges the two levels of each Broadcom Gen4 or Gen5 switch into one, because every port of
+  /// such a switch has the full bandwidth.
   void flatten_broadcom_switches();
-  /// Joins every two CPUs of a host, at the rate between sockets.
+  /// Adds links between every two CPUs of a host, at the rate between sockets.
   void join_cpus();
-  /// Sorts links up the PCIe tree to the end.
+  /// Moves links that lead up the PCIe tree to the end of each node's links.
   void sort_links();
 
-  /// The topology. Calls `one_way(from, to)` for links without a link in the other direction.
+  /// Returns the topology. Calls `one_way(from, to)` for each link that has no link in the other
+  /// direction.
   template <class OneWay>
   Topology finish(const OneWay& one_way) const;
 
@@ -59,8 +61,8 @@ class TopologyBuilder {
   [[nodiscard]] int cpu_above(int node, int from) const;
 
   std::vector<TopologyNode> nodes_;     ///< nodes without their links
-  std::vector<std::vector<End>> ends_;  ///< by node: the ends of its links
-  std::vector<bool> gone_;              ///< by node: true if it was removed
+  std::vector<std::vector<End>> ends_;  ///< ends of the links of each node
+  std::vector<bool> gone_;              ///< true for each node that has been removed
 };
 
 template <class Keep>

@@ -237,11 +237,11 @@ void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   node.cpu.arch = arch_of(cpu.attribute("arch").value());
   if (node.cpu.arch == CpuArch::kX86) {
     node.cpu.vendor = vendor_of(cpu.attribute("vendor").value());
-    const bool told_apart =
+    const bool distinguished =
         node.cpu.vendor == CpuVendor::kIntel || node.cpu.vendor == CpuVendor::kZhaoxin;
     const auto number = [&](const char* name) {
-      return told_apart ? xml_.integer(cpu, name, 0, 1 << 20, problems_)
-                        : xml_.integer(cpu, name, 0, 1 << 20, 0, problems_);
+      return distinguished ? xml_.integer(cpu, name, 0, 1 << 20, problems_)
+                           : xml_.integer(cpu, name, 0, 1 << 20, 0, problems_);
     };
     node.cpu.family = static_cast<int>(number("familyid").value_or(0));
     node.cpu.model = static_cast<int>(number("modelid").value_or(0));

@@ -7,10 +7,11 @@
 
 namespace tutti::core::nccl {
 
-/// Returns a machine as NCCL would dump it (NCCL_TOPO_DUMP_FILE), for settings that change the
-/// paths of its search. `system` has the facts about the machine's GPUs and CPUs. Link rates are
-/// the machine's, which are those in NCCL's tables; cards have one port each and support GPUDirect
-/// if the system does. ERRORS: a GPU or card that is not attached to PCIe.
+/// Returns the topology that NCCL would find on a machine (NCCL_TOPO_DUMP_FILE). This topology is
+/// needed if settings change the paths of NCCL's search. `system` has the facts about the machine's
+/// GPUs and CPUs. Links have the rates of the machine's file, which equal the rates in NCCL's
+/// tables. A card has one port, and supports GPUDirect if the system does.
+/// ERRORS: a GPU or card is not attached to PCIe.
 Expected<Topology> topology_of(const Machine& machine, const System& system);
 
 }  // namespace tutti::core::nccl

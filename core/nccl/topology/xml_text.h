@@ -1,7 +1,7 @@
 #pragma once
 
-// Shared by the readers of NCCL's and MSCCL's files (core/custom/msccl.cpp), between them and
-// pugixml; no other code includes it.
+// The interface between pugixml and the readers of NCCL's and MSCCL's files
+// (core/custom/msccl.cpp). No other code includes this header.
 
 #include <cstdint>
 #include <memory>
@@ -16,11 +16,13 @@
 
 namespace tutti::core::nccl {
 
-/// An XML document that keeps the locations of elements, and reports errors of attributes there.
+/// An XML document that knows the line and column of each element, and reports errors of attributes
+/// there.
 class XmlText {
  public:
-  /// The document's only element must be `root`, with version 1 if it has a version.
-  /// ERRORS: not XML; another element; more than 64 MiB; elements nested deeper than 128 levels.
+  /// Parses a document. Its root element must be `root`; if that has a version, the version must be
+  /// 1. ERRORS: not XML; another root element; another version; more than 64 MiB; elements nested
+  /// deeper than 128 levels.
   static Expected<XmlText> parse(std::string_view text, const std::string& file,
                                  const std::string& root);
 
@@ -29,18 +31,19 @@ class XmlText {
     return place(element.offset_debug());
   }
 
-  /// Returns an attribute as a number (decimal, or hexadecimal with 0x). Returns nullopt, and
-  /// reports a problem, if it is missing or out of range.
+  /// Returns an attribute as a number (decimal, or hexadecimal with 0x). If the attribute is
+  /// missing or out of range, reports a problem and returns nullopt.
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most,
                                       Problems& problems) const;
-  /// Like the above, but returns `missing` if there is no such attribute.
+  /// Does the same, but returns `missing` if there is no such attribute.
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most, std::int64_t missing,
                                       Problems& problems) const;
   std::optional<float> real(const pugi::xml_node& element, const char* attribute, float least,
                             float most, std::optional<float> missing, Problems& problems) const;
-  /// Returns the text of an attribute. Returns nullopt, and reports a problem, if it is missing.
+  /// Returns the text of an attribute. If the attribute is missing, reports a problem and returns
+  /// nullopt.
   std::optional<std::string> text(const pugi::xml_node& element, const char* attribute,
                                   Problems& problems) const;
 
@@ -57,9 +60,9 @@ class XmlText {
   std::vector<std::ptrdiff_t> line_ends_;
 };
 
-/// Returns the number in hexadecimal digits, without `.` and `:`: "0000:07:00.0" is 0x7000. Text
-/// after the first other character is ignored. Returns nullopt if there are no digits, or more than
-/// 16.
+/// Returns a bus id as a number: its hexadecimal digits without `.` and `:`, so that "0000:07:00.0"
+/// is 0x7000. Text after the first other character is ignored. Returns nullopt if there are no
+/// digits or more than 16.
 std::optional<std::uint64_t> bus_number(std::string_view text);
 
 }  // namespace tutti::core::nccl

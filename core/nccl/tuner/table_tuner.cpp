@@ -69,8 +69,8 @@ std::vector<std::int64_t> TableTuner::boundaries(const Communicator& comm,
 void TableTuner::rewrite(const Communicator& comm, Constants& constants) const {
   if (!is_example() || comm.version < kV5) return;
   constexpr std::size_t kBlackwell = 3, kManyNodes = 2;
-  constants.tree_most[kBlackwell][kManyNodes] = 15;
-  constants.ring_ll128_most[kBlackwell][kManyNodes] = 20;
+  constants.tree_max[kBlackwell][kManyNodes] = 15;
+  constants.ring_ll128_max[kBlackwell][kManyNodes] = 20;
   constants.hop[static_cast<std::size_t>(Hardware::kNet)][static_cast<std::size_t>(
       Algorithm::kNvls)][static_cast<std::size_t>(Protocol::kSimple)] = 24;
 }

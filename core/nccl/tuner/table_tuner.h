@@ -9,11 +9,11 @@
 
 namespace tutti::core::nccl {
 
-/// A tuner plugin that follows a table: libnccl-tuner-tutti.so with its own tables, NVIDIA's
-/// example plugin with those that have no header of ours.
+/// A tuner plugin that follows a table. Tables with Tutti's header are for libnccl-tuner-tutti.so;
+/// tables without it are for NVIDIA's example plugin.
 class TableTuner final : public Tuner {
  public:
-  /// `name`: the file's, for messages.
+  /// `name` is the name of the table's file, for messages.
   TableTuner(core::tuner_table::Table table, std::string name)
       : table_(std::move(table)), name_(std::move(name)) {}
 
@@ -29,14 +29,15 @@ class TableTuner final : public Tuner {
   [[nodiscard]] bool is_example() const {
     return table_.reader == core::tuner_table::Reader::kNvidiaExample;
   }
-  /// Returns the first release of NCCL that looks for the plugin.
+  /// Returns the first release of NCCL that can load the plugin.
   [[nodiscard]] Version first_release() const;
 
   core::tuner_table::Table table_;
   std::string name_;
 };
 
-/// ERRORS: the file; why it is no table, with line and column.
+/// Loads a table and returns its tuner. ERRORS: the file cannot be read; it is not a valid table,
+/// with the line and column.
 Expected<std::shared_ptr<const TableTuner>> load_table_tuner(const std::string& path);
 
 }  // namespace tutti::core::nccl

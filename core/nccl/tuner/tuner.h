@@ -13,11 +13,11 @@
 
 namespace tutti::core::nccl {
 
-/// A tuner plugin that NCCL has loaded: it sees NCCL's estimates for a call, and decides before
-/// NCCL compares them. Immutable.
+/// A tuner plugin that NCCL has loaded. The plugin receives NCCL's estimates for a call, and may
+/// choose before NCCL compares them. Tuners are immutable.
 class Tuner {
  public:
-  /// The values that the plugin sets; NCCL chooses the others.
+  /// The values that the plugin sets. nullopt: NCCL chooses.
   struct Pick {
     std::optional<std::pair<Algorithm, Protocol>> cell;
     std::optional<int> channels;
@@ -28,23 +28,23 @@ class Tuner {
   Tuner& operator=(const Tuner&) = delete;
   virtual ~Tuner() = default;
 
-  /// `all`: NCCL's candidates; those that are off cannot be chosen. `registered`: both buffers are
-  /// registered.
+  /// Returns the plugin's choice for a call. `all` has NCCL's candidates; those with Candidate::off
+  /// cannot be chosen. `registered`: true if both buffers are registered.
   [[nodiscard]] virtual Pick pick(const Communicator& communicator, const Operation& operation,
                                   const std::vector<Candidate>& all, bool registered) const = 0;
-  /// Returns the sizes at which pick() may change. Between two neighbouring ones it changes at most
-  /// once.
+  /// Returns sizes in bytes at which the result of pick() may change, in any order. Between two
+  /// neighbouring sizes, it changes at most once.
   [[nodiscard]] virtual std::vector<std::int64_t> boundaries(const Communicator& communicator,
                                                              Function function) const = 0;
-  /// Rewrites the figures of NCCL's cost model, as plugins may since 2.28.
+  /// Changes the constants of NCCL's cost model. Plugins can do this since 2.28.
   virtual void rewrite(const Communicator& /*communicator*/, Constants& /*constants*/) const {}
-  /// "the region tables of aws-ofi-nccl for p5.48xlarge"
+  /// Returns a description of the tuner for messages.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Returns why the plugin decides nothing in this communicator; empty if it may decide.
+  /// Returns the reason why the plugin never decides in this communicator; empty if it may decide.
   [[nodiscard]] virtual std::string why_not(const Communicator& communicator) const = 0;
 };
 
-/// The candidate of a cell; null if it cannot be taken.
+/// Returns the candidate with this algorithm and protocol; null if it cannot be chosen.
 const Candidate* possible(const std::vector<Candidate>& all, Algorithm algorithm,
                           Protocol protocol);
 

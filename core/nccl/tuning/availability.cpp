@@ -20,7 +20,7 @@ bool ll128_is_safe_between(const Cell& cell) {
 
 bool ll128_is_known_on(const Cell& cell) {
   const int cc = cell.comm.compute_capability;
-  const bool identical = cc == cell.comm.most_compute_capability;
+  const bool identical = cc == cell.comm.max_compute_capability;
   if (!identical && !(cell.at_least(30) && cc >= 90)) return false;
   if (cell.at_least(27)) return cc >= 70;
   if (cc == 70) return true;
@@ -30,8 +30,8 @@ bool ll128_is_known_on(const Cell& cell) {
 }
 
 bool ll128_is_safe(const Cell& cell) {
-  const PathType most_inside = cell.at_least(18, 3) ? PathType::kNvb : PathType::kNvl;
-  return ll128_is_safe_between(cell) && cell.graph().type_intra <= most_inside &&
+  const PathType max_inside = cell.at_least(18, 3) ? PathType::kNvb : PathType::kNvl;
+  return ll128_is_safe_between(cell) && cell.graph().type_intra <= max_inside &&
          ll128_is_known_on(cell);
 }
 

@@ -17,7 +17,7 @@ std::size_t generation(const Communicator& comm) {
   const Version v = comm.version;
   const int cc = comm.compute_capability;
   if (v < Version{2, 17, 0}) {
-    if (cc != comm.most_compute_capability) return 0;
+    if (cc != comm.max_compute_capability) return 0;
     return cc == 80 ? 1 : cc == 90 && v >= Version{2, 15, 0} ? 2 : 0;
   }
   if (cc >= 100 && v >= Version{2, 25, 0}) return 3;
@@ -30,11 +30,11 @@ std::size_t scale(const Communicator& comm) {
 
 /// Returns the maximum bandwidth of LL. Inside a node it depends on the GPUs; between nodes on the
 /// CPUs, because LL's data passes through host memory.
-double ll_most(const Cell& cell) {
+double ll_max(const Cell& cell) {
   const Communicator& comm = cell.comm;
   const bool amd = comm.cpu == HostCpu::kAmd || (comm.cpu == HostCpu::kMixed && cell.at_least(24));
   const std::size_t row = comm.nodes == 1 ? generation(comm) : amd ? 1 : 0;
-  return cell.constants.ll_most[row][scale(comm)];
+  return cell.constants.ll_max[row][scale(comm)];
 }
 
 double of_channel(const Cell& cell, const PerGeneration& table) {
@@ -54,7 +54,7 @@ float nvls_channel(const Cell& cell) {
   const float inter = graph.bw_inter * static_cast<float>(cell.comm.nodes <= 2 && tree ? 2 : 1);
   const float most =
       tree ? static_cast<float>(
-                 cell.constants.nvls_tree_most[generation(cell.comm)][scale(cell.comm)])
+                 cell.constants.nvls_tree_max[generation(cell.comm)][scale(cell.comm)])
            : std::numeric_limits<float>::max();
   return std::min({intra, inter, most});
 }
@@ -90,21 +90,21 @@ float ring(const Cell& cell, float bus) {
     const bool slow =
         cell.comm.nodes > 1 || cell.all_reduce() || cell.function == Function::kReduce;
     const double share = cell.at_least(21) ? .5 : !cell.at_least(7) || slow ? 1.0 / 4.0 : 1.0 / 3.0;
-    return static_cast<float>(std::min(ll_most(cell), bus * share));
+    return static_cast<float>(std::min(ll_max(cell), bus * share));
   }
   if (!cell.is(Protocol::kLl128)) return bus;
   if (!cell.at_least(7))
-    return static_cast<float>(std::min(bus * 120.0 / 128.0, cell.constants.ll128_most[function]));
+    return static_cast<float>(std::min(bus * 120.0 / 128.0, cell.constants.ll128_max[function]));
   // A GPU alone in its node sends and receives through the same network card.
   const double share = cell.ranks_per_node() < 2 && !cell.at_least(23) ? 0.7 : 0.92;
   const double most = cell.at_least(10)
-                          ? of_channel(cell, cell.constants.ring_ll128_most)
-                          : cell.constants.ll128_most[function] * cell.graph().channels;
+                          ? of_channel(cell, cell.constants.ring_ll128_max)
+                          : cell.constants.ll128_max[function] * cell.graph().channels;
   return static_cast<float>(std::min(bus * share, most));
 }
 
 /// Returns the limit of a tree's bus as a whole, which applied until 2.7.
-double old_tree_most(const Cell& cell) {
+double old_tree_max(const Cell& cell) {
   const bool more = cell.at_least(7) && generation(cell.comm) == 1 && cell.is(Protocol::kLl128);
   if (cell.comm.nodes > 2) return more ? 105.0 : 80.0;
   return more ? 130.0 : 110.0;
@@ -113,13 +113,13 @@ double old_tree_most(const Cell& cell) {
 float tree(const Cell& cell, float bus) {
   const bool one_node = cell.comm.nodes == 1;
   const double ll128_of_function =
-      cell.constants.ll128_most[static_cast<std::size_t>(cell.function)];
+      cell.constants.ll128_max[static_cast<std::size_t>(cell.function)];
   const double most =
-      cell.at_least(8) ? of_channel(cell, cell.constants.tree_most) : old_tree_most(cell);
+      cell.at_least(8) ? of_channel(cell, cell.constants.tree_max) : old_tree_max(cell);
   bus = static_cast<float>(std::min(bus * (cell.at_least(8) ? .92 : .9), most));
   if (cell.is(Protocol::kLl)) {
     if (cell.at_least(8)) {
-      bus = static_cast<float>(std::min(bus * 1.0 / 3.8, ll_most(cell)));
+      bus = static_cast<float>(std::min(bus * 1.0 / 3.8, ll_max(cell)));
     } else {
       bus = static_cast<float>(bus * (cell.at_least(7) ? 1.0 / 3.8 : 1.0 / 3.0));
     }
@@ -128,13 +128,13 @@ float tree(const Cell& cell, float bus) {
     const double share = one_node || !cell.at_least(7) ? 7.0 / 9.0
                          : cell.at_least(10)           ? 120.0 / 128.0
                                                        : 0.915;
-    double most_ll128 = std::numeric_limits<double>::max();
+    double max_ll128 = std::numeric_limits<double>::max();
     if (cell.at_least(10)) {
-      most_ll128 = of_channel(cell, cell.constants.tree_ll128_most);
+      max_ll128 = of_channel(cell, cell.constants.tree_ll128_max);
     } else if (cell.at_least(7)) {
-      most_ll128 = ll128_of_function * cell.graph().channels * (cell.at_least(8) ? 1.0 : 7.0 / 9.0);
+      max_ll128 = ll128_of_function * cell.graph().channels * (cell.at_least(8) ? 1.0 : 7.0 / 9.0);
     }
-    bus = static_cast<float>(std::min(bus * share, most_ll128));
+    bus = static_cast<float>(std::min(bus * share, max_ll128));
   }
   // If one GPU connects to both the parent and a child, both share its network card.
   if (cell.at_least(18, 3) && cell.graph().pattern == Pattern::kTree)

@@ -170,7 +170,7 @@ class Resources {
       : comm_(comm), bytes_(operation.bytes), choice_(choice) {
     const auto a = static_cast<std::size_t>(choice.algorithm);
     const auto p = static_cast<std::size_t>(choice.protocol);
-    threads_ = model.most_threads[a][p];
+    threads_ = model.max_threads[a][p];
     threshold_ = model.thread_thresholds[a][p];
     channels_ = comm.channels;
   }

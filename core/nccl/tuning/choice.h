@@ -26,15 +26,16 @@ enum class ElementType {
   kFloat8e5m2,
 };
 
-/// One call, or several of a group that NCCL aggregates.
+/// A collective call, or several calls of a group that NCCL aggregates.
 struct Operation {
   Function function = Function::kAllReduce;
-  /// The bytes of the larger side: for an all-gather and a reduce-scatter, those of all ranks
-  /// together.
+  /// The size of the larger buffer in bytes; for an all-gather and a reduce-scatter, the blocks of
+  /// all ranks together.
   std::int64_t bytes = 0;
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
-  /// The number of consecutive collectives on a channel: above 1 in a large group (aggregate.h).
+  /// The number of collectives that follow each other on a channel; above 1 in a large group
+  /// (aggregate.h).
   int pipelined = 1;
 };
 
@@ -43,9 +44,10 @@ struct Candidate {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   float latency_us = 0;
-  float bandwidth = 0;  ///< GB/s (1e9) of the collective's bytes at this size
-  float time_us = 0;    ///< NCCL's estimate
-  /// The reason why it is unavailable (the figures are 0 then); null if it is available.
+  float bandwidth = 0;  ///< GB/s (1e9) of the collective's bytes, at this size
+  float time_us = 0;    ///< NCCL's estimate of the time
+  /// The reason why the candidate is unavailable; null if it is available. All figures of an
+  /// unavailable candidate are 0.
   const char* off = nullptr;
 };
 
@@ -55,23 +57,23 @@ struct Choice {
   int channels = 1;  ///< maximum number of channels
   int threads = 0;   ///< threads per channel
   float estimate_us = 0;
-  bool tuned = false;  ///< true if a tuner plugin chose
-  /// The symmetric kernel ("AllReduce_RSxLD_AGxST") or "copy engines" that moves the data between
-  /// symmetric buffers, in place of an algorithm and a protocol; empty: algorithm and protocol
-  /// apply. `channels` is the number of its thread blocks.
+  bool tuned = false;  ///< true if a tuner plugin has made the choice
+  /// The symmetric kernel ("AllReduce_RSxLD_AGxST"), or "copy engines", if it moves the data
+  /// between symmetric buffers in place of an algorithm and a protocol. `channels` is then the
+  /// number of its thread blocks. Empty: algorithm and protocol apply.
   std::string_view symmetric = {};
 };
 
-/// Returns all algorithms and protocols in NCCL's order.
+/// Returns all combinations of algorithm and protocol, in NCCL's order.
 /// SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoGetAlgoTime; src/enqueue.cc,
 /// updateCollCostTable.
 std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
                                   const Operation& operation);
 
-/// Returns the choice of the model's tuner, or else the first of the fastest candidates, with its
-/// channels and threads. A single rank moves nothing: Ring, Simple, 0 us. ERRORS: the settings
-/// exclude everything (from 2.24 on, as in NCCL). SOURCE: NVIDIA/nccl src/enqueue.cc,
-/// topoGetAlgoInfo (getAlgoInfo until 2.20).
+/// Returns the choice of the model's tuner, if it makes one; otherwise the first of the fastest
+/// candidates. The result includes channels and threads. For a single rank, the result is Ring,
+/// Simple and 0 us. ERRORS: the settings exclude all candidates (from 2.24 on, as in NCCL). SOURCE:
+/// NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation);
 

@@ -9,16 +9,17 @@
 
 namespace tutti::core::nccl {
 
-/// A range of sizes, from `first` to `last`, with the same algorithm, protocol and channels.
+/// A range of sizes in bytes, from `first` to `last`, with the same algorithm, protocol and
+/// channels.
 struct ChoiceRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  Choice choice;  ///< the choice, with threads and estimate of the size `first`
+  Choice choice;  ///< the choice; threads and estimate are those of the size `first`
 };
 
-/// Returns NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and
-/// without gaps. `like` has the function, type and reduction. Cost: some thousand choices.
-/// ERRORS: as choose().
+/// Returns NCCL's choices for all sizes from 0 to the largest 64-bit number, as ranges in ascending
+/// order without gaps. The function, type and reduction are those of `like`. Cost: several thousand
+/// calls of choose(). ERRORS: those of choose().
 Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator,
                                                    const Model& model, const Operation& like);
 

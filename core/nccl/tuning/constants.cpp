@@ -29,7 +29,7 @@ std::vector<Constants> history() {
   std::vector<Constants> releases;
   Constants c{};
   c.since = {0, 0, 0};
-  c.ll_most = c.ring_ll128_most = c.tree_ll128_most = c.tree_most = c.nvls_tree_most = kNone;
+  c.ll_max = c.ring_ll128_max = c.tree_ll128_max = c.tree_max = c.nvls_tree_max = kNone;
   const auto release = [&](Version since) {
     if (c.since >= kOldestVersion) releases.push_back(c);
     c.since = since;
@@ -55,7 +55,7 @@ std::vector<Constants> history() {
   hop(kNet, kTree) = {5, 7.5, 50};
   hop(kNet, kRing) = {0.9, 2.5, 6.6};
   hop(kNet, kCollNetDirect) = {5, 5, 10.7};
-  c.ll128_most = {113, 72, 110, 91, 100};
+  c.ll128_max = {113, 72, 110, 91, 100};
   c.operations_per_batch = 1;
   release({2, 7, 3});
   base(kRing) = {3.6, 10, 8.4};
@@ -64,22 +64,22 @@ std::vector<Constants> history() {
   hop(kNvlink, kCollNetDirect) = {0.5, 1.2, 4};
   hop(kNet, kTree) = {5, 8.5, 50};
   hop(kNet, kRing) = {2.7, 4, 9.6};
-  c.ll128_most = {18.8, 12, 18.3, 15.2, 16.7};
+  c.ll128_max = {18.8, 12, 18.3, 15.2, 16.7};
   release({2, 8, 3});
   hop(kNvlink, kTree) = {0.52, 1.25, 28};
   hop(kNet, kTree) = {5, 8.5, 28};
-  c.ll_most[kVolta] = {39, 39, 20.4};
-  from(kAmpere, c.ll_most, {87.7, 22.5, 19});
-  c.tree_most[kVolta] = {26.5, 18.5, 10};
-  from(kAmpere, c.tree_most, {24, 22.5, 16});
-  c.ll128_most = {18.8, 12, 18.3, 15.2, 16.9};
+  c.ll_max[kVolta] = {39, 39, 20.4};
+  from(kAmpere, c.ll_max, {87.7, 22.5, 19});
+  c.tree_max[kVolta] = {26.5, 18.5, 10};
+  from(kAmpere, c.tree_max, {24, 22.5, 16});
+  c.ll128_max = {18.8, 12, 18.3, 15.2, 16.9};
   release({2, 10, 3});
   hop(kNvlink, kCollNetDirect) = {0.5, 1.2, 8};
   hop(kPci, kCollNetDirect) = {1, 1.9, 8};
-  from(kVolta, c.ring_ll128_most, {20, 20, 20});
-  from(kVolta, c.tree_ll128_most, {20, 20, 20});
-  from(kAmpere, c.tree_most, {24, 23.6, 17.8});
-  c.ll128_most = {};
+  from(kVolta, c.ring_ll128_max, {20, 20, 20});
+  from(kVolta, c.tree_ll128_max, {20, 20, 20});
+  from(kAmpere, c.tree_max, {24, 23.6, 17.8});
+  c.ll128_max = {};
   c.operations_per_batch = 8;
   release({2, 12, 7});
   hop(kNet, kRing) = {2.7, 4, 28};
@@ -96,9 +96,9 @@ std::vector<Constants> history() {
   hop(kNet, kCollNetChain) = {0, 0, 10.7};
   release({2, 17, 1});
   base(kNvls) = {0, 0, 40};
-  from(kHopper, c.ring_ll128_most, {36.7, 36.7, 36.7});
-  from(kHopper, c.tree_ll128_most, {36.7, 36.7, 36.7});
-  from(kHopper, c.tree_most, {38.7, 41.4, 33});
+  from(kHopper, c.ring_ll128_max, {36.7, 36.7, 36.7});
+  from(kHopper, c.tree_ll128_max, {36.7, 36.7, 36.7});
+  from(kHopper, c.tree_max, {38.7, 41.4, 33});
   release({2, 18, 1});
   base(kTree) = {6.8, 14, 0};
   base(kRing) = {6.6, 14, 8.4};
@@ -117,8 +117,8 @@ std::vector<Constants> history() {
   hop(kNvlink, kTree) = {0.6, 1.25, 4};
   hop(kPci, kTree) = {1, 1.9, 6};
   hop(kNet, kTree) = {5, 8.5, 14};
-  from(kHopper, c.tree_ll128_most, {36.7, 36.7, 29});
-  from(kHopper, c.tree_most, {38.7, 41.4, 36});
+  from(kHopper, c.tree_ll128_max, {36.7, 36.7, 29});
+  from(kHopper, c.tree_max, {38.7, 41.4, 36});
   release({2, 19, 1});
   base(kCollNetDirect) = {0, 0, 0};
   base(kCollNetChain) = {0, 0, 0};
@@ -139,7 +139,7 @@ std::vector<Constants> history() {
   release({2, 21, 5});
   hop(kNvlink, kNvls) = {0, 0, 25};
   hop(kNvlink, kNvlsTree) = {0, 0, 25};
-  from(kHopper, c.ll_most, {141, 45, 35});
+  from(kHopper, c.ll_max, {141, 45, 35});
   release({2, 22, 3});
   c.operations_per_batch = 16;
   release({2, 23, 4});
@@ -150,32 +150,32 @@ std::vector<Constants> history() {
   hop(kNet, kTree) = {5, 8.5, 14};
   c.operations_per_batch = 10;
   release({2, 25, 1});
-  c.ll_most[kBlackwell] = {282, 90, 70};
-  c.ring_ll128_most[kBlackwell] = {73.4, 73.4, 73.4};
-  c.tree_ll128_most[kBlackwell] = {73.4, 73.4, 58};
-  c.tree_most[kBlackwell] = {77.4, 82.8, 72};
+  c.ll_max[kBlackwell] = {282, 90, 70};
+  c.ring_ll128_max[kBlackwell] = {73.4, 73.4, 73.4};
+  c.tree_ll128_max[kBlackwell] = {73.4, 73.4, 58};
+  c.tree_max[kBlackwell] = {77.4, 82.8, 72};
   release({2, 28, 3});
   hop(kNvlink, kPat) = {0, 0, 4};
   hop(kPci, kPat) = {0, 0, 4};
   hop(kNet, kPat) = {0, 0, 14};
-  c.tree_ll128_most[kBlackwell] = {55.6, 31.67, 20};
-  c.tree_most[kBlackwell] = {70, 42.8, 24};
-  c.nvls_tree_most[kVolta] = {26.5, 18.5, 10};
-  c.nvls_tree_most[kAmpere] = {24, 23.6, 17.8};
-  c.nvls_tree_most[kHopper] = {0, 57.7, 45.5};
-  c.nvls_tree_most[kBlackwell] = {0, 96, 43.1};
+  c.tree_ll128_max[kBlackwell] = {55.6, 31.67, 20};
+  c.tree_max[kBlackwell] = {70, 42.8, 24};
+  c.nvls_tree_max[kVolta] = {26.5, 18.5, 10};
+  c.nvls_tree_max[kAmpere] = {24, 23.6, 17.8};
+  c.nvls_tree_max[kHopper] = {0, 57.7, 45.5};
+  c.nvls_tree_max[kBlackwell] = {0, 96, 43.1};
   c.nvls_efficiency = {0, 0, 0.85, 0.74};
   release({2, 28, 7});
-  c.ring_ll128_most[kBlackwell] = {73.4, 34.6, 73.4};
+  c.ring_ll128_max[kBlackwell] = {73.4, 34.6, 73.4};
   release({2, 28, 9});
   hop(kNet, kNvlsTree) = {0, 0, 20.9};
-  c.nvls_tree_most[kBlackwell] = {0, 96, 43.8};
+  c.nvls_tree_max[kBlackwell] = {0, 96, 43.8};
   release({2, 29, 2});
-  c.ring_ll128_most[kBlackwell] = {34.5, 34.6, 34.5};
+  c.ring_ll128_max[kBlackwell] = {34.5, 34.6, 34.5};
   release({2, 29, 7});
-  c.ring_ll128_most[kBlackwell] = {40, 40, 40};
+  c.ring_ll128_max[kBlackwell] = {40, 40, 40};
   release({2, 30, 3});
-  c.nvls_tree_most[kBlackwell] = {0, 96, 80};
+  c.nvls_tree_max[kBlackwell] = {0, 96, 80};
   c.operations_per_batch = 8;
 
   releases.push_back(c);
@@ -217,7 +217,7 @@ template <class Rows>
 const auto& newest(const Rows& rows, Version version) {
   const auto behind =
       std::upper_bound(std::begin(rows), std::end(rows), version,
-                       [](Version asked, const auto& row) { return asked < row.since; });
+                       [](Version requested, const auto& row) { return requested < row.since; });
   TUTTI_CHECK(behind != std::begin(rows), "NCCL {}.{} is older than the oldest known release",
               version.major, version.minor);
   return *std::prev(behind);

@@ -7,42 +7,43 @@
 
 namespace tutti::core::nccl {
 
-/// Values for one node, for two, and for more.
+/// Values for one node, for two nodes, and for more nodes.
 using PerScale = std::array<double, 3>;
 /// Values for Volta and older, Ampere, Hopper, Blackwell.
 using PerGeneration = std::array<PerScale, 4>;
-/// us.
+/// Latencies in us, by algorithm and protocol.
 using Latencies = std::array<std::array<double, kProtocols>, kAlgorithms>;
 
-/// The connection between two GPUs, in the terms of NCCL's tables.
+/// The kind of connection between two GPUs, as NCCL's tables distinguish it.
 enum class Hardware { kNvlink, kPci, kNet };
 
 /// The constants of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL stores
 /// latencies, efficiencies and factors in single precision.
 struct Constants {
   Version since;
-  Latencies base;                 ///< start latency of the whole collective
-  std::array<Latencies, 3> hop;   ///< latency of one hop, by Hardware
-  PerGeneration ll_most;          ///< maximum bus bandwidth of LL
-  PerGeneration ring_ll128_most;  ///< maximum per channel
-  PerGeneration tree_ll128_most;  ///< maximum per channel
-  /// Maximum by collective: of all channels in 2.6, of one channel in 2.7 to 2.9, and 0 later.
-  std::array<double, kFunctions> ll128_most;
-  PerGeneration tree_most;                ///< maximum per channel
-  PerGeneration nvls_tree_most;           ///< maximum per channel
-  std::array<double, 4> nvls_efficiency;  ///< share by generation, from 2.28 on
-  int operations_per_batch;  ///< number of grouped collectives that a tree executes for one latency
+  Latencies base;                ///< initial latency of the whole collective
+  std::array<Latencies, 3> hop;  ///< latency of one hop, by Hardware
+  PerGeneration ll_max;          ///< maximum bus bandwidth of LL
+  PerGeneration ring_ll128_max;  ///< maximum bus bandwidth per channel
+  PerGeneration tree_ll128_max;  ///< maximum bus bandwidth per channel
+  /// The maximum bus bandwidth of LL128 by collective: of all channels together in 2.6, of one
+  /// channel in 2.7 to 2.9, and 0 in later releases.
+  std::array<double, kFunctions> ll128_max;
+  PerGeneration tree_max;                 ///< maximum bus bandwidth per channel
+  PerGeneration nvls_tree_max;            ///< maximum bus bandwidth per channel
+  std::array<double, 4> nvls_efficiency;  ///< efficiency of NVLS by generation, from 2.28 on
+  int operations_per_batch;  ///< number of grouped collectives for which a tree pays one latency
 };
 
-/// The share of a tree's bandwidth that remains at a size: by protocol and log2(bytes / 64), for
-/// `sizes` values.
+/// The factors by which NCCL reduces a tree's bandwidth at a size, by protocol and log2(bytes /
+/// 64). `sizes` is the number of values per protocol.
 struct TreeCorrection {
   Version since;
   int sizes;
   std::array<std::array<double, 24>, kProtocols> factor;
 };
 
-/// REQUIRES: not older than kOldestVersion.
+/// Returns the constants of a release. REQUIRES: the release is not older than kOldestVersion.
 const Constants& constants_of(Version version);
 const TreeCorrection& tree_correction_of(Version version);
 

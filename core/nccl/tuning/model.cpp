@@ -10,8 +10,8 @@ namespace tutti::core::nccl {
 namespace {
 
 /// Returns the requested number of threads, or a default.
-int threads(const std::optional<std::int64_t>& asked, int otherwise) {
-  return static_cast<int>(asked.value_or(otherwise));
+int threads(const std::optional<std::int64_t>& requested, int otherwise) {
+  return static_cast<int>(requested.value_or(otherwise));
 }
 
 void set_threads(Model& model, const Communicator& comm, const Settings& settings) {
@@ -21,7 +21,7 @@ void set_threads(Model& model, const Communicator& comm, const Settings& setting
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
     const auto algorithm = static_cast<Algorithm>(a);
     const bool ring_or_tree = algorithm == Algorithm::kRing || algorithm == Algorithm::kTree;
-    auto& most = model.most_threads[a];
+    auto& most = model.max_threads[a];
     if (algorithm == Algorithm::kPat) continue;
     if (!ring_or_tree) {
       // The single CollNet before 2.14 supports LL as rings do.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the parts of the cost model; no other code includes it.
+// Declarations that the parts of the cost model share. No other code includes this header.
 
 #include "core/nccl/communicator.h"
 #include "core/nccl/names.h"
@@ -9,7 +9,7 @@
 
 namespace tutti::core::nccl {
 
-/// One cell of the tables: a collective with an algorithm and a protocol in a communicator.
+/// One cell of the model's tables: a collective with an algorithm and a protocol in a communicator.
 struct Cell {
   const Communicator& comm;
   const Constants& constants;
@@ -24,7 +24,7 @@ struct Cell {
   [[nodiscard]] bool is(Algorithm a) const { return algorithm == a; }
   [[nodiscard]] bool is(Protocol p) const { return protocol == p; }
   [[nodiscard]] bool all_reduce() const { return function == Function::kAllReduce; }
-  /// All-gather and reduce-scatter.
+  /// True for all-gather and reduce-scatter.
   [[nodiscard]] bool half_of_all_reduce() const {
     return function == Function::kAllGather || function == Function::kReduceScatter;
   }
@@ -34,24 +34,24 @@ struct Cell {
   [[nodiscard]] float ranks_per_node() const {
     return static_cast<float>(comm.ranks) / static_cast<float>(comm.nodes);
   }
-  /// Rounds of a ring.
+  /// Returns the number of rounds of a ring.
   [[nodiscard]] int steps() const {
     return all_reduce() ? 2 * (comm.ranks - 1) : half_of_all_reduce() ? comm.ranks - 1 : comm.ranks;
   }
   [[nodiscard]] const Graph& graph() const;
 };
 
-/// floor(log2(value)), 0 for 0 and 1.
+/// Returns floor(log2(value)); 0 if the value is 0 or 1.
 int log2i(std::int64_t value);
 
-/// Returns the reason why this version has no model for the cell; null if it has one.
+/// Returns the reason why this release has no model for the cell; null if it has one.
 const char* missing(const Cell& cell);
 /// Returns the cell's bandwidth in GB/s of the collective's bytes; 0 if the network does not
-/// support it.
+/// support the cell.
 float bandwidth_of(const Cell& cell);
-/// us.
+/// Returns the cell's latency in us.
 float latency_of(const Cell& cell);
-/// Returns the reason why the machine or the version excludes the cell; null if it does not.
+/// Returns the reason why the machine or the release excludes the cell; null if it does not.
 const char* switched_off(const Cell& cell);
 
 }  // namespace tutti::core::nccl

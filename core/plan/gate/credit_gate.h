@@ -11,15 +11,15 @@
 
 namespace tutti::core {
 
-/// Starts items in the order of their priority while their bytes fit into a credit: BytePS's
-/// scheduled queue of one worker.
+/// A gate that models BytePS's scheduled queue of one worker: it starts items in the order of their
+/// priority, as long as the bytes in flight do not exceed a credit.
 ///
 /// An item that is ready on all replicas of the worker starts if its bytes do not exceed the
-/// remaining credit. The item with the lowest priority value goes first, then the one of the
-/// earliest step. An item that is too large is skipped in favour of those after it. The credit is
-/// returned when the item is complete on all replicas of the worker.
-/// SOURCE: byteps/common/scheduled_queue.cc. (BytePS returns it one stage earlier, before the
-/// copies to the CPU.)
+/// remaining credit. The item with the lowest priority value starts first; among equals, the item
+/// of the earliest step. If an item is too large, later items may start before it. An item's bytes
+/// are returned to the credit when the item is complete on all replicas of the worker.
+/// SOURCE: byteps/common/scheduled_queue.cc. (BytePS returns the credit one stage earlier, before
+/// the copies to the CPU.)
 class CreditGate final : public Gate {
  public:
   CreditGate(GateItems items, Bytes credit, GateMembers members)
@@ -27,8 +27,8 @@ class CreditGate final : public Gate {
 
   std::vector<GateDecision> ready(const GateRequest& request, Time now) override;
   std::vector<GateDecision> done(const GateRequest& request) override;
-  /// Visits the credit. Steps are not part of the state: between steps nothing waits, and the
-  /// credit is complete.
+  /// Visits the credit. The state can be compared only when no item is waiting or in flight, as
+  /// between steps.
   void visit_state(StateVisitor& visitor) override;
 
  private:
@@ -43,12 +43,13 @@ class CreditGate final : public Gate {
 
   GateItems items_;
   GateMembers members_;
-  Bytes credit_;                              ///< remaining
-  std::map<Key, std::int64_t> ready_, done_;  ///< the number of replicas, until it is all of them
+  Bytes credit_;  ///< remaining credit
+  /// Number of replicas on which the item is ready or complete; erased when it is all replicas.
+  std::map<Key, std::int64_t> ready_, done_;
   std::set<Turn> waiting_;
 };
 
-/// Gives every worker a CreditGate, which decides independently.
+/// The rule that gives every worker its own CreditGate.
 class CreditRule final : public GateRule {
  public:
   explicit CreditRule(Bytes credit) : credit_(credit) {}

@@ -11,17 +11,17 @@
 
 namespace tutti::core {
 
-/// The interface between an executor and the rounds of its gates.
+/// An executor's settings for the rounds of its gates.
 struct GateRounds {
-  /// Overrides the cycle time of the rule, for runs on another time scale.
+  /// The cycle time for runs on another time scale; nullopt: the cycle time of the rule.
   std::optional<Time> cycle = std::nullopt;
-  /// True if rounds without ready items are skipped. The gate accounts for each of them with
-  /// GateRule::agreement().
+  /// True if the executor skips rounds without ready items. The gate accounts GateRule::agreement()
+  /// for each skipped round.
   bool skip_idle = false;
 };
 
-/// The gate of a plan: the policy and its settings. It makes the gates of a run and provides the
-/// policy's properties, so that no other code distinguishes policies.
+/// A gate policy and its settings, as a plan states them. A rule makes the gates of a run and
+/// provides the properties of the policy, so that no other code distinguishes policies.
 class GateRule {
  public:
   virtual ~GateRule() = default;
@@ -29,12 +29,12 @@ class GateRule {
   [[nodiscard]] virtual GateScope scope() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Gate> make(GateItems items, GateMembers members,
                                                    const GateRounds& rounds) const = 0;
-  /// True if items may be fused. Their collectives are made, and their times looked up, when that
-  /// is decided.
+  /// True if items may be fused. The collectives of fused items are made at run time, and so are
+  /// their times.
   [[nodiscard]] virtual bool fuses() const { return false; }
-  /// The time between the beginnings of rounds; zero: there are no rounds.
+  /// Returns the time between the starts of two rounds; zero if there are no rounds.
   [[nodiscard]] virtual Time cycle() const { return {}; }
-  /// The time that an agreement takes in a round with items of `step`.
+  /// Returns the duration of the agreement in a round with items of `step`.
   [[nodiscard]] virtual Time agreement(std::int32_t) const { return {}; }
 
   /// Describes when an item starts: "in the cycle after it is ready everywhere".

@@ -1,7 +1,7 @@
 #pragma once
 
-// The operations of kernels on single elements. The same code also compiles for the host, where
-// tests compare it with real/elements/element_ops.h without a device.
+// The operations of CUDA kernels on single elements. The same code also compiles for the host,
+// where tests compare it with real/elements/element_ops.h without a device.
 
 #include <cstdint>
 #include <cstring>
@@ -28,8 +28,9 @@ TUTTI_DEVICE To bits_as(From from) {
   return to;
 }
 
-/// The type in which elements are computed: float32 for small floats, unsigned integers for
-/// integers, so that sums and products wrap around.
+/// The type in which elements are combined: float32 for float16 and bfloat16, and the element's own
+/// type for all others. (Integers are converted to unsigned in combined(), so that sums and
+/// products wrap around.)
 template <class Element>
 struct Wide {
   using Type = Element;
@@ -76,7 +77,7 @@ TUTTI_DEVICE float combined(float a, float b) {
   if constexpr (op == Op::kSum) return a + b;
   if constexpr (op == Op::kProduct) return a * b;
   const bool takes_a = op == Op::kMin ? a < b : a > b;
-  return takes_a || a != a ? a : b;  // a NaN wins: if b is one, the comparison is false
+  return takes_a || a != a ? a : b;  // NaN wins: no comparison is true if b is NaN
 }
 
 template <Op op>
@@ -103,27 +104,28 @@ TUTTI_DEVICE std::int64_t combined(std::int64_t a, std::int64_t b) {
   return (op == Op::kMin ? a < b : a > b) ? a : b;
 }
 
-/// a ⊕ b, rounded to the element's type.
+/// Returns a ⊕ b, rounded to the element's type.
 template <Op op, class Element>
 TUTTI_DEVICE Element combined_element(Element a, Element b) {
   return Wide<Element>::back(combined<op>(Wide<Element>::from(a), Wide<Element>::from(b)));
 }
 
-/// Returns value · factor exactly as the host computes it: the product rounded to 64 significant
-/// bits (x86's long double), ties to even, then truncated. Devices have no such type, so this uses
-/// integer arithmetic.
-/// REQUIRES: |factor| ≤ 1, or the product fits.
+/// Returns value · factor, exactly as the host computes it: the product is rounded to 64
+/// significant bits (the precision of x86's long double), ties to even, and then truncated to an
+/// integer. Devices lack such a type, so this function uses integer arithmetic.
+/// REQUIRES: |factor| ≤ 1, or the product fits into 64 bits.
 TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   const auto factor_bits = bits_as<std::uint64_t>(factor);
   const int biased = static_cast<int>(factor_bits >> 52 & 0x7ff);
-  if (value == 0 || biased == 0) return 0;  // a factor below 2^-1022 leaves nothing of 64 bits
+  // With a factor below 2^-1022, the product truncates to 0.
+  if (value == 0 || biased == 0) return 0;
   const std::uint64_t mantissa =
-      (factor_bits & 0xfffffffffffffULL) | 0x10000000000000ULL;  // factor = it · 2^exponent
+      (factor_bits & 0xfffffffffffffULL) | 0x10000000000000ULL;  // |factor| = mantissa · 2^exponent
   const int exponent = biased - 1075;
   const bool negative = (value < 0) != (factor_bits >> 63 != 0);
   const std::uint64_t magnitude =
       value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-  // The product in two words; at most 117 bits.
+  // The product in two words. It has at most 117 bits.
 #ifdef __CUDA_ARCH__
   std::uint64_t high = __umul64hi(magnitude, mantissa);
 #else
@@ -133,7 +135,7 @@ TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   std::uint64_t low = magnitude * mantissa;
   int shift = exponent;  // value · factor = (high, low) · 2^shift
   if (high != 0) {
-    int extra = 0;  // bits behind the 64 that stay: 1 to 53
+    int extra = 0;  // number of bits below the 64 that are kept: 1 to 53
     while (high >> extra != 0) ++extra;
     const std::uint64_t cut = low & ((1ULL << extra) - 1);
     const std::uint64_t half = 1ULL << (extra - 1);

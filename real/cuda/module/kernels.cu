@@ -241,9 +241,9 @@ cudaError_t launch_read_clock(const Place& place, std::uint64_t* stamp) {
   return cudaGetLastError();
 }
 
-cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t most_ns,
+cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t max_ns,
                         std::uint64_t* stamps) {
-  busy_kernel<<<1, 1, 0, place.stream>>>(until_ns, most_ns, stamps);
+  busy_kernel<<<1, 1, 0, place.stream>>>(until_ns, max_ns, stamps);
   return cudaGetLastError();
 }
 

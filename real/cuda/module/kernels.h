@@ -4,15 +4,16 @@
 
 #include <cuda_runtime_api.h>
 
-// Tutti's own kernels, as module.cpp launches them. All functions return the result of the launch.
-// Operations and types are numbered as in real/cuda/api.h; an unknown one is cudaErrorInvalidValue.
+// Launches Tutti's own kernels, for module.cpp. All functions return the result of the launch.
+// Operations and types have the numbers of real/cuda/api.h; for an unknown number, the result is
+// cudaErrorInvalidValue.
 
 namespace tutti::real::cuda {
 
 /// The stream that a kernel runs on.
 struct Place {
   cudaStream_t stream = nullptr;
-  /// Number of multiprocessors of the stream's device, which is the current device.
+  /// The number of multiprocessors of the stream's device, which must be the current device.
   int multiprocessors = 1;
 };
 
@@ -24,7 +25,7 @@ cudaError_t launch_reduce(const Place& place, int operation, int type, void* tar
 cudaError_t launch_scale(const Place& place, int type, void* target, std::int64_t count,
                          double factor);
 cudaError_t launch_read_clock(const Place& place, std::uint64_t* stamp);
-cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t most_ns,
+cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t max_ns,
                         std::uint64_t* stamps);
 
 }  // namespace tutti::real::cuda

@@ -202,10 +202,10 @@ int read_clock(TuttiCudaStream* stream, std::uint64_t* stamp) {
             [&](const Place& place) { return tutti::real::cuda::launch_read_clock(place, stamp); });
 }
 
-int busy(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns,
+int busy(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t max_ns,
          std::uint64_t* stamps) {
   return on(stream, [&](const Place& place) {
-    return tutti::real::cuda::launch_busy(place, until_ns, most_ns, stamps);
+    return tutti::real::cuda::launch_busy(place, until_ns, max_ns, stamps);
   });
 }
 

@@ -74,8 +74,8 @@ int make_communicator(int device, const char* id, int ranks, int rank, int numbe
 
 int state(TuttiNcclCommunicator* communicator) {
   ncclResult_t now = ncclSuccess;
-  const ncclResult_t asked = ncclCommGetAsyncError(nccl(communicator), &now);
-  return asked == ncclSuccess ? now : asked;
+  const ncclResult_t requested = ncclCommGetAsyncError(nccl(communicator), &now);
+  return requested == ncclSuccess ? now : requested;
 }
 
 int finalize(TuttiNcclCommunicator* communicator) { return ncclCommFinalize(nccl(communicator)); }

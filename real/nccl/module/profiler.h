@@ -5,15 +5,14 @@
 
 namespace tutti::real {
 
-/// Takes up to `most` completed channels that NCCL reported to its profiler, oldest first.
-/// Thread-safe.
+/// Implements TuttiNcclApi::take_channels(). Thread-safe.
 int take_channels(TuttiNcclChannel* to, int most);
 
-/// Returns the name under which a communicator reports its channels: a number, which
-/// take_channels() returns. The text lives as long as the program.
+/// Returns the name for NCCL of the communicator with this number. The profiler gets the name, and
+/// take_channels() returns the number. The text is never freed.
 const char* profiled_name(int communicator);
 
 }  // namespace tutti::real
 
-/// The symbol that NCCL loads from the file that NCCL_PROFILER_PLUGIN names.
+/// The symbol that NCCL looks up in the library that NCCL_PROFILER_PLUGIN names.
 extern "C" __attribute__((visibility("default"))) const TuttiNcclProfiler ncclProfiler_v4;

@@ -3,24 +3,26 @@
 #include <cstddef>
 #include <cstdint>
 
-// The part of NCCL's profiler interface, version 4, that Tutti uses. It is in no header that NCCL
-// installs; every plugin brings its own. Names are Tutti's, layout and numbers NCCL's.
+// The part of version 4 of NCCL's profiler interface that Tutti uses. NCCL installs no header for
+// it, so every plugin declares it. Names are Tutti's; layout and numbers are NCCL's.
 // SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and
-// src/include/plugin/nccl_profiler.h. NCCL has it since 2.27, and later versions still take it.
+// src/include/plugin/nccl_profiler.h. NCCL 2.27 introduced version 4, and later releases still
+// support it.
 
 extern "C" {
 
-/// Kinds of events: bits of the mask that a plugin requests, and the type of one event.
+/// Types of events. A plugin requests events by a mask of these bits. This one: a collective.
 inline constexpr int kNcclEventCollective = 1 << 1;
-/// Type of event: a channel of an operation, on the device.
+/// Type of event: a channel of an operation on the device.
 inline constexpr int kNcclEventChannel = 1 << 6;
 
-/// A state change of an event between its start and its stop.
+/// A change of an event's state between its start and its stop: the channel has ended.
 inline constexpr int kNcclStateChannelStop = 22;
 
 struct TuttiNcclEvent {
   std::uint8_t type;
-  void* parent;  ///< for a channel: the event of its collective, as returned by begin()
+  /// For a channel: the event of its collective, as returned by begin().
+  void* parent;
   int rank;
   union {
     struct {
@@ -38,7 +40,7 @@ struct TuttiNcclEvent {
     } collective;
     struct {
       std::uint8_t channel;
-      std::uint64_t device_ns;  ///< time by the device's global timer, in ns
+      std::uint64_t device_ns;  ///< start by the device's global timer, in ns
     } channel;
   };
 };

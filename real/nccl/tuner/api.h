@@ -3,28 +3,29 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The interface between NCCL and its tuner plugins, as the plugin sees it: the structures that
-/// NCCL looks for by the names ncclTunerPlugin_v2 to _v6. Declared here, so that the plugin is
-/// built without CUDA and NCCL. The layout is NCCL's and must not change. SOURCE: NVIDIA/nccl (tag
-/// v2.30.7) src/include/plugin/tuner/tuner_v2.h to tuner_v6.h, src/include/plugin/nccl_tuner.h,
+/// NCCL's interface for tuner plugins: the structures that NCCL looks up by the names
+/// ncclTunerPlugin_v2 to _v6. They are declared here so that the plugin can be built without CUDA
+/// and NCCL. The layout is given by NCCL and must not change. SOURCE: NVIDIA/nccl (tag v2.30.7)
+/// src/include/plugin/tuner/tuner_v2.h to tuner_v6.h, src/include/plugin/nccl_tuner.h,
 /// src/include/nccl_common.h, src/nccl.h.in.
 namespace tutti::real::nccl_tuner {
 
-// ncclResult_t, ncclFunc_t and the levels of the log are C enumerations, passed as int.
+// ncclResult_t, ncclFunc_t and the log levels are C enumerations, which are passed as int.
 using Result = int;
 inline constexpr Result kSuccess = 0;
 
 /// ncclDebugLogLevel.
 enum LogLevel : int { kWarn = 2, kInfo = 3 };
-/// ncclDebugLogSubSys: what NCCL_DEBUG_SUBSYS selects.
+/// ncclDebugLogSubSys: the subsystems that NCCL_DEBUG_SUBSYS selects.
 enum LogSubsystem : unsigned long { kInit = 0x1, kTuning = 0x40 };
 using Logger = void (*)(LogLevel level, unsigned long subsystems, const char* file, int line,
                         const char* format, ...);
 
-/// An entry of the cost table that is not possible for the call.
+/// The cost of an algorithm and protocol that is not possible for the call.
 inline constexpr float kImpossible = -1.0F;
 
-/// ncclTuner_v2_t: NCCL 2.21. There is no cost table; NCCL chooses values that are not set.
+/// ncclTuner_v2_t, of NCCL 2.21. There is no cost table. NCCL chooses the values that the plugin
+/// does not set.
 struct TunerV2 {
   const char* name;
   Result (*init)(std::size_t ranks, std::size_t nodes, Logger log, void** context);
@@ -33,8 +34,8 @@ struct TunerV2 {
   Result (*destroy)(void* context);
 };
 
-/// ncclTuner_v3_t: NCCL 2.22 and 2.23. `costs` points to algorithms × protocols floats in a row,
-/// whatever its type says; the smallest is taken.
+/// ncclTuner_v3_t, of NCCL 2.22 and 2.23. Despite its type, `costs` points to an array of
+/// algorithms × protocols floats. NCCL chooses the smallest.
 struct TunerV3 {
   const char* name;
   Result (*init)(std::size_t ranks, std::size_t nodes, Logger log, void** context);
@@ -43,7 +44,7 @@ struct TunerV3 {
   Result (*destroy)(void* context);
 };
 
-/// ncclTuner_v4_t: NCCL 2.24 to 2.27.
+/// ncclTuner_v4_t, of NCCL 2.24 to 2.27.
 struct TunerV4 {
   const char* name;
   Result (*init)(std::size_t ranks, std::size_t nodes, Logger log, void** context);
@@ -53,7 +54,7 @@ struct TunerV4 {
   Result (*destroy)(void* context);
 };
 
-/// ncclTuner_v5_t: NCCL 2.28 and 2.29. `domains` and `constants` are NCCL's own structures, which
+/// ncclTuner_v5_t, of NCCL 2.28 and 2.29. `domains` and `constants` are NCCL's structures, which
 /// this plugin neither reads nor changes.
 struct TunerV5 {
   const char* name;
@@ -65,9 +66,9 @@ struct TunerV5 {
   Result (*finalize)(void* context);
 };
 
-/// ncclTuner_v6_t: NCCL 2.30. NCCL asks for the chunks of each channel by itself (`channels` is 1,
-/// `bytes` those of the channel), except where CollNet or NVLS over several nodes takes all
-/// together.
+/// ncclTuner_v6_t, of NCCL 2.30. NCCL calls get_chunk_size() once per channel, with `channels` = 1
+/// and the bytes of that channel, except that CollNet, and NVLS over several nodes, make one call
+/// for all channels.
 struct TunerV6 {
   const char* name;
   Result (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,

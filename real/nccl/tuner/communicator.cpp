@@ -107,8 +107,8 @@ std::unique_ptr<Communicator> Communicator::open(std::size_t ranks, std::size_t 
 
 Communicator::Communicator(std::vector<Row> rows, std::size_t nodes, Logger log)
     : rows_(std::move(rows)), nodes_(nodes), log_(log), said_(rows_.size()) {
-  const char* asked = variable("TUTTI_TUNER_LOG");
-  choices_logged_ = asked && std::strcmp(asked, "0") != 0;
+  const char* requested = variable("TUTTI_TUNER_LOG");
+  choices_logged_ = requested && std::strcmp(requested, "0") != 0;
 }
 
 void Communicator::choose(const Call& call, const Costs& costs, int* channels) {
@@ -168,10 +168,10 @@ bool Communicator::possible(const Row& row, bool collnet, bool nvls) const {
   }
 }
 
-void Communicator::apply(std::size_t index, const Call& call, int most_channels, int* channels) {
-  const int asked = std::min(rows_[index].channels, most_channels);
-  if (asked > 0) *channels = asked;
-  say_applied(index, call, asked);
+void Communicator::apply(std::size_t index, const Call& call, int max_channels, int* channels) {
+  const int requested = std::min(rows_[index].channels, max_channels);
+  if (requested > 0) *channels = requested;
+  say_applied(index, call, requested);
 }
 
 void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int channels,

@@ -12,17 +12,18 @@
 
 namespace tutti::real::nccl_tuner {
 
-/// The tuner of one communicator: the lines of the table that are for it. NCCL makes one for each
-/// communicator of each rank. After it is made it changes nothing but what it has logged, so NCCL
-/// may call it from any number of threads.
+/// The tuner of one communicator, with the lines of the tuner table that apply to the communicator.
+/// NCCL creates one for each communicator of each rank. Later calls only change which messages were
+/// logged, so NCCL may call it from several threads.
 class Communicator {
  public:
-  /// Reads the table that the environment names: TUTTI_TUNER_TABLE, or else NCCL_TUNER_CONFIG_FILE,
-  /// the variable of NVIDIA's example plugin. Null, which leaves all to NCCL, if there is none, if
-  /// it is refused (a warning says why and where), or if no line is for this communicator.
+  /// Reads the table that the environment variable TUTTI_TUNER_TABLE names, or else
+  /// NCCL_TUNER_CONFIG_FILE, the variable of NVIDIA's example plugin. Returns null, so that NCCL
+  /// decides alone, if no table is named, if it is invalid (a warning has the place and the
+  /// reason), or if no line applies to this communicator.
   static std::unique_ptr<Communicator> open(std::size_t ranks, std::size_t nodes, Logger log);
 
-  /// The cost table of one call: algorithms × protocols.
+  /// The cost table of one call, of shape algorithms × protocols.
   struct Costs {
     float* first;
     int algorithms;
@@ -32,16 +33,17 @@ class Communicator {
     }
   };
 
-  /// Applies the first line that matches and whose algorithm and protocol NCCL can take. Without
-  /// one, neither `costs` nor `channels` is touched.
+  /// Applies the first line that matches the call and whose algorithm and protocol are possible for
+  /// NCCL. If there is none, leaves `costs` and `channels` unchanged.
   void choose(const core::tuner_table::Call& call, const Costs& costs, int* channels);
 
-  /// The same for NCCL 2.21, which says only whether the network and NVLink switches can reduce.
+  /// Like choose(), for NCCL 2.21, which has no cost table. `collnet` and `nvls`: true if network
+  /// switches and NVLink switches can reduce.
   void choose_without_costs(const core::tuner_table::Call& call, bool collnet, bool nvls,
                             int* algorithm, int* protocol, int* channels);
 
-  /// Sets the size of chunks, if a line that matches says one. `bytes` and `channels` are as in
-  /// TunerV6.
+  /// Sets `chunk` to the chunk size of the first line that matches and has one, in bytes.
+  /// `call.bytes` and `channels` are as in TunerV6.
   void set_chunk(const core::tuner_table::Call& call, int algorithm, int protocol, int channels,
                  std::size_t* chunk);
 
@@ -50,13 +52,13 @@ class Communicator {
 
   Communicator(std::vector<Row> rows, std::size_t nodes, Logger log);
 
-  /// The messages that were logged about a row, so that each is logged once.
+  /// The messages that were logged about a row. Each is logged only once.
   struct Said {
     std::atomic<bool> applied{false}, impossible{false}, chunk{false};
   };
 
   [[nodiscard]] bool possible(const Row& row, bool collnet, bool nvls) const;
-  void apply(std::size_t index, const core::tuner_table::Call& call, int most_channels,
+  void apply(std::size_t index, const core::tuner_table::Call& call, int max_channels,
              int* channels);
   void say_applied(std::size_t index, const core::tuner_table::Call& call, int channels);
   void say_impossible(std::size_t index, const core::tuner_table::Call& call);
@@ -65,7 +67,7 @@ class Communicator {
   std::vector<Row> rows_;
   std::size_t nodes_;
   Logger log_;
-  bool choices_logged_ = false;                  ///< set by TUTTI_TUNER_LOG
+  bool choices_logged_ = false;                  ///< true if TUTTI_TUNER_LOG is set, and not to 0
   std::vector<Said> said_;                       ///< by index in rows_
   std::atomic<bool> said_without_line_[5] = {};  ///< by collective
 };

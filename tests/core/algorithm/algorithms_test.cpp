@@ -56,7 +56,7 @@ TEST_P(Proof, RingWithLanesOfDifferentOrdersShortMessagesAndOneSlot) {
     }
     options.credits = 1;
     for (const std::int64_t most : {1, 3, 1000}) {
-      options.most_elements_per_message = most;
+      options.max_elements_per_message = most;
       for (const std::int64_t e : sizes_for(n())) {
         EXPECT_EQ(check(*ring_all_reduce(n(), e, options), Contract::all_reduce(n(), e)),
                   Problems())

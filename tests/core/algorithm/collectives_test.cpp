@@ -68,7 +68,7 @@ class EveryCollective : public testing::TestWithParam<int> {
         std::swap(path.local[i - 1], path.local[random.below(i)]);
       options.lanes.push_back(std::move(path));
     }
-    options.most_elements_per_message = most;
+    options.max_elements_per_message = most;
     options.credits = 1;
     return options;
   }

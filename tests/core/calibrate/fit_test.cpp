@@ -199,8 +199,8 @@ TEST(Fit, PointsThatCannotBeComputedAreAvoided) {
 
 TEST(Fit, StopsWhenAsked) {
   FitProblem problem = ring_problem(1, 50, measured(5, 12, 0.01, 1));
-  int asked = 0;
-  problem.cancelled = [&asked] { return ++asked > 20; };
+  int requested = 0;
+  problem.cancelled = [&requested] { return ++requested > 20; };
   const Fit result = fit(problem);
   EXPECT_TRUE(result.cancelled);
   EXPECT_LT(result.evaluations, 60);

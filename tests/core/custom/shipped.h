@@ -1,6 +1,6 @@
 #pragma once
 
-// The algorithms of scenarios/algorithms, for shapes of a test's own.
+// The algorithms of scenarios/algorithms, compiled for shapes that a test chooses.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 namespace tutti::test {
 
-/// Those that are right.
+/// Returns the names of the shipped algorithms that are correct.
 inline const std::vector<std::string>& shipped_algorithms() {
   static const std::vector<std::string> names{
       "ring",  "bidirectional_ring", "recursive_doubling", "rabenseifner",
@@ -31,7 +31,8 @@ inline std::string text_of_algorithm(const std::string& name) {
   return text ? *text : "";
 }
 
-/// An algorithm's text for a shape; null if it is not for that, with what is wrong in `problems`.
+/// Compiles the text of an algorithm for a shape. Returns null if it does not support the shape,
+/// and then adds the reasons to `problems`.
 inline std::shared_ptr<const core::CustomAlgorithm> algorithm_of(
     const std::string& text, core::AlgorithmShape shape, core::Problems& problems,
     const std::vector<core::AlgorithmParameter>& set = {}) {
@@ -39,7 +40,8 @@ inline std::shared_ptr<const core::CustomAlgorithm> algorithm_of(
   return read ? read->for_shape(shape, set, problems) : nullptr;
 }
 
-/// Its schedule with inputs in place, or out of place with a copy of them first if it needs one.
+/// Returns the algorithm's schedule with inputs in place, or out of place, which begins with a copy
+/// of the inputs if the algorithm needs one.
 inline std::shared_ptr<const core::Schedule> schedule_of(const core::CustomAlgorithm& algorithm,
                                                          const core::Contract& contract,
                                                          core::Engine engine) {

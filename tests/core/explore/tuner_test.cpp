@@ -36,7 +36,7 @@ double exhaustive(const Space& space) {
 
 struct Search {
   double best = 1e9;
-  std::vector<std::int64_t> asked;
+  std::vector<std::int64_t> requested;
 };
 
 Search search(const Space& space, std::int64_t evaluations, std::uint64_t seed) {
@@ -44,7 +44,7 @@ Search search(const Space& space, std::int64_t evaluations, std::uint64_t seed) 
   Search done;
   for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
     for (const std::int64_t point : points) {
-      done.asked.push_back(point);
+      done.requested.push_back(point);
       tuner.tell(point, cost(space, point));
     }
   }
@@ -59,7 +59,7 @@ TEST(Tuner, ComesWithinOnePercentWithAFewEvaluations) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const Search found = search(all, all.size() / 20, seed);
     EXPECT_LE(found.best, 1.01 * least) << "seed " << seed;
-    EXPECT_LE(std::ssize(found.asked), all.size() / 20);
+    EXPECT_LE(std::ssize(found.requested), all.size() / 20);
   }
 }
 
@@ -90,9 +90,10 @@ TEST(Tuner, AsksForTheRowsThatItMayAlone) {
 TEST(Tuner, AsksForNoPointTwiceAndGoesTheSameWayAgain) {
   const Space all = space();
   const Search once = search(all, 100, 3), again = search(all, 100, 3), other = search(all, 100, 4);
-  EXPECT_EQ(once.asked, again.asked);
-  EXPECT_NE(once.asked, other.asked);
-  EXPECT_EQ(std::set<std::int64_t>(once.asked.begin(), once.asked.end()).size(), once.asked.size());
+  EXPECT_EQ(once.requested, again.requested);
+  EXPECT_NE(once.requested, other.requested);
+  EXPECT_EQ(std::set<std::int64_t>(once.requested.begin(), once.requested.end()).size(),
+            once.requested.size());
 }
 
 TEST(Tuner, TriesEverythingWhereThereIsLittle) {
@@ -100,32 +101,32 @@ TEST(Tuner, TriesEverythingWhereThereIsLittle) {
                                 *parse_axis("", "strategy.algorithm=ring,nccl"),
                                 *parse_axis("", "strategy.shards=1,2")});
   const Search found = search(few, 100, 0);
-  EXPECT_EQ(std::set<std::int64_t>(found.asked.begin(), found.asked.end()).size(),
-            found.asked.size());
-  EXPECT_LE(found.asked.size(), 12u);
+  EXPECT_EQ(std::set<std::int64_t>(found.requested.begin(), found.requested.end()).size(),
+            found.requested.size());
+  EXPECT_LE(found.requested.size(), 12u);
   EXPECT_EQ(found.best, exhaustive(few));
 }
 
 TEST(Tuner, EndsWhereNothingCanBeBetter) {
   const Space all = space();
   Tuner tuner(all, {400, 0, 0.002, 1.5});
-  std::int64_t asked = 0;
+  std::int64_t requested = 0;
   for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
     for (const std::int64_t point : points)
-      ++asked, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
+      ++requested, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
   }
-  EXPECT_LT(asked, 100) << "the design finds what costs the least possible";
+  EXPECT_LT(requested, 100) << "the design finds what costs the least possible";
   EXPECT_EQ(tuner.promised(), 0);
 }
 
 TEST(Tuner, EndsWhereNothingCanBe) {
   const Space all = space();
   Tuner tuner(all, {40, 0});
-  std::int64_t asked = 0;
+  std::int64_t requested = 0;
   for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-    for (const std::int64_t point : points) ++asked, tuner.tell(point, std::nullopt);
+    for (const std::int64_t point : points) ++requested, tuner.tell(point, std::nullopt);
   }
-  EXPECT_EQ(asked, 40);
+  EXPECT_EQ(requested, 40);
   EXPECT_FALSE(tuner.best());
 }
 

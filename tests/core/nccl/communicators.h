@@ -7,7 +7,8 @@
 
 namespace tutti::test {
 
-/// `nodes` of `gpus` Hopper GPUs on NVSwitches, with a card for each if they are several.
+/// Returns a system of `nodes` nodes, each with `gpus` Hopper GPUs on NVSwitches. If there are
+/// several nodes, each GPU has a network card.
 inline core::nccl::System hopper_system(int nodes, int gpus) {
   core::nccl::System s;
   s.generation = core::nccl::GpuGeneration::kHopper;

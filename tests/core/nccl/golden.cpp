@@ -62,7 +62,7 @@ core::nccl::Communicator communicator_of(const Data& one) {
   core::nccl::Communicator comm;
   comm.ranks = static_cast<int>(one["nRanks"].number());
   comm.nodes = static_cast<int>(one["nNodes"].number());
-  comm.compute_capability = comm.most_compute_capability = static_cast<int>(one["sm"].number());
+  comm.compute_capability = comm.max_compute_capability = static_cast<int>(one["sm"].number());
   const auto vendor = one["cpuVendor"].number();
   comm.cpu = one["cpuArch"].number() != 1 ? core::nccl::HostCpu::kArm
              : vendor == 2                ? core::nccl::HostCpu::kAmd

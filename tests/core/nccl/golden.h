@@ -8,11 +8,12 @@
 
 namespace tutti::test {
 
-/// The cases of tests/reference/nccl/golden-2.28.9.json. Throws if they cannot be read.
+/// Returns the cases of tests/reference/nccl/golden-2.28.9.json. Throws if they cannot be read.
 std::vector<Data> nccl_cases();
-/// The one of that name.
+/// Returns the case with this name.
 Data nccl_case(const std::string& name);
-/// What of it is known before NCCL's tuning; channels are those that it says.
+/// Returns the communicator of a case, with the facts that are known before NCCL's tuning, and the
+/// case's number of channels.
 core::nccl::Communicator communicator_of(const Data& one);
 
 }  // namespace tutti::test

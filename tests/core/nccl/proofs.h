@@ -11,7 +11,7 @@
 
 namespace tutti::core::nccl {
 
-/// Lowers a collective and proves that its schedule does what it says, by symbolic execution.
+/// Lowers a collective, and proves by symbolic execution that the schedule implements it.
 inline void prove(const Communicator& comm, const LoweringRequest& request) {
   const auto schedule = lower(comm, request);
   ASSERT_TRUE(schedule) << schedule.error().message();

@@ -86,7 +86,7 @@ TEST(NcclTuning, ThreadsAndThresholdsAreThoseOfNccl) {
       const auto threads = one["maxThreads"][algorithm].numbers();
       const auto thresholds = one["threadThresholds"][algorithm].numbers();
       for (std::size_t p = 0; p < kProtocols; ++p) {
-        EXPECT_EQ(model.most_threads[a][p], threads[p]) << one["case"].text() << algorithm << p;
+        EXPECT_EQ(model.max_threads[a][p], threads[p]) << one["case"].text() << algorithm << p;
         EXPECT_EQ(model.thread_thresholds[a][p], thresholds[p])
             << one["case"].text() << algorithm << p;
       }

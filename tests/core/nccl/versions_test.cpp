@@ -115,7 +115,7 @@ Communicator reducing(const std::string& name) {
                        int heads) {
     comm.nodes = nodes;
     comm.ranks = nodes * gpus;
-    comm.compute_capability = comm.most_compute_capability = compute_capability;
+    comm.compute_capability = comm.max_compute_capability = compute_capability;
     comm.nvswitch = nvswitch;
     comm.channels = channels;
     comm.collnet_heads = heads;

@@ -203,7 +203,7 @@ TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
   EXPECT_EQ(xring.shards, 4);
   for (const Strategy& one : {nccl, pscpu, xring}) EXPECT_FALSE(one.spec);
   strategy.staging = Staging::kDirect;
-  strategy.staging_asked = true;
+  strategy.requested_staging = true;
   EXPECT_EQ(for_entry(strategy, 1).staging, Staging::kDirect) << "what is asked for holds for all";
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Small graphs for laws of synthesis.
+// Small graphs for the property tests of synthesis.
 
 #include <random>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace tutti::test {
 
-/// A graph whose links have the same capacity in both directions, with at most one link between
-/// two nodes each way. It may be disconnected.
+/// Returns a graph whose links have the same capacity in both directions, with at most one link per
+/// direction between two nodes. It may be disconnected.
 inline core::synthesis::FabricGraph random_graph(std::mt19937& random) {
   core::synthesis::FabricGraph graph;
   graph.ranks = 2 + static_cast<int>(random() % 5);
@@ -31,8 +31,9 @@ inline core::synthesis::FabricGraph random_graph(std::mt19937& random) {
   return graph;
 }
 
-/// The bound by enumeration of all sets of nodes: the most that one contributes for the capacity
-/// out of it. Below 0: some set has no way out.
+/// Returns the lower bound by enumeration of all sets of nodes: the maximum ratio of a set's
+/// contributions to the capacity of the links that leave it. Negative if some set has no outgoing
+/// link.
 inline double enumerated_bound(const core::synthesis::FabricGraph& graph,
                                const core::synthesis::Contributions& contributions) {
   double worst = 0;

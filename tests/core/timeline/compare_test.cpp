@@ -90,8 +90,8 @@ TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
                                              {0, 1, 40, 51},
                                              {1, 1, 40, 52}}));
   EXPECT_EQ(c.together, 1);
-  EXPECT_EQ(c.most_channels_a, 2);
-  EXPECT_EQ(c.most_channels_b, 4);
+  EXPECT_EQ(c.max_channels_a, 2);
+  EXPECT_EQ(c.max_channels_b, 4);
   ASSERT_EQ(c.kinds.size(), 2u);
   EXPECT_FALSE(c.kinds[0].together);
   EXPECT_EQ(c.kinds[0].steps, 2);

@@ -8,7 +8,7 @@
 
 namespace tutti::test {
 
-/// Counts what is read of the bytes of a file.
+/// A byte source that counts the bytes that are read from it.
 class CountedBytes : public core::ByteSource {
  public:
   explicit CountedBytes(std::string bytes) : source_(core::byte_source_of(std::move(bytes))) {}

@@ -6,12 +6,13 @@
 
 namespace tutti::core {
 
-/// A run with two packs, two layers and a note.
+/// Returns a run with two packs, two layers and a note.
 RunInfo made_run();
-/// Tells all that a timeline can hold: five tracks with so many spans each, of which track 4
-/// receives what track 2 sends, a step, a pack, a link, a piece of the path.
+/// Passes a timeline with all kinds of records to the sink: five tracks with `spans_per_track`
+/// spans each, where track 4 receives the messages of track 2, a step, a pack, a link, and a piece
+/// of the path.
 void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed = 1);
-/// The file of that.
+/// Returns the content of a timeline file with the records of tell().
 std::string written(int spans_per_track);
 
 }  // namespace tutti::core

@@ -136,35 +136,35 @@ void NcclHost::close(void* context) {
   }
 }
 
-Chosen NcclHost::choose(void* context, const Asked& asked, std::vector<float>* left) const {
+Chosen NcclHost::choose(void* context, const Asked& requested, std::vector<float>* left) const {
   int channels = 0;
   if (release_.interface == 2) {
     int algorithm = -1, protocol = -1;
-    check(static_cast<V2*>(symbol_)->getCollInfo(context, asked.collective, asked.bytes,
-                                                 asked.collnet, asked.nvls, asked.pipe_ops,
-                                                 &algorithm, &protocol, &channels));
+    check(static_cast<V2*>(symbol_)->getCollInfo(
+        context, requested.collective, requested.bytes, requested.collnet, requested.nvls,
+        requested.pipe_ops, &algorithm, &protocol, &channels));
     Chosen chosen{algorithm, protocol, channels};
     if (algorithm < 0 || protocol < 0) {
-      chosen = cheapest(asked.costs);
+      chosen = cheapest(requested.costs);
       chosen.channels = channels;
     }
     return chosen;
   }
-  std::vector<float> costs = asked.costs;
+  std::vector<float> costs = requested.costs;
   costs.resize(static_cast<std::size_t>(release_.algorithms) * kProtocols, -1.0F);
   auto* table = reinterpret_cast<float**>(costs.data());
   if (release_.interface == 3) {
-    check(static_cast<V3*>(symbol_)->getCollInfo(context, asked.collective, asked.bytes,
-                                                 asked.pipe_ops, table, release_.algorithms,
+    check(static_cast<V3*>(symbol_)->getCollInfo(context, requested.collective, requested.bytes,
+                                                 requested.pipe_ops, table, release_.algorithms,
                                                  kProtocols, &channels));
   } else if (release_.interface == 4) {
-    check(static_cast<V4*>(symbol_)->getCollInfo(context, asked.collective, asked.bytes,
-                                                 asked.pipe_ops, table, release_.algorithms,
-                                                 kProtocols, asked.registered, &channels));
+    check(static_cast<V4*>(symbol_)->getCollInfo(context, requested.collective, requested.bytes,
+                                                 requested.pipe_ops, table, release_.algorithms,
+                                                 kProtocols, requested.registered, &channels));
   } else {
-    check(static_cast<V5*>(symbol_)->getCollInfo(context, asked.collective, asked.bytes,
-                                                 asked.pipe_ops, table, release_.algorithms,
-                                                 kProtocols, asked.registered, &channels));
+    check(static_cast<V5*>(symbol_)->getCollInfo(context, requested.collective, requested.bytes,
+                                                 requested.pipe_ops, table, release_.algorithms,
+                                                 kProtocols, requested.registered, &channels));
   }
   Chosen chosen = cheapest(costs);
   chosen.channels = channels;

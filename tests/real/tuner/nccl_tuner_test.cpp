@@ -89,18 +89,18 @@ std::vector<float> made_costs(std::mt19937& random, int algorithms) {
 }
 
 /// What 2.21 can do, whoever asks.
-bool is_kernel_of_2_21(const Asked& asked, std::size_t nodes, int algorithm, int protocol) {
+bool is_kernel_of_2_21(const Asked& requested, std::size_t nodes, int algorithm, int protocol) {
   const std::string& name = kAlgorithmNames[static_cast<std::size_t>(algorithm)];
-  const bool all_reduce = asked.collective == 4,
-             half = asked.collective == 2 || asked.collective == 3;
+  const bool all_reduce = requested.collective == 4,
+             half = requested.collective == 2 || requested.collective == 3;
   if (name == "ring") return true;
   if (name == "tree") return all_reduce;
   if (name == "pat" || protocol != 2) return false;
-  if (name == "collnet_direct") return asked.collnet && (all_reduce || half);
-  if (name == "collnet_chain") return asked.collnet && all_reduce;
-  if (!asked.nvls) return false;
+  if (name == "collnet_direct") return requested.collnet && (all_reduce || half);
+  if (name == "collnet_chain") return requested.collnet && all_reduce;
+  if (!requested.nvls) return false;
   if (name == "nvls_tree") return nodes > 1 && all_reduce;
-  return nodes == 1 ? all_reduce || half : asked.collnet && all_reduce;
+  return nodes == 1 ? all_reduce || half : requested.collnet && all_reduce;
 }
 
 /// A table's text, read cell by cell for each call: the first line that fits.
@@ -119,17 +119,18 @@ class SlowTable {
   }
 
   Chosen choose(const Release& release, std::size_t ranks, std::size_t nodes,
-                const Asked& asked) const {
+                const Asked& requested) const {
     for (const auto& cells : rows_) {
-      if (cells[0] != kCollectiveNames[static_cast<std::size_t>(asked.collective)]) continue;
-      if (asked.bytes < std::stoull(cells[1]) || asked.bytes > std::stoull(cells[2])) continue;
+      if (cells[0] != kCollectiveNames[static_cast<std::size_t>(requested.collective)]) continue;
+      if (requested.bytes < std::stoull(cells[1]) || requested.bytes > std::stoull(cells[2]))
+        continue;
       const auto fits = [&](std::size_t cell, long value) {
         return cells[cell] == "-1" || std::stol(cells[cell]) == value;
       };
       if (!fits(6, static_cast<long>(nodes)) || !fits(7, static_cast<long>(ranks))) continue;
-      if (!fits(8, asked.pipe_ops)) continue;
+      if (!fits(8, requested.pipe_ops)) continue;
       const bool knows_registered = release.interface >= 4;
-      if (cells[9] != "-1" && (!knows_registered || !fits(9, asked.registered))) continue;
+      if (cells[9] != "-1" && (!knows_registered || !fits(9, requested.registered))) continue;
       const auto index = [](const std::vector<std::string>& names, const std::string& name) {
         return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
       };
@@ -137,14 +138,15 @@ class SlowTable {
                 protocol = index(kProtocolNames, cells[4]);
       const bool possible =
           release.interface == 2
-              ? is_kernel_of_2_21(asked, nodes, algorithm, protocol)
+              ? is_kernel_of_2_21(requested, nodes, algorithm, protocol)
               : algorithm < release.algorithms &&
-                    asked.costs[static_cast<std::size_t>(algorithm * kProtocols + protocol)] >= 0;
+                    requested.costs[static_cast<std::size_t>(algorithm * kProtocols + protocol)] >=
+                        0;
       if (!possible) continue;
       const int most = release.interface < 4 ? 32 : 64;
       return {algorithm, protocol, std::min(std::max(std::stoi(cells[5]), 0), most)};
     }
-    return cheapest(asked.costs);
+    return cheapest(requested.costs);
   }
 
  private:
@@ -180,7 +182,7 @@ std::string made_table(std::mt19937& random) {
 TEST_F(NcclTunerPlugin, ChoosesAsTheTableSaysInEveryRelease) {
   std::mt19937 random(28);
   const std::vector<std::size_t> sizes = all_sizes();
-  std::size_t asked_in_all = 0, by_table = 0;
+  std::size_t requested_in_all = 0, by_table = 0;
   for (int table = 0; table < 40; ++table) {
     const std::string text = made_table(random);
     const Variable variable("TUTTI_TUNER_TABLE", write(text));
@@ -192,28 +194,28 @@ TEST_F(NcclTunerPlugin, ChoosesAsTheTableSaysInEveryRelease) {
         void* const context = nccl.open(ranks, nodes);
         for (int collective = 0; collective < 5; ++collective) {
           for (const std::size_t bytes : sizes) {
-            Asked asked{collective,
-                        bytes,
-                        random() % 2 ? 1 : 4,
-                        static_cast<int>(random() % 2),
-                        made_costs(random, release.algorithms),
-                        static_cast<int>(random() % 2),
-                        static_cast<int>(random() % 2)};
-            const Chosen expected = slow.choose(release, ranks, nodes, asked);
-            ASSERT_EQ(nccl.choose(context, asked), expected)
+            Asked requested{collective,
+                            bytes,
+                            random() % 2 ? 1 : 4,
+                            static_cast<int>(random() % 2),
+                            made_costs(random, release.algorithms),
+                            static_cast<int>(random() % 2),
+                            static_cast<int>(random() % 2)};
+            const Chosen expected = slow.choose(release, ranks, nodes, requested);
+            ASSERT_EQ(nccl.choose(context, requested), expected)
                 << release.name << ", " << ranks << " ranks, " << nodes << " nodes, "
                 << kCollectiveNames[static_cast<std::size_t>(collective)] << " of " << bytes << '\n'
                 << text;
-            ++asked_in_all;
-            by_table += expected != cheapest(asked.costs);
+            ++requested_in_all;
+            by_table += expected != cheapest(requested.costs);
           }
         }
         nccl.close(context);
       }
     }
   }
-  EXPECT_GT(asked_in_all, 1'000'000u);
-  EXPECT_GT(by_table, asked_in_all / 10) << "the tables should decide something";
+  EXPECT_GT(requested_in_all, 1'000'000u);
+  EXPECT_GT(by_table, requested_in_all / 10) << "the tables should decide something";
 }
 
 /// What is not asked about stays to the last bit: the whole cost table, and the channels.
@@ -233,10 +235,11 @@ TEST_F(NcclTunerPlugin, TouchesNothingWithoutALine) {
          {Case{16, 2, 4, 1023}, Case{16, 2, 4, 2049}, Case{16, 2, 3, 1500}, Case{32, 2, 4, 1500},
           Case{16, 4, 4, 1500}, Case{16, 2, 0, 50}, Case{16, 2, 7, 1500}, Case{16, 2, -1, 1500}}) {
       void* const context = nccl.open(one.ranks, one.nodes);
-      const Asked asked{one.collective, one.bytes, 1, 0, made_costs(random, release.algorithms)};
-      std::vector<float> costs = asked.costs;
-      EXPECT_EQ(nccl.choose(context, asked, &costs), cheapest(asked.costs)) << release.name;
-      EXPECT_EQ(costs, asked.costs) << release.name;
+      const Asked requested{one.collective, one.bytes, 1, 0,
+                            made_costs(random, release.algorithms)};
+      std::vector<float> costs = requested.costs;
+      EXPECT_EQ(nccl.choose(context, requested, &costs), cheapest(requested.costs)) << release.name;
+      EXPECT_EQ(costs, requested.costs) << release.name;
       EXPECT_EQ(nccl.chunk(context, one.collective, one.bytes, 1, 2, 1, 4096), 4096u);
       nccl.close(context);
     }
@@ -252,11 +255,11 @@ TEST_F(NcclTunerPlugin, ChangesOneEntryOfTheCostTable) {
     if (release.interface == 2) continue;
     NcclHost nccl(TUTTI_TUNER_PLUGIN, release);
     void* const context = nccl.open(8, 1);
-    Asked asked{4, 7, 1, 1, made_costs(random, release.algorithms)};
-    asked.costs[1 * kProtocols + 1] = 999;
-    std::vector<float> costs, expected = asked.costs;
+    Asked requested{4, 7, 1, 1, made_costs(random, release.algorithms)};
+    requested.costs[1 * kProtocols + 1] = 999;
+    std::vector<float> costs, expected = requested.costs;
     expected[1 * kProtocols + 1] = 0;
-    EXPECT_EQ(nccl.choose(context, asked, &costs), (Chosen{1, 1, 6})) << release.name;
+    EXPECT_EQ(nccl.choose(context, requested, &costs), (Chosen{1, 1, 6})) << release.name;
     EXPECT_EQ(costs, expected) << release.name;
     nccl.close(context);
   }

@@ -102,15 +102,15 @@ class RecommendedTable : public testing::TestWithParam<Where> {
         const Nccl& expected = function == nccl::Function::kAllReduce ? all_reduce : own;
         for (const std::int64_t bytes : sizes()) {
           const nccl::Operation operation{function, bytes};
-          Asked asked{static_cast<int>(f), static_cast<std::size_t>(bytes)};
+          Asked requested{static_cast<int>(f), static_cast<std::size_t>(bytes)};
           for (const nccl::Candidate& one :
                nccl::candidates(own.communicator, own.model, operation))
-            asked.costs.push_back(one.off ? -1.0F : one.time_us);
-          asked.costs.resize(static_cast<std::size_t>(release.algorithms) * kProtocols);
-          asked.nvls = own.communicator.nvls;
+            requested.costs.push_back(one.off ? -1.0F : one.time_us);
+          requested.costs.resize(static_cast<std::size_t>(release.algorithms) * kProtocols);
+          requested.nvls = own.communicator.nvls;
           const auto choice = nccl::choose(expected.communicator, expected.model, operation);
           ASSERT_TRUE(choice);
-          ASSERT_EQ(host.choose(context, asked), chosen(*choice))
+          ASSERT_EQ(host.choose(context, requested), chosen(*choice))
               << GetParam().machine << ", NCCL " << release.name << ", " << nccl::kFunctionNames[f]
               << " of " << bytes;
         }
@@ -118,9 +118,9 @@ class RecommendedTable : public testing::TestWithParam<Where> {
       host.close(context);
       // A communicator that the scenario does not have stays NCCL's.
       void* const other = host.open(ranks + 1, nodes);
-      Asked asked{4, 1 << 20};
-      asked.costs.assign(static_cast<std::size_t>(release.algorithms) * kProtocols, 7.0F);
-      EXPECT_EQ(host.choose(other, asked), cheapest(asked.costs));
+      Asked requested{4, 1 << 20};
+      requested.costs.assign(static_cast<std::size_t>(release.algorithms) * kProtocols, 7.0F);
+      EXPECT_EQ(host.choose(other, requested), cheapest(requested.costs));
       host.close(other);
     }
   }

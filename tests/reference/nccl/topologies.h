@@ -7,17 +7,17 @@
 
 namespace tutti::test {
 
-/// The text of topologies/NAME.xml beside this file.
+/// Returns the text of topologies/NAME.xml in this folder.
 std::string topology_text(const std::string& name);
-/// What it says. Throws if it is refused.
+/// Returns the topology of that file. Throws if it is invalid.
 core::nccl::Topology topology(const std::string& name);
-/// The same for a text.
+/// Returns the topology of a text. Throws if it is invalid.
 core::nccl::Topology topology_of(const std::string& text);
-/// Its GPUs of ranks 0 to `gpus` - 1.
+/// Returns a topology with only the GPUs of ranks 0 to `gpus` - 1.
 core::nccl::Topology first_gpus(const core::nccl::Topology& topology, int gpus);
-/// The names of all of them.
+/// Returns the names of all topologies of this folder.
 std::vector<std::string> topology_names();
-/// `text` with every `from` made a `to`. Throws if there is none.
+/// Returns `text` with every `from` replaced by `to`. Throws if there is no `from`.
 std::string replaced(std::string text, const std::string& from, const std::string& to);
 
 }  // namespace tutti::test

@@ -7,16 +7,16 @@
 
 namespace tutti::test {
 
-/// The cases of one feature of TensorFlow's behaviour (golden.json beside this file), for the one
-/// test that runs all of them. At least one, or the test fails. The feature stands in the call as
-/// it is written in the file: coverage_test.cpp looks for such calls in the sources of all tests,
-/// and wants one for every feature.
+/// Returns the cases of one feature of TensorFlow's behaviour (golden.json in this folder), for the
+/// test that runs them. If there are none, the test fails. The argument has to be a literal with
+/// the feature's name in the file, since coverage_test.cpp searches the sources of all tests for
+/// these calls, and requires one for every feature.
 std::vector<Data> golden_cases(const std::string& feature);
 
-/// All cases of all features.
+/// Returns the cases of all features.
 std::vector<Data> golden_cases();
 
-/// "id (kind), source": for SCOPED_TRACE.
+/// Returns the text "id (kind), source", for SCOPED_TRACE.
 std::string golden_name(const Data& one);
 
 }  // namespace tutti::test

@@ -63,9 +63,9 @@ TEST(TensorFlowClusterReference, TheMasterIsTheAddressOfTheTask) {
   for (const Data& c : test::golden_cases("TFConfigClusterResolver.master")) {
     SCOPED_TRACE(test::golden_name(c));
     const TfConfig config = read(json(c["input"]["TF_CONFIG"].value()));
-    const auto asked =
+    const auto requested =
         c["input"].has("args") ? std::optional(task(c["input"]["args"])) : config.task();
-    EXPECT_EQ(core::session_master(config, asked), c["expected"]["master"].text());
+    EXPECT_EQ(core::session_master(config, requested), c["expected"]["master"].text());
   }
 }
 
@@ -131,9 +131,9 @@ TEST(TensorFlowClusterReference, TasksThatCannotBeAreRefused) {
     const Data in = c["input"];
     const ClusterSpec spec =
         in.has("cluster") ? cluster(in["cluster"]) : ClusterSpec{{{"chief", {{0, "a:1"}}}}};
-    const TfConfigTask asked =
+    const TfConfigTask requested =
         in.has("task") ? task(in["task"]) : TfConfigTask{in["task_type"].text(), 0};
-    const auto valid = core::validate(spec, asked);
+    const auto valid = core::validate(spec, requested);
     ASSERT_FALSE(valid);
     EXPECT_FALSE(valid.error().empty());
   }

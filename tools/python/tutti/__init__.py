@@ -8,7 +8,7 @@
     scenario.sweep({"strategy.bytes_per_pack": "4MiB..64MiB*2"}).points.to_pandas()
     scenario.tune().best_settings
 
-docs/python.md is the guide. Names follow the command line; reports are those of `--format json`.
+docs/python.md is the guide. Names are those of the command line, and reports those of `--format json`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _Path = Union[str, "os.PathLike[str]"]
 
 
 def _scenario(scenario: Union[Scenario, _Path, None]) -> tuple[list[str], dict[str, str]]:
-    """The argument that names a scenario, and the texts that stand for files."""
+    """Returns the argument that names a scenario, and texts that replace files."""
     if scenario is None:
         return [], {}
     if isinstance(scenario, Scenario):
@@ -83,10 +83,10 @@ def perf(
     progress: Progress = None,
     **options: Any,
 ) -> Perf:
-    """The table of nccl-tests, predicted or (`backend="tcp"`) measured.
+    """Returns the table of nccl-tests, predicted or (with `backend="tcp"`) measured.
 
-    For a scenario's cluster and algorithm, or for NCCL's own choice on a machine (`cluster=`).
-    Further options are those of `tutti perf`.
+    The table is for a scenario's cluster and algorithm, or for NCCL's choice on a machine
+    (`cluster=`). Further options are those of `tutti perf`.
     """
     arguments, texts = _scenario(scenario)
     options.update(
@@ -112,8 +112,8 @@ def calibrate(
 ) -> Report:
     """Fits a scenario's cluster, or NCCL's times on a machine (`cluster=`), to measurements.
 
-    `log`: files of nccl-tests or `tutti perf`; `run`: timelines of real runs. `output`: the file
-    for the fitted cluster. Further options are those of `tutti calibrate`.
+    `log`: output files of nccl-tests or `tutti perf`. `run`: timelines of real runs. `output`: the
+    file to write the fitted cluster to. Further options are those of `tutti calibrate`.
     """
     arguments, texts = _scenario(scenario)
     options.update(
@@ -131,10 +131,10 @@ def import_trace(
     progress: Progress = None,
     **options: Any,
 ) -> Report:
-    """Reads traces and logs of a training job and reports what is in them.
+    """Reads traces and logs of a training job, and reports their content.
 
-    `output`: files to write: NAME.tutti a timeline, NAME.textproto a scenario, NAME.log times of
-    collectives. Further options are those of `tutti import`.
+    `output`: the files to write: a timeline (NAME.tutti), a scenario (NAME.textproto) or times of
+    collectives (NAME.log). Further options are those of `tutti import`.
     """
     options.update(output=_many(output))
     outcome = _run("import", [os.fspath(one) for one in _many(files)], options, progress=progress)
@@ -143,7 +143,7 @@ def import_trace(
 
 
 def validate(tables: _Path, meta: _Path, *, progress: Progress = None, **options: Any) -> Report:
-    """Predicts published nccl-tests tables and reports the errors; options of `tutti validate`."""
+    """Predicts published nccl-tests tables (`tutti validate`), and reports the errors."""
     options.update(tables=tables, meta=meta)
     outcome = _run("validate", [], options, progress=progress)
     outcome.stopped()
@@ -153,11 +153,11 @@ def validate(tables: _Path, meta: _Path, *, progress: Progress = None, **options
 def init(
     model: str = "resnet50_torchvision", machine: str = "dgx1-v100", nodes: int = 2, **options: Any
 ) -> Scenario:
-    """A scenario to start from; options are those of `tutti init`."""
+    """Returns a new scenario to start from. Options are those of `tutti init`."""
     options.update(model=model, machine=machine, nodes=nodes)
     return parse(_run("init", [], options).json()["scenario"])
 
 
 def names() -> Report:
-    """The names of the shipped machines, links, models and algorithms."""
+    """Returns the names of the shipped machines, links, models and algorithms."""
     return Report(_run("init", [], {"list": True}).json())

@@ -1,4 +1,4 @@
-"""How results look in a notebook."""
+"""Formats results for notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_ROWS = 10
 
 
 def show_time(us: float) -> str:
-    """"12.3 ms": a time in microseconds with three significant digits and its unit."""
+    """Formats a time in microseconds with three significant digits and its unit."""
     if us == 0:
         return "0 s"
     for scale, unit in ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns")):

@@ -1,4 +1,4 @@
-"""Algorithms of your own, written in Python.
+"""Custom algorithms, written in Python.
 
     ring = tutti.Algorithm("my_ring", collective="all_reduce", chunks=tutti.ranks)
     with ring.lane():
@@ -10,8 +10,8 @@
         …
     scenario.use(ring).simulate()
 
-The text that this writes is the language of docs/your-own-algorithm.md: one description for all
-ranks, proved before it is simulated.
+The result is a text in the language of docs/your-own-algorithm.md: one description for all ranks,
+which is proved before it is simulated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Path_ = Union[str, "os.PathLike[str]"]
 
 
 class Value:
-    """A whole number that depends on the rank: an expression of the language."""
+    """An integer that depends on the rank: an expression of the language."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -112,12 +112,12 @@ def _text(value: Any) -> str:
 
 
 def call(function: str, *arguments: Number) -> Value:
-    """A function of the language: `call("power", 2, hop)`, `call("log2", n)`."""
+    """Calls a function of the language: `call("power", 2, hop)`, `call("log2", n)`."""
     return Value(f"{function}({', '.join(_text(argument) for argument in arguments)})")
 
 
 def choose(condition: Value, then: Number, otherwise: Number) -> Value:
-    """`then` where the condition holds, else `otherwise`."""
+    """Returns the expression that is `then` if the condition is true, else `otherwise`."""
     return Value(f"(if {_text(condition)} then {_text(then)} else {_text(otherwise)})")
 
 
@@ -133,16 +133,19 @@ class Place:
         self.text = text
 
     def piece(self, index: Number, of: Number) -> "Place":
-        """The index-th of `of` pieces."""
+        """Returns piece `index` of `of` equal pieces of the range."""
         return Place(f"{self.text} piece {_text(index)} of {_text(of)}")
 
     def like(self, chunk: Number) -> "Place":
-        """Of scratch: as long as that chunk."""
+        """Returns a range of scratch that is as long as the given chunk."""
         return Place(f"{self.text} like {_text(chunk)}")
 
 
 class Buffer:
-    """`data`, `input`, `output` or `scratch`: chunks by number, `data[a:b]` without b."""
+    """A buffer: `data`, `input`, `output` or `scratch`.
+
+    `data[a]` is chunk a, and `data[a:b]` are chunks a to b - 1.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -157,7 +160,7 @@ class Buffer:
         return Place(f"{self._name}[{_text(index)}]")
 
     def count(self, first: Number, number: Number) -> Place:
-        """`number` chunks from `first` on."""
+        """Returns `number` chunks, beginning with `first`."""
         return Place(f"{self._name}[{_text(first)} count {_text(number)}]")
 
 
@@ -178,7 +181,7 @@ class Algorithm:
         symmetry: Optional[str] = None,
     ) -> None:
         self.name = name
-        #: The file that it was saved to.
+        #: The file that the algorithm was saved to.
         self.path: Optional[str] = None
         self._lines = [f"algorithm {name}", f"collective {collective}", f"chunks {_text(chunks)}"]
         if scratch is not None:
@@ -189,23 +192,23 @@ class Algorithm:
             self._lines.append(f"symmetry {symmetry}")
         self._depth = 0
 
-    # --- The first part ---
+    # --- Declarations ---
 
     def parameter(self, name: str, default: int) -> Value:
-        """A number that a scenario may set: `custom { set: "NAME=8" }`."""
+        """Declares a number that a scenario may set: `custom { set: "NAME=8" }`."""
         self._head(f"parameter {name} = {_text(default)}")
         return Value(name)
 
     def require(self, condition: Value, text: str) -> None:
-        """Refuses clusters for which the condition does not hold, with this text.
+        """Rejects clusters for which the condition is false, with this text as the error.
 
-        Texts of the language have no double quotes and one line: quotes become single ones.
+        Texts of the language have one line and no double quotes; these become single quotes.
         """
         line = " ".join(text.split()).replace('"', "'")
         self._head(f'require {_text(condition)} "{line}"')
 
     def let(self, name: str, value: Number) -> Value:
-        """A value with a name: for all lanes, or for the rest of the block."""
+        """Defines a named value, for all lanes, or for the rest of the block."""
         self._add(f"let {name} = {_text(value)}")
         return Value(name)
 
@@ -219,7 +222,7 @@ class Algorithm:
         first: Number = 0,
         last: Optional[Number] = None,
     ) -> Iterator[Value]:
-        """A lane; with `each`, one for every number from `first` to `last`, which it yields."""
+        """Begins a lane. With `each`, one lane per number `first` … `last`, which it yields."""
         head = "lane" if name is None else f"lane {name}"
         if each is not None:
             if last is None:
@@ -234,20 +237,20 @@ class Algorithm:
     def loop(
         self, name: str, first: Number, last: Number, *, down: bool = False
     ) -> Iterator[Value]:
-        """Repeats the block with the numbers from `first` to `last`, both included."""
+        """Repeats the block for the numbers from `first` to `last`, inclusive."""
         way = "down to" if down else "to"
         with self._block(f"for {name} from {_text(first)} {way} {_text(last)}"):
             yield Value(name)
 
     @contextlib.contextmanager
     def when(self, condition: Value) -> Iterator[None]:
-        """Does the block where the condition holds."""
+        """Executes the block if the condition is true."""
         with self._block(f"if {_text(condition)}"):
             yield
 
     @contextlib.contextmanager
     def otherwise(self) -> Iterator[None]:
-        """Does the block where the condition of the `when` before it does not hold."""
+        """Executes the block if the condition of the preceding `when` is false."""
         if self._lines[-1].strip() != "}":
             raise TypeError("otherwise() follows a when() block")
         self._lines.pop()
@@ -257,7 +260,7 @@ class Algorithm:
     # --- Statements ---
 
     def send(self, place: Place, *, to: Number, lane: Optional[str] = None) -> None:
-        """Sends a message to another rank (to its lane of the same number, or to `lane`)."""
+        """Sends a message to another rank, to its lane with the same number or to `lane`."""
         self._statement(f"send {place.text} to {_peer(to, lane)}")
 
     def receive(
@@ -269,7 +272,7 @@ class Algorithm:
         to: Optional[Number] = None,
         to_lane: Optional[str] = None,
     ) -> None:
-        """Receives a message from `source`; `to`: and sends it on."""
+        """Receives a message from `source`. With `to`, also forwards it."""
         text = f"receive {place.text} from {_peer(source, lane)}"
         if to is not None:
             text += f" then send to {_peer(to, to_lane)}"
@@ -286,10 +289,10 @@ class Algorithm:
         to: Optional[Number] = None,
         to_lane: Optional[str] = None,
     ) -> None:
-        """Receives from `source` and adds to `place`.
+        """Receives a message from `source`, and adds it to `place`.
 
-        `with_`: adds what is there instead, and keeps the sum at `place`. `to`: sends the sum on;
-        with `then="only send"` nothing is kept.
+        `with_`: adds it to that range instead, and stores the sum at `place`. `to`: also forwards
+        the sum; with `then="only send"`, the sum is not stored.
         """
         text = f"reduce {place.text}"
         if with_ is not None:
@@ -302,34 +305,34 @@ class Algorithm:
         self._statement(text)
 
     def copy(self, source: Place, target: Place) -> None:
-        """Copies on the rank itself."""
+        """Copies a range within the rank."""
         self._statement(f"copy {source.text} to {target.text}")
 
     def add(self, source: Place, target: Place) -> None:
-        """Adds `source` to `target` on the rank itself."""
+        """Adds `source` to `target` within the rank."""
         self._statement(f"add {source.text} to {target.text}")
 
     def mark(self, name: str) -> None:
-        """Names this point of the lane."""
+        """Defines a mark with this name at the current point of the lane."""
         self._statement(f"mark {name}")
 
     def wait_for(self, mark: str, *numbers: Number) -> None:
-        """The next step waits until another lane has passed the mark."""
+        """Lets the next step wait until another lane has passed the mark."""
         numbered = f"[{', '.join(_text(number) for number in numbers)}]" if numbers else ""
         self._statement(f"wait for {mark}{numbered}")
 
     def wait_for_lane(self, name: str) -> None:
-        """The next step waits until another lane has ended."""
+        """Lets the next step wait until another lane has ended."""
         self._statement(f"wait for lane {name}")
 
     # --- The text ---
 
     def to_text(self) -> str:
-        """The algorithm in the language of docs/your-own-algorithm.md."""
+        """Returns the algorithm in the language of docs/your-own-algorithm.md."""
         return "\n".join(self._lines) + "\n"
 
     def save(self, path: Path_) -> "Algorithm":
-        """Writes it to a file, which scenarios name: `custom { file: "…" }`."""
+        """Writes the algorithm to a file, which scenarios name by `custom { file: "…" }`."""
         Path(path).write_text(self.to_text(), encoding="utf-8")
         self.path = os.fspath(path)
         return self
@@ -337,10 +340,10 @@ class Algorithm:
     def __repr__(self) -> str:
         return f"<tutti.Algorithm {self.name}>"
 
-    # --- Inside ---
+    # --- Implementation ---
 
     def _add(self, line: str) -> None:
-        self.path = None  # the file, if there is one, has another text
+        self.path = None  # the file, if there is one, no longer has this text
         self._lines.append("  " * self._depth + line)
 
     def _head(self, line: str) -> None:
@@ -369,7 +372,7 @@ def _peer(peer: Number, lane: Optional[str]) -> str:
 
 
 def load_algorithm(path: Path_) -> Algorithm:
-    """An algorithm that is written in a file already."""
+    """Loads an algorithm from an existing file."""
     if not Path(path).is_file():
         raise RequestError([Problem("there is no such file", file=os.fspath(path), code="missing")])
     algorithm = Algorithm(Path(path).stem)

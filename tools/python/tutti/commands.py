@@ -14,23 +14,23 @@ from . import _core
 from .errors import Error, Interrupted, Problem, RequestError, error_of, option_name
 
 #: `progress=`: True shows a bar (tqdm's, if it is installed); a callable gets the name of the work
-#: and the share that is done, 0 … 1; None shows nothing.
+#: and the completed share, 0 … 1; None shows nothing.
 Progress = Union[None, bool, Callable[[str, float], None]]
 
 
 def data_folder() -> str:
-    """The folder with the shipped machines, links, models and algorithms."""
-    beside = Path(__file__).parent / "data"  # of a wheel
+    """Returns the folder with the shipped machines, links, models and algorithms."""
+    beside = Path(__file__).parent / "data"  # the data of a wheel
     if "TUTTI_DATA" not in os.environ and (beside / "machines").is_dir():
         return str(beside)
     return _core.library_folder()
 
 
 def program() -> str:
-    """The `tutti` program, which real runs start their workers with.
+    """Returns the path of the `tutti` program, from which real runs start their workers.
 
-    TUTTI_PROGRAM names it; else it is the one of the build tree or installation that this package
-    belongs to, or the first in PATH.
+    It is the value of TUTTI_PROGRAM, or else the program of the build tree or installation of this
+    package, or else the first one in PATH.
     """
     named = os.environ.get("TUTTI_PROGRAM")
     if named:
@@ -43,10 +43,10 @@ def program() -> str:
 
 
 def words_of(options: Mapping[str, Any]) -> list[str]:
-    """The words of a command line for keyword arguments: `seed=1, lane_steps=True, run=[a, b]`.
+    """Converts keyword arguments, such as `seed=1, lane_steps=True, run=[a, b]`, to a command line.
 
-    None and False leave an option out, True gives a flag, a list repeats the option, and a mapping
-    (`set={"strategy.shards": 4}`) gives FIELD=VALUE.
+    None and False omit the option, True is a flag, a list repeats the option, and a mapping
+    (`set={"strategy.shards": 4}`) becomes FIELD=VALUE.
     """
     words: list[str] = []
     for keyword, value in options.items():
@@ -67,7 +67,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 
 def plain(value: Any) -> str:
-    """A value as the command line and scenarios write it."""
+    """Returns a value as it is written on the command line and in scenarios."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -79,13 +79,13 @@ def plain(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(plain(one) for one in value)
     try:
-        return repr(value.__index__())  # int, and NumPy's whole numbers
+        return repr(value.__index__())  # int, and NumPy's integers
     except AttributeError:
         return repr(float(value))  # NumPy's numbers
 
 
 class Outcome:
-    """What a command gave: its report, its messages, and the timeline if it was recorded."""
+    """The result of a command: its report, its messages, and the timeline if it was recorded."""
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self.status: int = raw["status"]
@@ -96,11 +96,11 @@ class Outcome:
         self.exception: Optional[BaseException] = raw["exception"]
 
     def json(self) -> dict[str, Any]:
-        """The report; empty if there is none."""
+        """Returns the report; empty if there is none."""
         return json.loads(self.out) if self.out.strip() else {}
 
     def check(self) -> None:
-        """Raises what went wrong. What the user, or a callback, stopped is no mistake."""
+        """Raises the command's error. An interruption by the user or a callback is not an error."""
         if self.exception is not None:
             return
         if self.errors:
@@ -111,7 +111,7 @@ class Outcome:
             raise RequestError([Problem(text.removeprefix("tutti: "))])
 
     def stopped(self, result: Any = None) -> None:
-        """Raises Interrupted with `result` if Ctrl-C ended the command, or the callback's exception."""
+        """Raises the callback's exception, or Interrupted with `result` after Ctrl-C."""
         if self.exception is None:
             return
         if isinstance(self.exception, KeyboardInterrupt):
@@ -129,7 +129,7 @@ def run(
     progress: Progress = None,
     json: bool = True,
 ) -> Outcome:
-    """Runs a command; mistakes are raised. `scenarios`: texts that stand for files."""
+    """Runs a command, and raises its errors. `scenarios`: texts that replace files, by path."""
     words = command.split()
     words += [plain(argument) for argument in arguments]
     words += words_of(options or {})

@@ -1,4 +1,4 @@
-"""Exceptions. Every one that Tutti raises is a `tutti.Error`."""
+"""The exceptions of Tutti. All of them derive from `tutti.Error`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any, NamedTuple, NoReturn, Optional
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong with an input or a run."""
+    """A problem of an input or of a run."""
 
     text: str
-    #: The file that was read, with line and column from 1 on; "" and 0 if there is none.
+    #: The file with the problem; "" if there is none. Lines and columns count from 1; 0: none.
     file: str = ""
     line: int = 0
     column: int = 0
-    #: The kind of the problem, which stays when the text is reworded: "unknown-name", "too-large", …
+    #: The kind of the problem, such as "unknown-name" or "too-large". Stable if texts change.
     code: str = "invalid"
-    #: The field, option or column that is meant: "Network.latency_us".
+    #: The field, option or column with the problem, such as "Network.latency_us".
     field: str = ""
-    #: The worker at fault in a run of several, or -1.
+    #: The worker that caused the problem in a real run; -1: none.
     worker: int = -1
 
     @property
     def hint(self) -> str:
-        """What to do about it, if the text says so: its part after the first semicolon."""
+        """The remedy, if the text has one: its part after the first semicolon."""
         return self.text.partition("; ")[2]
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Problem(NamedTuple):
 
 
 class Error(Exception):
-    """A wrong request or a failed run. `problems` has all that was found, not only the first."""
+    """An invalid request or a failed run. `problems` has all problems that were found."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
@@ -47,22 +47,22 @@ class Error(Exception):
 
     @property
     def line(self) -> int:
-        """The line of the first problem, from 1 on; 0: the file as a whole."""
+        """The line of the first problem, counted from 1; 0: the whole file."""
         return self.problems[0].line
 
     @property
     def column(self) -> int:
-        """The column of the first problem, from 1 on."""
+        """The column of the first problem, counted from 1."""
         return self.problems[0].column
 
     @property
     def hint(self) -> str:
-        """What to do about the first problem; "" if its text does not say."""
+        """The remedy for the first problem; "" if its text has none."""
         return self.problems[0].hint
 
 
 class RequestError(Error, ValueError):
-    """The request is invalid, and nothing was done: a mistake in a scenario, a file or an option."""
+    """The request is invalid (a scenario, a file or an option), and nothing was done."""
 
 
 class FieldError(RequestError, AttributeError):
@@ -70,11 +70,11 @@ class FieldError(RequestError, AttributeError):
 
 
 class RunError(Error, RuntimeError):
-    """The run failed: a worker died, a result was wrong, a disk was full."""
+    """The run failed, for example because a worker died or a result was wrong."""
 
 
 class Interrupted(RunError, KeyboardInterrupt):
-    """Ctrl-C ended the work. `result` has what was completed until then, or is None."""
+    """Ctrl-C ended the work. `result` is the part that was completed before, or None."""
 
     def __init__(self, result: Optional[Any] = None) -> None:
         self.result = result
@@ -83,7 +83,7 @@ class Interrupted(RunError, KeyboardInterrupt):
 
 
 def error_of(kind: str, problems: list[dict[str, Any]]) -> Error:
-    """Makes the exception for an error of the compiled part."""
+    """Returns the exception for an error of the compiled module."""
     found = [Problem(**problem) for problem in problems]
     if kind == "run":
         return RunError(found)
@@ -98,5 +98,5 @@ def raise_problems(kind: str, problems: list[dict[str, Any]]) -> NoReturn:
 
 
 def option_name(keyword: str) -> str:
-    """The option of the command line that a keyword argument stands for: `from_us` → --from-us."""
+    """Returns the command-line option of a keyword argument: `from_us` → --from-us."""
     return "--" + re.sub("_", "-", keyword)

@@ -18,7 +18,7 @@ Path_ = Union[str, "os.PathLike[str]"]
 
 
 class Report(Mapping[str, Any]):
-    """What a command reports with `--format json` (docs/reports.md has its fields)."""
+    """The report of a command with `--format json` (docs/reports.md has its fields)."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         self.report = report
@@ -42,7 +42,7 @@ class Report(Mapping[str, Any]):
 
 
 class Plan(Report):
-    """What a training step communicates."""
+    """The communication of a training step."""
 
     @property
     def packs(self) -> list[dict[str, Any]]:
@@ -58,19 +58,19 @@ class Plan(Report):
 
 
 class Explanation(Report):
-    """Why a step takes that long."""
+    """The explanation of a step time."""
 
 
 class Perf(Report):
-    """The table of nccl-tests: `rows`, one for each size."""
+    """The table of nccl-tests, with one entry of `rows` per size."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One for each size, with the fields of docs/reports.md."""
+        """The rows, one per size, with the fields of docs/reports.md."""
         return self.report["rows"]
 
     def to_pandas(self) -> Any:
-        """The rows as a data frame; the halves of the table get prefixed columns."""
+        """Returns the rows as a data frame. Columns of the table's two halves have prefixes."""
         import pandas
 
         return pandas.json_normalize(self.rows, sep="_")
@@ -82,7 +82,7 @@ class Perf(Report):
 
 
 class Comparison(Report):
-    """Two timelines, pack by pack and step by step."""
+    """A comparison of two timelines, pack by pack and step by step."""
 
     @property
     def in_words(self) -> list[str]:
@@ -101,7 +101,7 @@ class Comparison(Report):
 
 
 class Result:
-    """A prediction, a run or an imported timeline: its tables, its report and its picture.
+    """A prediction, a run or an imported timeline, with its tables, its report and its picture.
 
     Times in tables are picoseconds since the start (columns `…_ps`), sizes are bytes.
     """
@@ -118,32 +118,32 @@ class Result:
 
     @property
     def spans(self) -> Table:
-        """What every recorded device did: computation, packs in flight and schedule steps."""
+        """The spans of every recorded device: computation, packs in flight, schedule steps."""
         return self._table("spans")
 
     @property
     def tracks(self) -> Table:
-        """The rows that spans are on, by the number in their column `track`."""
+        """The tracks of spans, by the number in the spans' column `track`."""
         return self._table("tracks")
 
     @property
     def steps(self) -> Table:
-        """The training steps and what they go into."""
+        """The training steps and the parts of their time."""
         return self._table("steps")
 
     @property
     def packs(self) -> Table:
-        """The packs of every step: when they were ready, launched and done."""
+        """The packs of every step, with the times when they were ready, launched and complete."""
         return self._table("packs")
 
     @property
     def links(self) -> Table:
-        """The links and how busy they were."""
+        """The links, with their load."""
         return self._table("links")
 
     @property
     def messages(self) -> Table:
-        """The messages between recorded lanes; needs `timeline=True`."""
+        """The messages between recorded lanes. Needs `timeline=True`."""
         return self._table("messages")
 
     @property
@@ -177,7 +177,7 @@ class Result:
 
     @property
     def scenario_text(self) -> str:
-        """The scenario's text, from which the timeline can be made again."""
+        """The scenario's text, from which the timeline can be reproduced."""
         return self._recording.scenario_text
 
     def compare(self, other: "Result") -> Comparison:
@@ -185,12 +185,12 @@ class Result:
         return compare(self, other)
 
     def save(self, path: Path_) -> "Result":
-        """Writes the timeline to a file (`NAME.tutti`), for `tutti.open_timeline` and the window."""
+        """Writes the timeline to a file (`NAME.tutti`) for `tutti.open_timeline` or the window."""
         self._recording.save(os.fspath(path), "tutti", "spans")
         return self
 
     def export(self, path: Path_, to: Optional[str] = None, table: str = "spans") -> "Result":
-        """Writes it as `perfetto`, `csv` (of one table) or `svg`; by default as the name ends."""
+        """Writes it as `perfetto`, `csv` (of one table) or `svg`; default: by the suffix."""
         endings = {".svg": "svg", ".csv": "csv", ".perfetto-trace": "perfetto"}
         chosen = to or endings.get(Path(path).suffix, "")
         if chosen not in endings.values():
@@ -230,17 +230,17 @@ class Result:
         try:
             picture = self.svg() if self._recording.span_count else ""
         except RequestError:
-            pass  # nothing that a picture could show was recorded
+            pass  # there are no spans that a picture could show
         return heading + rows_html(["", ""], rows) + picture
 
 
 def open_timeline(path: Path_) -> Result:
-    """Reads a timeline file (`tutti simulate --timeline`, `tutti run --timeline`, an import)."""
+    """Reads a timeline file of `tutti simulate`, `tutti run` or `tutti import`."""
     return Result(_core.open_timeline(os.fspath(path)))
 
 
 def compare(first: Union[Result, Path_], second: Union[Result, Path_]) -> Comparison:
-    """Compares two timelines of the same workload: results, or files."""
+    """Compares two timelines of the same workload, which are results or files."""
     import json
 
     a, b = (one if isinstance(one, Result) else open_timeline(one) for one in (first, second))

@@ -1,4 +1,4 @@
-"""Scenarios: texts with their fields as attributes."""
+"""Scenarios, whose fields are attributes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Path_ = Union[str, "os.PathLike[str]"]
 
 
 def load(path: Path_) -> "Scenario":
-    """Reads a scenario's file and checks it.
+    """Reads and checks a scenario's file.
 
-    Raises `tutti.RequestError` with every mistake in it: file, line, column and what to do.
+    Raises `tutti.RequestError` with every error in it, each with file, line, column and remedy.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8", errors="surrogateescape")
@@ -35,8 +35,8 @@ def load(path: Path_) -> "Scenario":
 def parse(text: str, path: Path_ = "scenario.textproto") -> "Scenario":
     """Checks the text of a scenario (Protocol Buffers text format or JSON).
 
-    Files that it names are relative to the folder of `path`, which errors call it by; no file of
-    that name needs to exist.
+    `path`: the name of the text in errors. File names in the text are relative to its folder. The
+    file need not exist.
     """
     scenario = Scenario(text, path)
     scenario.check()
@@ -44,9 +44,10 @@ def parse(text: str, path: Path_ = "scenario.textproto") -> "Scenario":
 
 
 class Fields:
-    """A message of a scenario: its fields are attributes, to read and to set.
+    """A message of a scenario. Its fields are attributes, which can be read and set.
 
-    A field that is not written reads as None, whatever its default; `help("steps")` tells that.
+    A field that is not set reads as None, even if it has a default. `help("steps")` describes a
+    field with its default.
     """
 
     __slots__ = ("_scenario", "_path")
@@ -73,12 +74,12 @@ class Fields:
         return _core.field_state(self._scenario.to_text(), self._path)
 
     def help(self, field: str = "") -> str:
-        """The schema's words on a field (or on this message): meaning, unit and default."""
+        """Returns the schema's description of a field or of this message, with its default."""
         state = _core.field_state(self._scenario.to_text(), _join(self._path, field) if field else self._path)
         return state["help"]
 
     def to_dict(self) -> dict[str, Any]:
-        """What is written here, as nested dictionaries and lists."""
+        """Returns the fields that are set, as nested dictionaries and lists."""
         result = {}
         for name in self._state()["fields"]:
             value = self._scenario._get(_join(self._path, name))
@@ -139,11 +140,11 @@ def _join(path: str, name: str) -> str:
 
 
 def _typed(state: Mapping[str, Any]) -> Any:
-    """The value of a written field, as Python has it."""
+    """Returns the value of a field that is set, as a Python object."""
     value = state["value"]
     if state["kind"] == "bool":
         return value == "true"
-    # What is no number is what the user wrote: check() says what is wrong with it.
+    # A value that is not a number stays as the user wrote it. check() reports the error.
     try:
         if state["kind"] == "whole":
             return int(value, 0)
@@ -168,26 +169,26 @@ class RunFields(Fields):
         progress: Progress = None,
         **options: Any,
     ) -> Result:
-        """Replays the scenario for real, with worker processes of `tutti` on this machine.
+        """Executes the scenario for real, with worker processes of `tutti` on this machine.
 
-        Every element of every result is compared. Further options are those of `tutti run`.
+        Every element of every result is checked. Further options are those of `tutti run`.
         """
         options.update(backend=backend, emulate=emulate)
         return self._scenario._execute("run", timeline, options, progress)
 
 
 class Scenario(Fields):
-    """A scenario: what to predict. `scenario.strategy.shards = 4` changes its text in place.
+    """A scenario to predict. `scenario.strategy.shards = 4` changes its text in place.
 
-    Comments, order and spacing of everything else stay. Changes are checked when something is
-    computed, or by `check()`, since several may only be valid together; unknown fields are refused
-    at once.
+    Comments, order and spacing of all other parts stay. Changes are checked when a command runs, or
+    by `check()`, since several changes may only be valid together. Unknown fields are rejected at
+    once.
     """
 
     __slots__ = ("_text", "_file")
 
     def __init__(self, text: str, path: Path_ = "scenario.textproto") -> None:
-        """A text as it is; `tutti.load` and `tutti.parse` also check it."""
+        """Creates a scenario from an unchecked text (unlike `tutti.load` and `tutti.parse`)."""
         super().__init__(self, "")
         object.__setattr__(self, "_text", text)
         object.__setattr__(self, "_file", os.fspath(path))
@@ -196,29 +197,29 @@ class Scenario(Fields):
 
     @property
     def path(self) -> str:
-        """The file that it was read from, or what errors call it by."""
+        """The file that it was read from, or its name in errors."""
         return self._file
 
     def to_text(self) -> str:
-        """The scenario's text with all changes."""
+        """Returns the scenario's text with all changes."""
         return self._text
 
     def save(self, path: Path_) -> "Scenario":
-        """Writes the text to a file and goes by that name from now on."""
+        """Writes the text to a file, which becomes its `path`."""
         Path(path).write_text(self._text, encoding="utf-8", errors="surrogateescape")
         object.__setattr__(self, "_file", os.fspath(path))
         return self
 
     def copy(self) -> "Scenario":
-        """Another scenario with the same text."""
+        """Returns another scenario with the same text."""
         return Scenario(self._text, self._file)
 
     def check(self) -> dict[str, Any]:
-        """Raises `tutti.RequestError` with all mistakes; returns a few facts if there are none."""
+        """Raises `tutti.RequestError` with all errors; if there are none, returns a few facts."""
         return _core.check_scenario(self._text, self._file, data_folder())
 
     def get(self, field: str) -> Any:
-        """The value of a field, by its path: `get("cluster.workers[0].count")`."""
+        """Returns the value of a field by its path: `get("cluster.workers[0].count")`."""
         return self._get(field)
 
     def set(self, field: str, value: Any) -> "Scenario":
@@ -258,9 +259,9 @@ class Scenario(Fields):
         return _typed(state) if state["written"] else None
 
     def use(self, algorithm: Union["Algorithm", str]) -> "Scenario":
-        """Makes the strategy reduce by an algorithm: a built-in one by its name, or your own.
+        """Sets the algorithm of the strategy: a built-in one by its name, or a custom one.
 
-        An algorithm of your own is written to a temporary file if it has none yet.
+        A custom algorithm is written to a temporary file if it has no file yet.
         """
         if isinstance(algorithm, str):
             self.set("strategy.custom", None)
@@ -271,12 +272,12 @@ class Scenario(Fields):
         self.set("strategy.algorithm", None)
         return self.set("strategy.custom.file", str(Path(str(algorithm.path)).absolute()))
 
-    # --- What can be computed ---
+    # --- Commands ---
 
     def plan(self, *, check: bool = False, schedule: bool = False, pack: int = 0) -> Plan:
-        """What a training step communicates: packs, their gradients, algorithms and start rules.
+        """Returns the communication of a step: packs, their gradients, algorithms and start rules.
 
-        `check` proves every schedule first; `schedule` adds the steps of one pack.
+        `check` proves every schedule. `schedule` adds the schedule steps of one pack.
         """
         options = {"check": check, "schedule": schedule, "pack": pack if pack else None}
         return Plan(self._run("plan", options).json())
@@ -293,9 +294,9 @@ class Scenario(Fields):
     ) -> Result:
         """Predicts the training step.
 
-        `timeline`: True keeps every span of every device in the result (up to `max_spans`), a path
-        also writes them to that file. Without it the result has steps, packs, links and the
-        critical path. Further options are those of `tutti simulate`: `record`, `workers`,
+        `timeline`: True stores every span of every device in the result (up to `max_spans`); a path
+        also writes the timeline to that file. Without it, the result has steps, packs, links and
+        the critical path. Further options are those of `tutti simulate`: `record`, `workers`,
         `from_us`, `to_us`, `max_spans`, `interference`, `nccl`, `fold`, `remember`.
         """
         options.update(steps=steps, seed=seed, network_model=network_model)
@@ -303,11 +304,11 @@ class Scenario(Fields):
 
     @property
     def run(self) -> "RunFields":
-        """`scenario.run()` replays it for real; `scenario.run.steps` are the fields of `run`."""
+        """`scenario.run()` executes it for real; `scenario.run.steps` is a field of `run`."""
         return RunFields(self, "run")
 
     def explain(self, *, progress: Progress = None) -> Explanation:
-        """Why the step takes that long, and what would help."""
+        """Explains what determines the step time, and what would reduce it."""
         outcome = self._run("explain", {}, progress=progress)
         outcome.stopped()
         return Explanation(outcome.json())
@@ -321,11 +322,11 @@ class Scenario(Fields):
         progress: Progress = None,
         **options: Any,
     ) -> Sweep:
-        """Predicts it at every combination of values: `sweep({"strategy.shards": [1, 2, 4]})`.
+        """Predicts all combinations of values: `sweep({"strategy.shards": [1, 2, 4]})`.
 
-        Values are a list, or a text as `tutti sweep --over` takes it: "64KiB..256MiB*2". Results
-        go into an SQLite file as they come; `output` names it, and the same call goes on from
-        there.
+        Values are a list, or a text as in `tutti sweep --over`, such as "64KiB..256MiB*2". Results
+        are written to the SQLite file `output` as soon as they are known. If the file exists, the
+        sweep continues from it.
         """
         if output is None:
             output = Path(tempfile.mkdtemp(prefix="tutti-")) / "points.sweep"
@@ -345,14 +346,14 @@ class Scenario(Fields):
         progress: Progress = None,
         **options: Any,
     ) -> Tuning:
-        """Searches for the best settings; without `over`, those of the strategy's framework."""
+        """Searches for the best settings; by default among the framework's fields."""
         options.update(evaluations=evaluations, seed=seed)
         options["over"] = [f"{field}={plain(values)}" for field, values in (over or {}).items()]
         outcome = self._run("tune", options, progress=progress)
         outcome.stopped()
         return Tuning(outcome.json(), self)
 
-    # --- Inside ---
+    # --- Implementation ---
 
     def _run(self, command: str, options: Mapping[str, Any], **how: Any) -> Any:
         return run(command, [self._file], options, scenarios={self._file: self._text}, **how)

@@ -17,17 +17,17 @@ Path_ = Union[str, "os.PathLike[str]"]
 
 
 class Sweep:
-    """The points of a sweep, complete or not."""
+    """The points of a sweep, which may be incomplete."""
 
     def __init__(self, path: Path_) -> None:
         """Opens the file of a sweep (`tutti sweep -o`, `scenario.sweep(output=…)`)."""
         self.path = os.fspath(path)
         table, self.fields = _core.sweep_table(self.path)
-        #: A row for each completed point: its fields, `status`, times in microseconds, `packs`.
+        #: One row per completed point: its fields, `status`, times in microseconds, `packs`.
         self.points = Table(table)
 
     def best(self) -> Optional[dict[str, Any]]:
-        """The settings of the fastest point, or None if no point is done."""
+        """The settings of the fastest point, or None if no point is complete."""
         times = self.points["step_time_us"]
         done = [i for i in range(len(times)) if times[i] == times[i]]
         if not done:
@@ -36,7 +36,7 @@ class Sweep:
         return {field: self.points[field][fastest] for field in self.fields}
 
     def to_pandas(self) -> Any:
-        """The points as a data frame."""
+        """Returns the points as a data frame."""
         return self.points.to_pandas()
 
     def __len__(self) -> int:
@@ -75,11 +75,11 @@ class Tuning(Report):
 
     @property
     def snippets(self) -> list[dict[str, Any]]:
-        """What to paste into each framework's configuration."""
+        """The text to paste into the configuration of each framework."""
         return self.report["snippets"]
 
     def apply(self) -> "Scenario":
-        """A copy of the scenario with the recommended settings."""
+        """Returns a copy of the scenario with the recommended settings."""
         scenario = self._scenario.copy()
         if self.change:
             for field, value in self.best_settings.items():

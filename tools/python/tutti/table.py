@@ -1,4 +1,4 @@
-"""Tables: columns of equal length, read in place by NumPy and by consumers of Arrow's C stream."""
+"""Tables whose columns NumPy, and consumers of Arrow's C stream interface, read in place."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
     """Columns of equal length.
 
-    `table["start_ps"]` is a NumPy array: a read-only view of the table's memory. Columns of texts
-    are arrays of str. Categorical columns (`track`, `kind`) are arrays of indices into
+    `table["start_ps"]` is a NumPy array that is a read-only view of the table's memory. Columns of
+    texts are arrays of str. Categorical columns (`track`, `kind`) are arrays of indices into
     `table.categories("track")`.
 
-    pandas, polars, DuckDB and pyarrow take a table without copying its columns:
+    pandas, polars, DuckDB and pyarrow accept a table without copying its columns:
     `table.to_pandas()`, `polars.from_arrow(table)`, `pyarrow.table(table)`.
     """
 
@@ -35,7 +35,7 @@ class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
         return iter(self._core.columns)
 
     def __len__(self) -> int:
-        """The number of rows."""
+        """Returns the number of rows."""
         return len(self._core)
 
     def __bool__(self) -> bool:
@@ -47,11 +47,11 @@ class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
         return self._core.columns
 
     def categories(self, column: str) -> list[str]:
-        """The names that a categorical column has indices of; empty for other columns."""
+        """Returns the names that a categorical column indexes; empty for other columns."""
         return self._core.categories(column)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """A data frame whose columns are views of the table's memory, where pandas can have that."""
+        """Returns a data frame whose columns are views of the table, if pandas supports that."""
         import pandas
 
         series = {}
@@ -65,7 +65,7 @@ class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
         return pandas.DataFrame(series, copy=False)
 
     def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object:
-        """Arrow's PyCapsule interface: a stream with one record batch in the table's own memory."""
+        """Arrow's PyCapsule interface: a stream with one record batch in the table's memory."""
         return self._core.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:

@@ -69,11 +69,11 @@ class LogReader {
   }
 
   Expected<void> add(const NcclTestsTable& table) {
-    auto asked = asked_of(table);
-    if (!asked) return failed(asked);
+    auto requested = requested_of(table);
+    if (!requested) return failed(requested);
     const auto variables = variables_of(table);
     if (!variables) return failed(variables);
-    const auto subject = nccl_subject(*asked, *variables, environment_);
+    const auto subject = nccl_subject(*requested, *variables, environment_);
     if (!subject) return failed(subject);
     if (const auto fits = check_gpu(table, subject->system); !fits) return fits;
     const int ranks = subject->comm.ranks;
@@ -143,8 +143,8 @@ class LogReader {
   }
 
   /// Returns the options, completed by the head of the log.
-  Expected<NcclPerfOptions> asked_of(const NcclTestsTable& table) {
-    NcclPerfOptions asked = options_.nccl;
+  Expected<NcclPerfOptions> requested_of(const NcclTestsTable& table) {
+    NcclPerfOptions requested = options_.nccl;
     const core::NcclTestsRun& run = table.run;
     if (run.hosts > 0) {
       if (run.ranks_of_host == 0 || run.hosts > 100'000 || run.ranks_of_host > 1'000)
@@ -152,28 +152,28 @@ class LogReader {
             {ProblemCode::kUnsupported, "ranks"},
             "its hosts have different numbers of ranks; measure with the same number on each host",
             table.where));
-      asked.nodes = static_cast<std::int32_t>(run.hosts);
-      asked.gpus = static_cast<std::int32_t>(run.ranks_of_host);
+      requested.nodes = static_cast<std::int32_t>(run.hosts);
+      requested.gpus = static_cast<std::int32_t>(run.ranks_of_host);
     } else {
       note(fmt::format("{} does not list its ranks; assumed: {} node{} (--nodes)",
-                       place(table.where), asked.nodes, asked.nodes == 1 ? "" : "s"));
+                       place(table.where), requested.nodes, requested.nodes == 1 ? "" : "s"));
     }
-    if (!asked.version && !run.nccl_version.empty()) asked.version = run.nccl_version;
-    if (!asked.version) {
+    if (!requested.version && !run.nccl_version.empty()) requested.version = run.nccl_version;
+    if (!requested.version) {
       const nccl::KnownGpu* const gpu = nccl::find_gpu(run.device);
-      asked.version = to_string(gpu == nullptr ? nccl::kDefaultVersion : gpu->usual_version);
+      requested.version = to_string(gpu == nullptr ? nccl::kDefaultVersion : gpu->usual_version);
       note(fmt::format("{} does not state its NCCL release; assumed: {} (--nccl-version)",
-                       place(table.where), *asked.version));
+                       place(table.where), *requested.version));
     }
-    if (!asked.driving) {
+    if (!requested.driving) {
       if (const auto driving = run.driving())
-        asked.driving = std::string(to_string(*driving));
+        requested.driving = std::string(to_string(*driving));
       else if (run.ranks_of_host != 1)
         note(fmt::format(
             "{} does not state which processes call NCCL; assumed: one process per GPU (--driving)",
             place(table.where)));
     }
-    return asked;
+    return requested;
   }
 
   /// Returns the variables of --set, and the modelled variables of the log's environment.

@@ -10,17 +10,17 @@
 
 namespace tutti::tools {
 
-/// The information about a cluster in logs of nccl-tests.
+/// The content of logs of nccl-tests from one cluster.
 struct MeasuredTables {
   core::nccl::CalibratedSystem system;
   std::vector<core::nccl::CalibratedTable> tables;
-  std::vector<std::string> notes;  ///< notes on assumptions and on rows that were left out
+  std::vector<std::string> notes;  ///< notes on assumptions, and on rows that were left out
 };
 
-/// Reads the logs, and predicts each of their times with the figures that are shipped. Facts in a
-/// log's head (nodes, GPUs, release, driving mode, variables) are used; options supply missing
-/// facts, but a given release or driving mode takes precedence. ERRORS: a log that cannot be read,
-/// or that was measured on other GPUs or another number of them.
+/// Reads the logs, and predicts each of their times with the parameters `figures`. Facts (nodes,
+/// GPUs, release, driving mode, variables) are taken from the header of a log, and missing facts
+/// from the options. A release or driving mode in the options takes precedence over the log.
+/// ERRORS: a log cannot be read, or was measured on other GPUs or another number of GPUs.
 core::Expected<MeasuredTables> measured_tables(const CalibrateOptions& options,
                                                const core::nccl::Parameters& figures,
                                                const core::nccl::ErrorBands& bands,

@@ -28,9 +28,9 @@ class Points {
   static Expected<Points> of(const CalibrateOptions& options, int nodes,
                              const nccl::Parameters& figures, const nccl::ErrorBands& bands,
                              const Environment& environment) {
-    NcclPerfOptions asked = options.nccl;
-    asked.nodes = nodes;
-    const auto subject = nccl_subject(asked, options.set, environment);
+    NcclPerfOptions requested = options.nccl;
+    requested.nodes = nodes;
+    const auto subject = nccl_subject(requested, options.set, environment);
     if (!subject) return failed(subject);
     return Points(
         nccl::Predictor(subject->system, subject->comm, subject->settings, figures, bands));
@@ -56,12 +56,12 @@ class Points {
 Expected<Suggestions> suggestions(const nccl::Calibration& calibration,
                                   const CalibrateOptions& options, const nccl::Parameters& figures,
                                   const nccl::ErrorBands& bands, const Environment& environment) {
-  const auto asked = Points::of(options, options.nccl.nodes, figures, bands, environment);
-  if (!asked) return failed(asked);
+  const auto requested = Points::of(options, options.nccl.nodes, figures, bands, environment);
+  if (!requested) return failed(requested);
   std::vector<std::pair<nccl::TimedPoint, nccl::ErrorBand>> targets;
   for (const CollectiveKind kind : kAsked) {
     for (const std::int64_t bytes : kAskedSizes) {
-      auto point = asked->at(kind, bytes);
+      auto point = requested->at(kind, bytes);
       if (!point) return failed(point);
       targets.push_back(std::move(*point));
     }

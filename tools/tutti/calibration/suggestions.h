@@ -9,22 +9,24 @@
 
 namespace tutti::tools {
 
-/// A measurement that could be made next.
+/// A suggested measurement.
 struct Suggestion {
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int nodes = 1;
-  double width = 1;  ///< expected median ratio of a band's upper to its lower end
+  /// The expected median ratio of a band's upper end to its lower end, after this measurement.
+  double width = 1;
 };
 
-/// Times that a user may ask for, and how sure they are.
+/// The uncertainty of predicted times, and measurements that reduce it.
 struct Suggestions {
-  double width = 1;              ///< present median ratio, over all times that a user may ask for
+  double width = 1;              ///< current median ratio, over all times that a user may request
   std::vector<Suggestion> best;  ///< suggestions, narrowest band first
 };
 
-/// Ranks measurements by how much they would narrow the bands of all collectives on `nodes` nodes,
-/// from 1 KiB to 1 GiB. The results do not matter for that: the variance of a Gaussian process
-/// depends only on where it was measured. ERRORS: as nccl_subject().
+/// Ranks possible measurements by how much they would narrow the bands of all collectives on the
+/// cluster's nodes, from 1 KiB to 1 GiB. This does not depend on the measured times, since the
+/// variance of a Gaussian process depends only on the points of measurement. ERRORS: as
+/// nccl_subject().
 core::Expected<Suggestions> suggestions(const core::nccl::Calibration& calibration,
                                         const CalibrateOptions& options,
                                         const core::nccl::Parameters& figures,

@@ -28,8 +28,9 @@ Expected<std::vector<core::Axis>> axes_of(const std::string& points,
   return axes;
 }
 
-int threads_of(int asked) {
-  return asked > 0 ? asked : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+int threads_of(int requested) {
+  return requested > 0 ? requested
+                       : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 }  // namespace tutti::tools

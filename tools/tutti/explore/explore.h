@@ -8,11 +8,11 @@
 
 namespace tutti::tools {
 
-/// Returns the axes of --points and --over, in this order. ERRORS (requests): the file; as
-/// parse_axis() and read_points().
+/// Returns the axes of --points, then those of --over. ERRORS (requests): the file of --points
+/// cannot be read; as parse_axis() and read_points().
 core::Expected<std::vector<core::Axis>> axes_of(const std::string& points,
                                                 const std::vector<std::string>& over);
-/// Returns `asked`, or the number of cores if it is 0.
-int threads_of(int asked);
+/// Returns `asked`, or the number of cores if `asked` is 0.
+int threads_of(int requested);
 
 }  // namespace tutti::tools

@@ -140,8 +140,8 @@ Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
 
 /// Returns the number of threads per rank: the cores of one machine divided by its ranks. With
 /// several machines it is unknown how many ranks share one.
-int threads_of_rank(int asked, const real::Launch& launch) {
-  if (asked > 0 || !launch.one_machine) return std::max(1, asked);
+int threads_of_rank(int requested, const real::Launch& launch) {
+  if (requested > 0 || !launch.one_machine) return std::max(1, requested);
   return std::max(1, threads_of(0) / launch.size);
 }
 

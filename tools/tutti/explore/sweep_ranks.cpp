@@ -282,8 +282,8 @@ class Leader {
 
   /// Sends "alive" to the ranks that wait for a point.
   void say_alive() {
-    if (Clock::now() - said_alive_ < kSayAlive) return;
-    said_alive_ = Clock::now();
+    if (Clock::now() - reported_alive_ < kSayAlive) return;
+    reported_alive_ = Clock::now();
     for (const auto& helper : helpers_) {
       if (!helper->gone && helper->rank >= 0 && !helper->point) send_word(helper->socket, "alive");
     }
@@ -326,7 +326,7 @@ class Leader {
   const SharedSweep& sweep_;
   const std::function<bool(std::int64_t, const Outcome&)>& take_;
   Clock::duration silence_;  ///< a rank that is silent for this long has failed
-  Clock::time_point said_alive_;
+  Clock::time_point reported_alive_;
   std::set<int> silent_;  ///< ranks that were silent for too long
   std::size_t left_;
   std::vector<std::unique_ptr<Helper>> helpers_;

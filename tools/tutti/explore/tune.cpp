@@ -113,13 +113,13 @@ int tune(const TuneOptions& options, const Environment& environment) {
   auto axes = axes_of(options.points, options.over);
   std::vector<std::string> notes;
   // No limit if the user names what to vary, and so accepts the time.
-  std::optional<sim::MostWork> most_work;
+  std::optional<sim::MostWork> max_work;
   if (axes && axes->empty()) {
     axes = core::usual_axes(*scenario);
-    most_work = sim::most_work(*scenario);
+    max_work = sim::max_work(*scenario);
     if (axes) {
       notes = sim::note_on_left_out(sim::leave_out_long_ones(
-          *axes, {*text, options.scenario.file, *set}, environment.library, *most_work));
+          *axes, {*text, options.scenario.file, *set}, environment.library, *max_work));
     }
   }
   if (!axes) return report(axes.error());
@@ -145,7 +145,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
 
   Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
                 store ? &*store : nullptr, std::move(notes), interrupt);
-  if (most_work) tuning.leave_out_beyond(*most_work);
+  if (max_work) tuning.leave_out_beyond(*max_work);
   const auto done = tuning.execute_points();
   if (!done) return report(done.error());
   if (!*done) {

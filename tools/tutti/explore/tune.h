@@ -11,24 +11,25 @@ namespace tutti::tools {
 
 struct TuneOptions {
   ScenarioOptions scenario;
-  std::vector<std::string>
-      over;  ///< fields, as in `tutti sweep`; default: the fields of the strategy's framework
+  /// The fields to vary, as in `tutti sweep`. Default: the fields of the strategy's framework.
+  std::vector<std::string> over;
   std::string points;
   std::int64_t evaluations = 100;
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: the number of cores
   std::string format = "text";
-  /// File to write: the scenario with the best settings, or the one that `emit` names.
+  /// The file to write: the scenario with the best settings, or the format that `emit` names.
   std::string output;
   std::string emit = "scenario";  ///< "scenario" or "nccl-tuner": a table for NCCL's tuner plugin
-  std::string csv;                ///< CSV file to write, with all evaluated points
-  /// Sweep file with the same points, written during the search; continued if it exists.
+  std::string csv;                ///< the CSV file to write, with all evaluated points
+  /// A sweep file with the evaluated points, written during the search. If it exists, the search
+  /// continues from it.
   std::string database;
-  std::string plot;  ///< file to write, with the plot of the curve around the best point
+  std::string plot;  ///< the file to write, with a plot of the curve around the best point
 };
 
-/// `tutti tune`: finds the best settings of a scenario, how certain they are, and the snippets to
-/// paste for them.
+/// `tutti tune`: finds the best settings of a scenario, states how certain they are, and prints the
+/// snippets to paste.
 int tune(const TuneOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

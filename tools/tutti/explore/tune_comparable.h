@@ -20,13 +20,13 @@ class ComparablePoints {
                    const core::Library& library, const core::Scenario& now)
       : space_(space), base_(base), library_(library), travel_(core::travel_of(now)) {}
 
-  /// Returns why a point's step time is not comparable with that of the current scenario; empty if
-  /// it is.
+  /// Returns why the step time of a point is not comparable with that of the current scenario;
+  /// empty if it is comparable.
   [[nodiscard]] std::string why_not(std::int64_t point);
-  /// Returns the settings of a point other than packing: these decide which programs move the
-  /// packs.
+  /// Returns the settings of a point without those of packing. They determine which programs move
+  /// the packs.
   [[nodiscard]] std::string key_of(std::int64_t point) const;
-  /// Returns the scenario at a point. ERRORS: it is invalid.
+  /// Returns the scenario at a point. ERRORS: the scenario is invalid.
   [[nodiscard]] core::Expected<core::Scenario> with_point(std::int64_t point) const {
     return with(space_.overrides(point));
   }
@@ -35,11 +35,11 @@ class ComparablePoints {
     return core::same_movers(travel_, core::travel_of(other));
   }
 
-  /// The rows of each axis, split into comparable and other rows, so that points that cannot be
-  /// compared are not simulated.
+  /// The rows of each axis, divided into comparable and other rows, so that points that are not
+  /// comparable need not be simulated.
   struct Rows {
-    std::vector<std::vector<std::int64_t>> compared, others;  ///< by axis: its rows
-    bool nothing = false;  ///< true if all rows of an axis are in `others`
+    std::vector<std::vector<std::int64_t>> compared, others;  ///< by axis: indices of its rows
+    bool nothing = false;  ///< true: all rows of some axis are in `others`
   };
   [[nodiscard]] Rows rows() const;
 
@@ -49,8 +49,8 @@ class ComparablePoints {
   const core::Space& space_;
   const sim::BaseScenario& base_;
   const core::Library& library_;
-  core::Travel travel_;                       ///< travel of the packs in the current scenario
-  std::map<std::string, std::string> known_;  ///< by key_of()
+  core::Travel travel_;                       ///< how packs travel in the current scenario
+  std::map<std::string, std::string> known_;  ///< results of why_not(), by key_of()
 };
 
 }  // namespace tutti::tools

@@ -114,7 +114,7 @@ Expected<bool> Tuning::search() {
     progress.update(static_cast<double>(told) / most);
   });
   if (!all || !*all) return all;
-  for (const std::int64_t point : tuner.asked()) {
+  for (const std::int64_t point : tuner.requested()) {
     const Outcome& outcome = tried().at(point);
     const bool done = outcome.status == Outcome::Status::kDone;
     if (outcome.message == sim::kTooLong) {
@@ -148,7 +148,7 @@ Expected<bool> Tuning::judge_the_best() {
   std::optional<TuneResult> fastest;  // fastest of the results that were rejected
   while (best_) {
     if (auto added = add_curves(); !added || !*added) return added;
-    if (auto told = tell_of_best(); !told || !*told) return told;
+    if (auto told = report_best(); !told || !*told) return told;
     if (!result_.best) return true;
     if (auto added = add_sensitivity(); !added || !*added) return added;
     result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
@@ -175,7 +175,7 @@ Expected<bool> Tuning::judge_the_best() {
   return true;
 }
 
-Expected<bool> Tuning::tell_of_best() {
+Expected<bool> Tuning::report_best() {
   auto scenario = comparable_->with_point(*best_);
   if (!scenario) return true;
   result_.values = space_.values(*best_);

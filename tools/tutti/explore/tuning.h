@@ -22,25 +22,25 @@
 
 namespace tutti::tools {
 
-/// A search for the best settings of a scenario, with everything that its report contains.
-/// tuning.cpp has the search and the verdict; tuning_around.cpp explores around the best: curves,
-/// other clusters, and snippets.
+/// A search for the best settings of a scenario, with all data for its report. tuning.cpp has the
+/// search and the decision. tuning_around.cpp explores the surroundings of the best setting:
+/// curves, other clusters, and snippets.
 class Tuning {
  public:
-  /// `store`: records the points that are tried; null: they are not recorded. `notes`: notes that
-  /// the report contains in any case.
+  /// `store`: stores the points that are tried; null: they are not stored. `notes`: notes that the
+  /// report always contains.
   Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now,
          std::string text, std::vector<core::Override> set, core::Space space,
          core::SweepStore* store, std::vector<std::string> notes, const Interrupt& interrupt);
 
-  /// Skips points whose simulation takes more work than this.
+  /// From now on, skips points whose simulation takes more than `work`.
   void leave_out_beyond(const sim::MostWork& work) {
-    most_work_ = work;
+    max_work_ = work;
     evaluator_.leave_out_beyond(work);
   }
 
-  /// Runs the search. Returns false if it was interrupted. ERRORS: the current scenario cannot be
-  /// run.
+  /// Runs the search. Returns false if interrupted. ERRORS: the current scenario cannot be
+  /// simulated.
   core::Expected<bool> execute_points();
 
   [[nodiscard]] const TuneResult& result() const { return result_; }
@@ -49,45 +49,46 @@ class Tuning {
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const {
     return trials_.tried();
   }
-  /// Returns true if the point is judged against others: it is comparable, and was not rejected
-  /// because other links make it slow.
+  /// Returns true if the point takes part in the choice of the best: it is comparable, and was not
+  /// rejected because it is slow on clusters with other links.
   [[nodiscard]] bool is_compared(std::int64_t point) {
     return comparable_->why_not(point).empty() && !rejected_.contains(comparable_->key_of(point));
   }
 
  private:
-  /// The number of other clusters on which settings are tried.
+  /// The number of other clusters on which settings are simulated.
   static constexpr std::int64_t kCases = 4;
-  /// The number of values on each side of the best along an axis.
+  /// The number of values on each side of the best value along an axis.
   static constexpr std::int64_t kAround = 4;
   enum class Compared { kYes, kNo };
 
-  /// Simulates a scenario and everything that a report needs.
+  /// Simulates a scenario, and fills in the data for its report.
   core::Expected<void> tell_of(Told& told, const char* doing);
-  /// Returns a lower bound of the step time over all settings, if it is known: if only the strategy
-  /// varies, and the traffic is the same for all.
+  /// Returns a lower bound of the step time over all settings; 0 if it is unknown. It is known if
+  /// only the strategy varies, and all settings have the same traffic.
   [[nodiscard]] double min_step() const;
-  /// Returns the number of evaluations that are left for curves and other variations after the
-  /// search.
+  /// Returns the number of evaluations that are left after the search, for curves and other
+  /// variations.
   [[nodiscard]] std::int64_t left() const {
     return options_.evaluations - result_.tried - result_.beside;
   }
-  /// Returns the number of evaluations that the search reserves for these: at most half of all.
+  /// Returns the number of evaluations that the search reserves for curves and other variations, at
+  /// most half of all.
   [[nodiscard]] std::int64_t kept_from_search() const;
   /// Returns false if interrupted.
   core::Expected<bool> search();
-  /// Returns the fastest of the points that were tried and are (or are not) comparable with the
-  /// current scenario. Points that were stopped do not count: they had already taken longer than
-  /// another.
+  /// Returns the fastest tried point that is comparable (kYes) or not comparable (kNo) with the
+  /// current scenario. Ignores points that were stopped, since another point is faster.
   [[nodiscard]] std::optional<std::int64_t> best_tried(Compared compared);
-  /// Explores around the best setting and decides whether it is advised. If it would be slower than
-  /// the current one on a cluster with better or worse links, continues with the next best. Returns
-  /// false if interrupted.
+  /// Explores the surroundings of the best setting, and decides whether to recommend it. If it is
+  /// slower than the current setting on a cluster with better or worse links, continues with the
+  /// next best. Returns false if interrupted.
   core::Expected<bool> judge_the_best();
-  /// Simulates the best again, with everything that a report needs. Returns false if interrupted.
-  core::Expected<bool> tell_of_best();
-  /// Tries the rows that are not comparable, with all other fields as in the best; one for each
-  /// value of the axis' first field. Finds out whether they seem to be faster. Returns false if
+  /// Simulates the best setting again, and fills in the data for its report. Returns false if
+  /// interrupted.
+  core::Expected<bool> report_best();
+  /// Tries rows that are not comparable, one per value of an axis' first field, with all other
+  /// fields as in the best setting, to determine whether they seem to be faster. Returns false if
   /// interrupted.
   core::Expected<bool> try_others();
   /// Finds the fastest setting that is not comparable, if it seems to be faster than the
@@ -95,13 +96,13 @@ class Tuning {
   void find_rival();
   void say_why_there_is_no_best();
 
-  /// Returns the range of positions in `order` around the best along an axis, as many as there are
-  /// evaluations for.
+  /// Returns a range of positions in `order` around position `at`, the best along an axis. Its
+  /// length is limited by the evaluations that are left.
   std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis,
                                                     const std::vector<std::int64_t>& order,
                                                     std::int64_t at);
-  /// Evaluates some values on each side of the best, along every ordered axis; repeats that around
-  /// a value that is better still. Returns false if interrupted.
+  /// Evaluates some values on each side of the best value, along every ordered axis. If a value is
+  /// better, repeats this around it. Returns false if interrupted.
   core::Expected<bool> add_curves();
   core::Expected<bool> add_curve(std::size_t axis, const std::vector<std::int64_t>& order);
   /// Evaluates both settings on clusters with better and worse links. Returns false if interrupted.
@@ -109,12 +110,12 @@ class Tuning {
   /// Returns the step time on a cluster with other links; 0 if it cannot be simulated.
   core::Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled,
                                        double factor);
-  /// Returns a cluster on which the best is slower than the current setting by more than the error
-  /// of such a difference. If different programs move the bytes in the two, links are not
-  /// considered: NCCL's times do not depend on them.
+  /// Returns a cluster on which the best setting is slower than the current one by more than the
+  /// error of the difference; null if there is none. If different programs move the bytes in the
+  /// two settings, links are ignored, since NCCL's times do not depend on them.
   [[nodiscard]] const Sensitivity* lost_case() const;
-  /// Makes the snippets for the recommended setting and simulates each with the packing by its own
-  /// framework. Returns false if interrupted.
+  /// Makes the snippets for the recommended setting, and simulates each with the packing that its
+  /// framework does. Returns false if interrupted.
   core::Expected<bool> add_snippets();
 
   const TuneOptions& options_;
@@ -126,12 +127,12 @@ class Tuning {
   sim::Evaluator evaluator_;
   TuneResult result_;
   sim::Trials trials_;
-  std::optional<sim::MostWork> most_work_;
+  std::optional<sim::MostWork> max_work_;
   std::optional<ComparablePoints> comparable_;  ///< relative to the current scenario
   ComparablePoints::Rows rows_;
-  std::set<std::string> rejected_;  ///< keys of rejected points (key_of())
+  std::set<std::string> rejected_;  ///< key_of() of rejected points
   std::array<std::optional<core::Time>, kCases> now_elsewhere_;
-  bool any_slow_ = false;  ///< true: a comparable point was stopped because it was slow
+  bool any_slow_ = false;  ///< true: a comparable point was stopped as too slow
   std::optional<std::int64_t> best_;
   std::vector<std::pair<std::size_t, std::vector<std::int64_t>>> curve_axes_;
 };

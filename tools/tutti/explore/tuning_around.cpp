@@ -142,7 +142,7 @@ Expected<bool> Tuning::add_snippets() {
   // Settings with the same packing are run again: their frameworks launch and update differently.
   sim::Evaluator evaluator({recommended.scenario.text, base_.path, {}}, library_, simulator_,
                            sim::Evaluator::Shares::kNo);
-  if (most_work_) evaluator.leave_out_beyond(*most_work_);
+  if (max_work_) evaluator.leave_out_beyond(*max_work_);
   double done = 0;
   for (core::Snippet& snippet : snippets.list) {
     progress.update(done++ / static_cast<double>(snippets.list.size()));

@@ -12,26 +12,30 @@
 
 namespace tutti::tools {
 
-/// Replaces the terminal of a command that another program calls, such as the Python module: what
-/// the command would print is stored here, and what it would read from files may come from memory.
+/// Replaces the terminal of a command that is called by another program, such as the Python module.
+/// The output of the command is stored here, and scenarios may come from memory instead of files.
 struct Capture {
   // Given by the caller:
-  /// Texts of scenarios, by the path that commands name.
+  /// Texts of scenarios, by the path that the command's arguments name.
   std::map<std::string, std::string> scenarios;
-  const std::atomic<bool>* cancel = nullptr;  ///< set to interrupt the command, like Ctrl-C
-  /// Called during long work with its name ("simulating") and the completed share, 0 … 1.
+  /// Set by the caller to interrupt the command, like Ctrl-C.
+  const std::atomic<bool>* cancel = nullptr;
+  /// Called during long work with the name of the work ("simulating") and the completed share, from
+  /// 0 to 1.
   std::function<void(std::string_view what, double share)> progress;
-  /// Receives the timeline of a simulation or a run, with the detail that --record states.
+  /// Receives the timeline of a simulation or a run, at the level of detail of --record; null:
+  /// none.
   core::TimelineSink* timeline = nullptr;
-  std::string program;  ///< path of the `tutti` program, for worker processes
+  std::string program;  ///< the path of the `tutti` program, for worker processes
 
   // Filled by the command:
-  std::string out;                  ///< output to standard output
-  std::string messages;             ///< output to standard error, without errors
-  std::vector<core::Error> errors;  ///< errors that the command reports
+  std::string out;                  ///< the output to standard output
+  std::string messages;             ///< the output to standard error, without errors
+  std::vector<core::Error> errors;  ///< the errors that the command reported
 };
 
-/// While an object exists, commands that this thread calls use the capture. One per thread.
+/// While an object of this class exists, commands called by this thread use the capture. At most
+/// one object may exist per thread.
 class Capturing {
  public:
   explicit Capturing(Capture& capture);
@@ -40,7 +44,8 @@ class Capturing {
   Capturing& operator=(const Capturing&) = delete;
 };
 
-/// Returns the capture of the calling thread; null if the command has a terminal of its own.
+/// Returns the capture of the calling thread; null if there is none, so that the command uses the
+/// terminal.
 Capture* capture();
 
 }  // namespace tutti::tools

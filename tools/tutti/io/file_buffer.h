@@ -11,13 +11,13 @@
 
 namespace tutti::tools {
 
-/// A stream buffer that writes to an open file and closes it at the end. Unlike std::filebuf it
-/// stores the errno of the first failure: errno may have changed when the stream is checked. After
-/// a failure nothing more is written, so that the file contains the beginning of the output without
-/// a gap.
+/// A stream buffer that writes to an open file descriptor and closes it at the end. Unlike
+/// std::filebuf, it stores the errno of the first failure, since errno may have changed when the
+/// stream is checked. After a failure, nothing more is written, so that the file contains a prefix
+/// of the output without gaps.
 class FileBuffer final : public std::streambuf {
  public:
-  /// write(2), or a replacement in tests.
+  /// The type of write(2), which tests replace.
   using Write = std::function<ssize_t(int file, const void* bytes, std::size_t count)>;
 
   /// Takes ownership of the descriptor `file`.
@@ -28,7 +28,8 @@ class FileBuffer final : public std::streambuf {
   FileBuffer& operator=(const FileBuffer&) = delete;
   ~FileBuffer() override { close(); }
 
-  /// Writes the buffered bytes to the disk itself, so that they survive a loss of power.
+  /// Writes the buffered bytes, and flushes the file to the disk, so that they survive a power
+  /// failure.
   void sync_to_disk() {
     if (file_ < 0 || sync() != 0) return;
     while (::fsync(file_) != 0) {

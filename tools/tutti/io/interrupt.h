@@ -9,10 +9,11 @@ namespace tutti::tools {
 /// The signals that end a program by default.
 inline constexpr std::array<int, 3> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
 
-/// While an object exists, Ctrl-C (and SIGTERM, and SIGHUP) sets a flag instead of ending the
-/// program, so that files are completed. A second signal ends it at once. Signals that are ignored
-/// (nohup, a shell's background jobs) stay ignored. A caller within this process has its own flag
-/// (Capture::cancel) and its own handlers, which stay.
+/// While an object of this class exists, Ctrl-C, SIGTERM and SIGHUP set a flag instead of ending
+/// the program, so that the program can complete its files. A second signal ends the program at
+/// once. Signals that are ignored (by nohup, or in a shell's background jobs) stay ignored. If
+/// another program calls a command in this process, its flag (Capture::cancel) is used instead, and
+/// its signal handlers stay.
 class Interrupt {
  public:
   Interrupt();
@@ -24,7 +25,7 @@ class Interrupt {
   [[nodiscard]] bool happened() const { return flag().load(); }
 
  private:
-  const std::atomic<bool>* callers_ = nullptr;  ///< the flag of a caller within this process
+  const std::atomic<bool>* callers_ = nullptr;  ///< the flag of a calling program; null: none
   std::array<void (*)(int), 3> before_{};
 };
 

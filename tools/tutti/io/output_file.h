@@ -13,16 +13,17 @@
 
 namespace tutti::tools {
 
-/// A file that appears under its name only when it is complete. Until then its content is written
-/// to NAME.part next to it (or NAME.2.part, … if that exists: it may be all that is left of an
-/// earlier run), and an existing file stays. If it is destroyed without keep() or leave(), or a
-/// signal ends the program and no Interrupt catches it, nothing is left behind. Pipes and devices,
-/// such as /dev/null, are written to directly.
+/// An output file that gets its name only when it is complete. Until then, an existing file of that
+/// name stays, and the content is written to NAME.part in the same folder. If NAME.part exists,
+/// which may be the rest of an earlier run, NAME.2.part is used, and so on. If the object is
+/// destroyed without keep() or leave(), or a signal ends the program and no Interrupt catches it,
+/// the temporary file is removed. Pipes and devices, such as /dev/null, are written to directly.
 class OutputFile {
  public:
-  /// `inputs` are the files that are being read. An existing file is replaced only if it is empty
-  /// or begins with `only_over`.
-  /// ERRORS: it is one of the inputs, or a file to keep; it is a folder; it cannot be created.
+  /// Creates the temporary file. `inputs`: the files that are being read. An existing file is
+  /// replaced only if it is empty or begins with `only_over`.
+  /// ERRORS: the path is one of the inputs, an existing file that must not be replaced, or a
+  /// folder; the file cannot be created.
   static core::Expected<OutputFile> create(const std::string& path,
                                            const std::vector<std::string>& inputs,
                                            std::string_view only_over = "");
@@ -31,11 +32,11 @@ class OutputFile {
   ~OutputFile();
 
   [[nodiscard]] std::ostream& stream() { return *stream_; }
-  /// Completes the file, writes it to the disk and gives it its name. ERRORS (kRun): the disk is
-  /// full, or the name is not available.
+  /// Completes the file, flushes it to the disk, and renames it to its final name. ERRORS (kRun):
+  /// the disk is full; the file cannot be renamed.
   core::Expected<void> keep();
-  /// For a file that cannot be completed: keeps what was written under its temporary name and
-  /// returns that; empty for a pipe or a device.
+  /// For a file that cannot be completed: keeps the temporary file, and returns its name; empty for
+  /// a pipe or a device.
   std::string leave();
 
  private:
@@ -46,8 +47,8 @@ class OutputFile {
         stream_(std::make_unique<std::ostream>(buffer_.get())) {}
 
   std::string path_;
-  std::string
-      part_;  ///< the temporary file; empty once kept or moved from, and for pipes and devices
+  /// The temporary file; empty after keep() or a move, and for pipes and devices.
+  std::string part_;
   std::unique_ptr<FileBuffer> buffer_;
   std::unique_ptr<std::ostream> stream_;
 };
@@ -58,12 +59,13 @@ core::Expected<void> write_file(const std::string& path, const std::vector<std::
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
                                 const std::string& text);
 
-/// An option that names an output file. "" and "-" name none.
+/// An option that names an output file. The paths "" and "-" name none.
 struct NamedOutput {
   const char* option;
   const std::string& path;
 };
-/// ERRORS (kConflict, the later option): two outputs would go into one file. Devices may be shared.
+/// Checks that no two outputs are the same file. Devices may be shared. ERRORS (kConflict, about
+/// the later option): two outputs are the same file.
 core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs);
 
 }  // namespace tutti::tools

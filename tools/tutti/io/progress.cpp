@@ -21,7 +21,7 @@ constexpr int kBar = 30;
 }  // namespace
 
 Progress::Progress(std::string what)
-    : told_caller_(capture() ? &capture()->progress : nullptr),
+    : caller_notified_(capture() ? &capture()->progress : nullptr),
       what_(std::move(what)),
       terminal_(isatty(STDERR_FILENO) != 0) {}
 
@@ -33,8 +33,8 @@ void Progress::clear() {
 }
 
 void Progress::update(double share) {
-  if (told_caller_) {
-    if (*told_caller_) (*told_caller_)(what_, share);
+  if (caller_notified_) {
+    if (*caller_notified_) (*caller_notified_)(what_, share);
     return;
   }
   if (verbosity() == Verbosity::kNone || (!terminal_ && verbosity() != Verbosity::kVerbose)) return;

@@ -9,8 +9,8 @@
 
 namespace tutti::tools {
 
-/// Shows the progress of long work on stderr: a bar that is redrawn on a terminal; elsewhere a line
-/// every few seconds with --verbose, else nothing. Work of less than a second shows nothing.
+/// Shows the progress of long work on stderr. On a terminal, it is a bar that is redrawn;
+/// elsewhere, with --verbose, a line every few seconds. Work of less than a second shows nothing.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -20,13 +20,14 @@ class Progress {
 
   /// Removes the bar until the next update, so that other text can be written.
   void clear();
-  /// Sets the completed share of the work, 0 … 1. May be called by any one thread.
+  /// Sets the completed share of the work, from 0 to 1. May be called by any thread, but by one at
+  /// a time.
   void update(double share);
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A caller within this process is told every update, whatever the time.
-  const std::function<void(std::string_view, double)>* told_caller_;
+  /// The progress function of a calling program, which gets every update; null: none.
+  const std::function<void(std::string_view, double)>* caller_notified_;
   std::string what_;
   core::TimeLeft left_;
   bool terminal_;

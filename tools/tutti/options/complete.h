@@ -11,29 +11,30 @@ class App;
 
 namespace tutti::tools {
 
-/// Completions of a word of a command line.
+/// The completions of a word of a command line.
 struct Completions {
   struct Candidate {
     std::string word;
-    std::string help;  ///< help text of one line
+    std::string help;  ///< a help text of one line
   };
   std::vector<Candidate> candidates;
-  /// Files are offered as well: those with one of these endings, or all if it is empty.
+  /// True: also offer files, which have one of `endings`; if that is empty, all files.
   bool files = false;
   bool folders = false;  ///< true: offer folders only
   std::vector<std::string> endings;
 };
 
-/// Completes the last of `words`, the words after the program's name up to the cursor.
+/// Completes the last of `words`, which are the words from the program's name (exclusive) to the
+/// cursor.
 Completions complete(const CLI::App& app, const std::vector<std::string>& words,
                      const core::Library& library);
 
-/// Returns completions as the scripts of completion_script() read them: a line "files ENDING…",
-/// "folders" or "words", then a line for each candidate, with a tab before its help.
+/// Returns completions in the format of the scripts of completion_script(): a line "files ENDING…",
+/// "folders" or "words", then one line per candidate, with its help after a tab.
 std::string to_text(const Completions& completions);
 
-/// Returns the script that adds the program's completion to a shell: "bash", "zsh" or "fish".
-/// REQUIRES: the name of one of them.
+/// Returns the script that adds the program's completion to a shell. REQUIRES: `shell` is "bash",
+/// "zsh" or "fish".
 std::string completion_script(const std::string& shell);
 
 }  // namespace tutti::tools

@@ -14,19 +14,20 @@ struct CompletionOptions {
 };
 
 struct ManualOptions {
-  std::vector<std::string> command;  ///< such as import, nccl-topology; empty: the program
-  std::string folder;                ///< folder to write all pages to; empty: print a page
+  /// The words of the command, such as "import" and "nccl-topology"; empty: the program itself.
+  std::vector<std::string> command;
+  std::string folder;  ///< the folder to write all pages to; empty: print one page
 };
 
-/// `tutti manual`: prints the page of a command, or writes all pages into a folder. Returns the
-/// exit status.
+/// `tutti manual`: prints the manual page of a command, or writes all pages to a folder. Returns
+/// the exit status.
 int manual(const ManualOptions& options, const CLI::App& app);
 
-/// Returns the manual page (roff, section 1) of a command, or of the program: synopsis, options,
-/// examples, and the pages beside it.
+/// Returns the manual page (roff, section 1) of a command or of the program, with synopsis,
+/// options, examples, and related pages.
 std::string manual_page(const CLI::App& command);
 
-/// Returns the name of a command's page: "tutti-import-nccl-topology".
+/// Returns the name of a command's page, such as "tutti-import-nccl-topology".
 std::string manual_name(const CLI::App& command);
 
 }  // namespace tutti::tools

@@ -1,7 +1,7 @@
 #pragma once
 
-// The options of each command. Nothing else in the program includes CLI11, which takes seconds to
-// compile.
+// The options of each command. Only the .cpp files of this folder and command_line.cpp include
+// CLI11, which takes seconds to compile.
 
 #include "tools/tutti/calibrate.h"
 #include "tools/tutti/compare.h"
@@ -28,8 +28,8 @@ class App;
 
 namespace tutti::tools {
 
-/// Each function adds a command to the program: its help, its options, and the variables for their
-/// values.
+/// Each function adds a command to the program, with its help and its options, whose values are
+/// written to `o`.
 void add_simulate(CLI::App& app, SimulateOptions& o);
 void add_run(CLI::App& app, RealRunOptions& o);
 void add_worker(CLI::App& app, WorkerOptions& o);

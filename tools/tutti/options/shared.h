@@ -17,15 +17,16 @@ namespace tutti::tools {
 /// scenario's name and must be UTF-8.
 std::string not_utf8(const std::string& path);
 
-/// The format of a command's results.
+/// Adds --format, the format of a command's results.
 void add_format(CLI::App* c, std::string& format);
 
-/// The measurements by which NCCL's times are corrected.
+/// Adds the option for measurements that correct NCCL's times.
 void add_calibration(CLI::App* c, ScenarioOptions& o);
-/// The scenario, and what of it is to be otherwise.
+/// Adds the scenario argument, and the options that override its fields. Returns the argument.
+/// `what`: its help text.
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what);
 
-/// Adds the options that simulate and run share.
+/// Adds the options that `tutti simulate` and `tutti run` share.
 void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb);
 
 /// Adds the options by which the processes of a run find each other.

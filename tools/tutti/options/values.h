@@ -12,14 +12,14 @@ class Option;
 
 namespace tutti::tools {
 
-/// The kind of an option's or argument's value: its placeholder in help and manual pages, and what
-/// shells complete.
+/// The kind of value of an option or argument. It determines the placeholder in help texts and
+/// manual pages, and the completions of shells.
 struct OptionValue {
   enum class Kind {
     kText,  ///< any text
     kNumber,
     kChoice,  ///< one of `choices`
-    kFile,    ///< a file; `choices` are the offered endings
+    kFile,    ///< a file; `choices` are the endings that completion offers
     kFolder,
     kMachine,  ///< a shipped machine, or the user's machine file
     kModel,
@@ -37,13 +37,14 @@ struct OptionValue {
 /// Returns true if the option takes a value; flags do not.
 bool takes_value(const CLI::Option& option);
 
-/// Returns the kind of an option's value; nullopt for flags, and for options without a row.
+/// Returns the kind of an option's value; nullopt for flags, and for options without an entry in
+/// the table of values.cpp.
 std::optional<OptionValue> value_of(const CLI::App& command, const CLI::Option& option);
 
 /// Sets the placeholders of all options of the command and its subcommands.
 void name_values(CLI::App& app);
 
-/// Returns the name of a command with those that it is part of, without the program: "import
+/// Returns the name of a command including its parent commands, without the program: "import
 /// nccl-topology".
 std::string command_name(const CLI::App& command);
 

@@ -9,9 +9,9 @@ class ParseError;
 
 namespace tutti::tools {
 
-/// Returns the error for an invalid command line in Tutti's own words: the unknown argument, and
-/// what was probably meant. REQUIRES: `app` has parsed the arguments and threw `error`, which is
-/// neither help nor version.
+/// Returns the error message for an invalid command line: the unknown argument, and a suggestion.
+/// REQUIRES: `app` threw `error` when it parsed the arguments, and `error` is neither help nor
+/// version.
 core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace tutti::tools

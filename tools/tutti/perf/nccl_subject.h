@@ -12,30 +12,31 @@
 
 namespace tutti::tools {
 
-/// The machines that options name, looked up.
+/// The machines that the options name.
 struct NcclPerfSubject {
   std::string machine;
   int machines = 1;
-  core::nccl::System system;  ///< the system for NCCL, in which a machine may be several nodes
+  core::nccl::System system;  ///< the system for NCCL, where a machine may be several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
-  /// Machines with known links; null: only NCCL's topology file is known.
+  /// The machine with its links; null if only NCCL's topology file is known.
   std::shared_ptr<const core::Machine> kind;
 };
 
-/// Names and values.
+/// The names and values of environment variables.
 using NcclVariables = std::vector<std::pair<std::string, std::string>>;
 
-/// NCCL's variables among "NAME=VALUE". ERRORS: it is none of NCCL's.
+/// Parses NCCL variables, each in the form "NAME=VALUE". ERRORS: a name is not an NCCL variable.
 core::Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set);
 
-/// ERRORS: there are no such machines, nodes, GPUs, networks, releases or variables; one GPU alone.
+/// Looks up the machines that the options name. ERRORS: a machine, network, release or variable is
+/// unknown; the number of nodes or GPUs is impossible; there is only one GPU.
 core::Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
                                              const std::vector<std::string>& set,
                                              const Environment& environment);
 
-/// Null if `path` is empty. ERRORS: the file; it is of other machines than `subject`, or of other
-/// figures.
+/// Reads a calibration file. Returns null if `path` is empty. ERRORS: the file cannot be read; it
+/// belongs to other machines than `subject`, or to other parameters than `figures`.
 core::Expected<std::shared_ptr<const core::nccl::Calibration>> load_nccl_calibration(
     const std::string& path, const NcclPerfSubject& subject, const NcclVariables& variables,
     const core::nccl::Parameters& figures, const Environment& environment);

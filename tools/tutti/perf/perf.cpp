@@ -234,8 +234,8 @@ class Measuring {
             real::TcpExecutor* processes)
       : request_(request), scenario_(scenario), environment_(environment), processes_(processes) {
     const core::CollectiveKind kind = request.what.collective;
-    for (const std::int64_t asked : request.sizes) {
-      const std::int64_t elements = rounded_elements(kind, ranks(), asked, request.what.type);
+    for (const std::int64_t requested : request.sizes) {
+      const std::int64_t elements = rounded_elements(kind, ranks(), requested, request.what.type);
       if (elements > 0 && (elements_.empty() || elements > elements_.back()))
         elements_.push_back(elements);
     }
@@ -408,18 +408,18 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
     return wrong("--tf-config", "--tf-config applies to scenarios; with --cluster use --nodes");
   if (options.place != "both" && options.place != "out")
     return wrong("--place", "--place in: NCCL's times are predicted only out of place");
-  NcclPerfRequest asked;
-  asked.options = options.nccl;
-  asked.options.calibration = options.scenario.calibration;
-  asked.set = options.scenario.set;
-  asked.format = request.format;
-  asked.collective = request.what.collective;
-  asked.root = request.what.root;
-  asked.type = request.what.type;
-  asked.reduction = request.what.reduction;
-  asked.op = options.op;
-  asked.sizes = request.sizes;
-  return perf_nccl(asked, environment);
+  NcclPerfRequest requested;
+  requested.options = options.nccl;
+  requested.options.calibration = options.scenario.calibration;
+  requested.set = options.scenario.set;
+  requested.format = request.format;
+  requested.collective = request.what.collective;
+  requested.root = request.what.root;
+  requested.type = request.what.type;
+  requested.reduction = request.what.reduction;
+  requested.op = options.op;
+  requested.sizes = request.sizes;
+  return perf_nccl(requested, environment);
 }
 
 /// Compares several algorithms.

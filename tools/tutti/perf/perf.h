@@ -19,21 +19,22 @@ struct PerfOptions {
   std::string most = "128M";
   double factor = 2;
   std::string type = "float32";
-  std::string op = "sum";  ///< operation: sum, prod, max, min or avg
-  /// Collective, named as nccl-tests' programs; empty: the scenario's.
+  std::string op = "sum";  ///< the operation: sum, prod, max, min or avg
+  /// The collective, named as nccl-tests' programs; empty: the scenario's.
   std::string collective;
-  std::optional<std::int64_t> root;        ///< root of collectives that have one; default 0
-  std::string place = "both";              ///< halves of the table: out, in or both
-  RealOptions real;                        ///< options of a real run, like the next two
+  std::optional<std::int64_t> root;        ///< the root of collectives that have one; default 0
+  std::string place = "both";              ///< the halves of the table: out, in or both
+  RealOptions real;                        ///< options of a real run, as the next two
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
-  std::vector<std::string> algorithms;     ///< algorithms to compare; empty: only the scenario's
-  std::string format = "text";             ///< text or json; for algorithms also csv
-  NcclPerfOptions nccl;                    ///< options for a cluster instead of a scenario
+  std::vector<std::string> algorithms;  ///< the algorithms to compare; empty: only the scenario's
+  std::string format = "text";          ///< text or json; for algorithms also csv
+  NcclPerfOptions nccl;                 ///< options for a cluster instead of a scenario
 };
 
-/// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster, with its
-/// algorithm. A process that joins another's run works as its worker instead.
+/// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster with the
+/// scenario's algorithm. A process that joins the run of another process works as its worker
+/// instead.
 int perf(const PerfOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

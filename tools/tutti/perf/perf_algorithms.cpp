@@ -108,8 +108,8 @@ class ComparingAlgorithms {
     const core::CollectiveKind kind = request_.what.collective;
     const std::int64_t ranks = made_.scenarios.front().cluster->replicas();
     std::vector<std::int64_t> sizes;
-    for (const std::int64_t asked : request_.sizes) {
-      const std::int64_t elements = rounded_elements(kind, ranks, asked, request_.what.type);
+    for (const std::int64_t requested : request_.sizes) {
+      const std::int64_t elements = rounded_elements(kind, ranks, requested, request_.what.type);
       if (elements > 0 && (sizes.empty() || elements > sizes.back())) sizes.push_back(elements);
     }
     if (sizes.empty())

@@ -10,22 +10,24 @@
 
 namespace tutti::tools {
 
-/// A request for several algorithms beside each other.
+/// A request to compare several algorithms.
 struct PerfAlgorithmsRequest {
   ScenarioOptions scenario;
-  std::vector<std::string> algorithms;  ///< built-in names, "nccl", files, shipped algorithms
-  core::OneBuffer what;                 ///< the collective without its number of elements
-  std::vector<std::int64_t> sizes;      ///< sizes in elements, before rounding
-  std::string format = "text";          ///< text, csv or json
+  /// Names of built-in or shipped algorithms, "nccl", or files.
+  std::vector<std::string> algorithms;
+  core::OneBuffer what;             ///< the collective, without its number of elements
+  std::vector<std::int64_t> sizes;  ///< sizes in elements, before rounding
+  std::string format = "text";      ///< text, csv or json
 };
 
-/// Prints the simulated times of a collective by several algorithms of one cluster, with the lower
-/// bound, the fastest of each size, and the sizes between which another one becomes the fastest.
-/// Returns the exit status.
+/// Prints the simulated times of a collective with several algorithms on one cluster, with the
+/// lower bound, the fastest algorithm for each size, and the sizes between which the fastest
+/// algorithm changes. Returns the exit status.
 int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment);
 
-/// The settings that make a scenario use an algorithm: one that is built in, or one of a file. A
-/// file of the working directory comes first, then one beside the scenario, then a shipped one.
+/// Returns the overrides that make a scenario use an algorithm, which is built in or comes from a
+/// file. A file is first searched in the working directory, then in the scenario's folder, then
+/// among shipped algorithms.
 std::vector<std::string> settings_for_algorithm(const std::string& name);
 
 }  // namespace tutti::tools

@@ -103,9 +103,9 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   const std::optional<core::NcclLinkBound> bound = link_bound(request, *subject);
   QuickerSettings quicker(request, *subject, *set, *parameters, *bands, *calibration, bound);
   std::vector<NcclPerfRow> rows;
-  for (const std::int64_t asked : request.sizes) {
+  for (const std::int64_t requested : request.sizes) {
     const std::int64_t elements =
-        rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
+        rounded_elements(request.collective, subject->comm.ranks, requested, request.type);
     NcclPerfRow row;
     row.bytes = elements * core::size_of(request.type).count();
     if (row.bytes == 0 || (!rows.empty() && rows.back().bytes == row.bytes)) continue;

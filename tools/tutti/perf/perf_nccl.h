@@ -12,41 +12,41 @@
 
 namespace tutti::tools {
 
-/// The options of `tutti perf` for predicting NCCL's own choice and time.
+/// The options of `tutti perf` for the prediction of NCCL's choice and time.
 struct NcclPerfOptions {
-  std::string cluster;  ///< machine: a shipped one, or a file
+  std::string cluster;  ///< the machine: a shipped machine, or a file
   std::int32_t nodes = 1;
-  std::optional<std::int32_t> gpus;     ///< number of GPUs per node; default: all
-  std::optional<std::string> network;   ///< network; default: the one of the machine's card
-  std::optional<std::string> version;   ///< version of NCCL; default 2.28.9
-  std::optional<std::string> driving;   ///< how NCCL is called; default process_per_gpu
-  std::optional<std::string> tuner;     ///< tuner: none (default), aws_ofi, or the file of a table
-  std::optional<std::string> instance;  ///< EC2's type of the machines, used by aws_ofi
-  /// Kind of buffers: plain (default), registered or symmetric.
+  std::optional<std::int32_t> gpus;    ///< number of GPUs per node; default: all
+  std::optional<std::string> network;  ///< the network; default: that of the machine's card
+  std::optional<std::string> version;  ///< the version of NCCL; default 2.28.9
+  std::optional<std::string> driving;  ///< driving mode of NCCL; default process_per_gpu
+  std::optional<std::string> tuner;  ///< the tuner: none (default), aws_ofi, or the file of a table
+  std::optional<std::string> instance;  ///< the EC2 instance type of the machines, for aws_ofi
+  /// The kind of buffers: plain (default), registered or symmetric.
   std::optional<std::string> buffers;
-  std::string calibration;  ///< file of measured times to calibrate with; empty: none
+  std::string calibration;  ///< a calibration file with measured times; empty: none
   bool explain = false;
-  std::string against;  ///< log of nccl-tests to compare with; empty: none
+  std::string against;  ///< a log of nccl-tests to compare with; empty: none
 
-  /// Returns the first given option that requires a cluster; null if there is none.
+  /// Returns the first of the given options that requires --cluster; null if there is none.
   [[nodiscard]] const char* first_given() const;
 };
 
-/// A request for a table.
+/// A request for a table of predictions.
 struct NcclPerfRequest {
   NcclPerfOptions options;
   std::vector<std::string> set;  ///< variables, such as "NCCL_ALGO=Ring"
   Format format = Format::kText;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
-  core::Rank root = 0;  ///< root, if the collective has one
+  core::Rank root = 0;  ///< the root, if the collective has one
   core::DataType type = core::DataType::kFloat32;
   core::Reduction reduction = core::Reduction::kSum;
-  std::string op = "sum";           ///< operation, named as in nccl-tests
-  std::vector<std::int64_t> sizes;  ///< total number of elements, before any rounding
+  std::string op = "sum";           ///< the operation, named as in nccl-tests
+  std::vector<std::int64_t> sizes;  ///< total numbers of elements, before rounding
 };
 
-/// Prints the table of nccl-tests that NCCL would produce on the cluster: NCCL's choice, and its
-/// time according to Tutti's model. Returns the exit status.
+/// Prints a predicted table of nccl-tests for the cluster, with NCCL's choices, and the times by
+/// Tutti's model. Returns the exit status.
 int perf_nccl(const NcclPerfRequest& request, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -13,19 +13,20 @@
 
 namespace tutti::tools {
 
-/// Finds NCCL variables that make NCCL faster where its own estimate leads it to a slow choice
-/// according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
+/// Finds NCCL variables that make a collective faster, in cases where NCCL's own estimate leads to
+/// a choice that is slow according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
 ///
-/// Only choices that NCCL itself would consider there are suggested, so that no suggestion forces
-/// LL128 on links that do not support it. A suggestion must also be faster than the row's
-/// uncertainty: NCCL's choice at the low end of its band must take longer than the prediction for
-/// the other. (The band of the other is ignored: both run on the same system, and its deviations
-/// from the model apply to both.)
+/// Only choices that NCCL itself considers for the operation are suggested, so that no suggestion
+/// forces LL128 on links that do not support it. A suggestion must also be faster by more than the
+/// row's uncertainty: the low end of the error band of NCCL's choice must be above the prediction
+/// for the suggested choice. (The band of the suggested choice is ignored, since both run on the
+/// same system, whose deviations from the model apply to both.)
 class QuickerSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  /// `variables`: those that are set; suggestions do not change them. `bound`: the limits of the
-  /// links, which hold for other settings as well. REQUIRES: all arguments outlive this object.
+  /// `variables`: the variables that are set, which suggestions do not change. `bound`: the
+  /// bandwidth limits of the links, which apply to all settings. REQUIRES: all arguments outlive
+  /// this object.
   QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject,
                   const Variables& variables, const core::nccl::Parameters& parameters,
                   const core::nccl::ErrorBands& bands,
@@ -39,8 +40,8 @@ class QuickerSettings {
         calibration_(std::move(calibration)),
         bound_(bound) {}
 
-  /// Returns a faster setting for `row`, which has its size, choice and band; nullopt if there is
-  /// none. REQUIRES: `considered` are the candidates of the operation.
+  /// Returns a faster setting for the size, choice and band of `row`; nullopt if there is none.
+  /// REQUIRES: `considered` are the candidates of the operation.
   [[nodiscard]] std::optional<QuickerSetting> than(
       const NcclPerfRow& row, const std::vector<core::nccl::Candidate>& considered);
 
@@ -55,8 +56,8 @@ class QuickerSettings {
   const core::nccl::ErrorBands& bands_;
   std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
-  std::map<std::string, std::optional<core::nccl::Predictor>>
-      predictors_;  ///< by additional variables
+  /// By the additional variables of a setting.
+  std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;
 };
 
 }  // namespace tutti::tools

@@ -14,13 +14,13 @@ using core::Report;
 
 /// Describes the strategy without settings that only concern several gradients.
 std::string how(const core::Scenario& scenario) {
-  const core::Strategy& asked = scenario.strategy;
-  core::Strategy plain = core::Strategy::for_algorithm(asked.algorithm);
-  plain.shards = asked.shards;
-  plain.channels = asked.channels;
-  plain.staging = asked.staging;
-  plain.spec = asked.spec;
-  plain.custom = asked.custom;
+  const core::Strategy& requested = scenario.strategy;
+  core::Strategy plain = core::Strategy::for_algorithm(requested.algorithm);
+  plain.shards = requested.shards;
+  plain.channels = requested.channels;
+  plain.staging = requested.staging;
+  plain.spec = requested.spec;
+  plain.custom = requested.custom;
   return core::describe(plain);
 }
 

@@ -14,17 +14,17 @@
 
 namespace tutti::tools {
 
-/// The run that a table of nccl-tests is about.
+/// The subject of a table of nccl-tests.
 struct PerfSubject {
   const core::Scenario& scenario;
   core::DataType type = core::DataType::kFloat32;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
-  std::string op{};          ///< operation, named as in nccl-tests
-  core::Rank root = 0;       ///< root, if the collective has one
+  std::string op{};          ///< the operation, named as in nccl-tests
+  core::Rank root = 0;       ///< the root, if the collective has one
   bool out_of_place = true;  ///< true: the table has the out-of-place half
   bool in_place = true;      ///< true: the table has the in-place half
   std::string backend{};     ///< sim, tcp, cuda or nccl
-  std::string transport{};   ///< transport between workers; empty if simulated
+  std::string transport{};   ///< the transport between workers; empty if simulated
   bool joined = false;       ///< true: workers were not started by this process
 };
 
@@ -36,15 +36,16 @@ struct PerfTime {
 };
 
 struct PerfRow {
-  std::int64_t bytes = 0;  ///< the larger of a rank's total input and output
-  std::int64_t count =
-      0;  ///< number of elements as passed to the collective; of one block if there are blocks
+  std::int64_t bytes = 0;  ///< the size of a rank's total input or output, whichever is larger
+  /// The number of elements that is passed to the collective; for collectives on blocks, of one
+  /// block.
+  std::int64_t count = 0;
   std::optional<PerfTime> out_of_place;
   std::optional<PerfTime> in_place;  ///< nullopt if the collective cannot be in place
 };
 
-/// Returns the number of elements that nccl-tests uses for a size of `elements` elements:
-/// collectives on blocks use blocks of a multiple of 16 bytes.
+/// Returns the number of elements that nccl-tests uses if `elements` are requested. Collectives on
+/// blocks use blocks whose size is a multiple of 16 bytes.
 /// SOURCE: NVIDIA/nccl-tests src/*.cu, GetCollByteCount.
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
                               core::DataType type);
@@ -52,20 +53,20 @@ std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std
 /// Formats a number as nccl-tests does, with as many decimals as fit.
 std::string perf_number(double value);
 
-/// Prints measurements to standard output. Rows that were added are printed even if a later one
-/// fails.
+/// Interface that prints measurements to standard output. Rows that were added are printed even if
+/// a later size fails.
 class PerfTable {
  public:
   virtual ~PerfTable() = default;
-  /// Adds a completed size; `notes` are new with it. Returns the exit status: not kDone if standard
-  /// output has failed.
+  /// Adds a row. `notes`: notes that are new with this row. Returns the exit status, which is not
+  /// kDone if standard output has failed.
   virtual int add(const PerfRow& row, const std::vector<std::string>& notes) = 0;
-  /// Ends the table; if `error` is given, it is why there are no more sizes. Returns the exit
-  /// status, as add().
+  /// Ends the table. `error`: the reason if sizes are missing; else null. Returns the exit status,
+  /// as add().
   virtual int end(const core::Error* error) = 0;
 };
 
-/// Creates a table. Text is printed row by row, JSON at the end. REQUIRES: the subject's scenario
+/// Creates a table. Prints text row by row, and JSON at the end. REQUIRES: the subject's scenario
 /// outlives the table.
 std::unique_ptr<PerfTable> make_perf_table(Format format, const PerfSubject& subject);
 

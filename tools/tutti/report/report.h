@@ -9,31 +9,31 @@
 
 namespace tutti::tools {
 
-/// The step time if everything with an error band is as fast, or as slow, as eight of ten
-/// measurements were.
+/// The range of the step time. `low` and `high` are simulated with all times at the lower and at
+/// the upper ends of their 80 % error bands.
 struct StepBand {
   core::Time low, high;
 };
 
-/// Returns a run's summary for people: step time and its parts, lower bound, critical path, packs
-/// and links; at most `rows` packs and links.
+/// Returns the summary of a run as text: step time and its parts, lower bound, critical path, and
+/// at most `rows` packs and `rows` links.
 std::string report_text(const core::Summary& summary, int rows,
                         const std::optional<StepBand>& band = std::nullopt);
 
-/// Returns the summary for machines (docs/reports.md): step_time_us, communication_us,
-/// exposed_communication_us, packs, links, critical_path and more. Times of packs and path are
-/// relative to the start of the last step.
+/// Returns the summary as a machine-readable report (docs/reports.md), with step_time_us,
+/// communication_us, exposed_communication_us, packs, links, critical_path and more. Times of packs
+/// and of the path are relative to the start of the last step.
 core::Report run_report(const core::Summary& summary,
                         const std::optional<StepBand>& band = std::nullopt);
 
-/// The packs of the last step in launch order, and some links of a run that took `length`; for both
-/// kinds of summary.
+/// Return the packs of the last step in launch order, and the given links of a run that took
+/// `length`, for both kinds of summary.
 std::vector<core::Report> pack_reports(const core::Summary& summary);
 std::vector<core::Report> link_reports(const std::vector<core::LinkRecord>& links,
                                        core::Time length);
 
-/// Returns the version and the name and file of a scenario. Every report about a scenario begins
-/// with these.
+/// Returns the version of Tutti, and the name and file of a scenario. Every report about a scenario
+/// begins with these.
 core::Report scenario_report(const core::RunInfo& info);
 /// Returns the ends of an error band, relative to the predicted time.
 core::Report band_report(double low, double high);

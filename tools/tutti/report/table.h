@@ -13,13 +13,12 @@ inline std::string shown_value(const std::string& value) {
   return value.empty() ? "not set" : value;
 }
 
-/// Aligned columns of text. The cells of a column are right-aligned unless its heading begins with
-/// '<'.
+/// A text table with aligned columns. A column is right-aligned unless its heading begins with '<'.
 class Table {
  public:
   explicit Table(std::vector<std::string> headings);
   void row(std::vector<std::string> cells);
-  /// Returns the text; each line begins with `indent` blanks.
+  /// Returns the text. Each line begins with `indent` blanks.
   [[nodiscard]] std::string text(int indent) const;
 
  private:
@@ -27,10 +26,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Formats the titled fields of each row as a table with at most `most` rows; a last line gives the
-/// number of further rows (`--rows` shows all). A title may begin with '?' (the column is left out
-/// if it is empty in all rows), then with '<' or '>' (left- or right-aligned; right by default, and
-/// ">" alone is a column without a heading). REQUIRES: all rows have the same titles.
+/// Formats the titled fields of each row as a table with at most `most` rows. If there are more
+/// rows, a last line states their number and the option `--rows`. A title may begin with '?', which
+/// omits the column if it is empty in all rows, and then with '<' or '>', which aligns the column
+/// left or right (the default). The title ">" is a column without a heading. REQUIRES: all rows
+/// have the same titles.
 std::string table_text(const std::vector<core::Report>& rows, int indent,
                        int most = std::numeric_limits<int>::max());
 

@@ -23,7 +23,7 @@ std::int64_t chunks_of(const core::synthesis::Forest& forest) {
   return parts * forest.trees;
 }
 
-std::int64_t most_pieces(const core::synthesis::Forest& forest, core::Bytes bytes) {
+std::int64_t max_pieces(const core::synthesis::Forest& forest, core::Bytes bytes) {
   const auto trees = static_cast<std::int64_t>(forest.all.size());
   const std::int64_t steps = 2 * trees * forest.ranks;
   return std::clamp<std::int64_t>(
@@ -60,7 +60,7 @@ core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subje
     best = RankedSchedule{candidate, pieces, **time, false};
     return true;
   };
-  const std::int64_t most = candidate.forest ? most_pieces(*candidate.forest, subject.bytes()) : 1;
+  const std::int64_t most = candidate.forest ? max_pieces(*candidate.forest, subject.bytes()) : 1;
   const std::int64_t first =
       candidate.forest ? std::min(most, first_guess(*candidate.forest, bound)) : 1;
   if (const auto good = try_with(first); !good) return failed(good);

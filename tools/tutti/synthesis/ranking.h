@@ -10,17 +10,17 @@
 
 namespace tutti::tools {
 
-/// A schedule that was found, with its simulated time.
+/// A synthesized schedule with its simulated time.
 struct RankedSchedule {
   core::synthesis::Candidate candidate;
-  std::int64_t pieces = 1;  ///< for a forest: number of pieces of every chunk
+  std::int64_t pieces = 1;  ///< for a forest: the number of pieces per chunk
   core::Time time;
   bool proved = false;
 };
 
-/// Chooses the number of pieces by simulation: from a guess up and down by powers of two, while the
-/// time falls. `bound`: the least time of the collective. nullopt if it was stopped before a time
-/// was known. ERRORS: those of the simulation.
+/// Simulates a candidate, and chooses its number of pieces. Starts with a guess, and goes up and
+/// down by factors of two while the time decreases. `bound`: the lower bound of the collective's
+/// time. Returns nullopt if stopped before a time was known. ERRORS: those of the simulation.
 core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subject,
                                                    core::synthesis::Candidate candidate,
                                                    core::Time bound,
@@ -31,8 +31,9 @@ struct RankedBuiltIn {
   core::Time time;
 };
 
-/// Simulates the built-in algorithms that can do the collective on the cluster; the fastest first.
-/// NCCL's is simulated as its rings, message by message, so that all use the same links.
+/// Simulates the built-in algorithms that support the collective on the cluster. Returns the
+/// fastest first. NCCL is simulated as its rings, message by message, so that all algorithms use
+/// the same model of links.
 std::vector<RankedBuiltIn> rank_built_in(const SynthesisSubject& subject,
                                          const core::RunControl& control);
 

@@ -12,11 +12,11 @@
 
 namespace tutti::tools {
 
-/// A collective on a cluster, for which algorithms are timed and proved.
+/// A collective on a cluster, for which algorithms are simulated and proved.
 class SynthesisSubject {
  public:
-  /// `elements` has been rounded to what the collective can be done with. REQUIRES: `environment`
-  /// outlives the subject.
+  /// REQUIRES: the collective supports this number of elements, so the caller has rounded it;
+  /// `environment` outlives the subject.
   SynthesisSubject(const core::Scenario& scenario, core::CollectiveKind kind, core::Rank root,
                    core::DataType type, std::int64_t elements, const Environment& environment);
 
@@ -25,19 +25,20 @@ class SynthesisSubject {
   [[nodiscard]] core::Rank root() const { return root_; }
   [[nodiscard]] core::Bytes bytes() const;
 
-  /// Simulates the collective in place with an algorithm's text. nullopt if it was cancelled.
+  /// Simulates the in-place collective with the algorithm in `text`. Returns nullopt if cancelled.
   [[nodiscard]] core::Expected<std::optional<core::Time>> time_of_text(
       const std::string& text, const core::RunControl& control) const;
-  /// Likewise with a built-in algorithm. ERRORS: also that it cannot do this on the cluster.
+  /// Does the same with a built-in algorithm. ERRORS: also if the algorithm does not support the
+  /// collective on the cluster.
   [[nodiscard]] core::Expected<std::optional<core::Time>> time_of_built_in(
       const std::string& algorithm, const core::RunControl& control) const;
 
-  /// Compiles a text for the cluster. ERRORS: it has problems.
+  /// Compiles the text of an algorithm for the cluster. ERRORS: the text has problems.
   [[nodiscard]] core::Expected<std::shared_ptr<const core::CustomAlgorithm>> compiled(
       const std::string& text) const;
-  /// Proves an algorithm in and out of place. Returns what is wrong, "" if nothing is.
+  /// Proves an algorithm in place and out of place. Returns its error; "" if it is correct.
   [[nodiscard]] std::string flaw_of(const core::CustomAlgorithm& algorithm) const;
-  /// The algorithm as MSCCL's XML. ERRORS: it has no such form.
+  /// Returns the algorithm as MSCCL's XML. ERRORS: it cannot be expressed in that format.
   [[nodiscard]] core::Expected<std::string> msccl_of(const core::CustomAlgorithm& algorithm,
                                                      const std::string& name) const;
 
@@ -52,7 +53,7 @@ class SynthesisSubject {
   core::DataType type_;
   std::int64_t elements_;
   std::string file_;
-  std::string text_;  ///< text of a scenario with this collective only
+  std::string text_;  ///< the text of a scenario with only this collective
   std::vector<core::Library::File> files_;
 };
 

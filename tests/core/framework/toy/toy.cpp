@@ -21,7 +21,7 @@ class ToyFramework final : public core::FrameworkOf<Toy> {
              core::Complaints& complaints) const override {
     core::lower_to_one_stream(strategy);
     if (options().updates_each)
-      strategy.update = strategy.update_asked.value_or(core::Update::kPerPack);
+      strategy.update = strategy.requested_update.value_or(core::Update::kPerPack);
     if (target.cluster.workers() > options().most_workers.value_or(target.cluster.workers()))
       complaints.complain_at("strategy.toy.most_workers", "toy: {} workers exceed the limit of {}",
                              target.cluster.workers(), *options().most_workers);
