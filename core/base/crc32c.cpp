@@ -1,10 +1,12 @@
-// Processes eight bytes at a time: table k holds the remainder of each byte value followed by k
-// zero bytes, so that eight independent lookups replace eight dependent ones.
+// Processes eight bytes at a time. x86-64 processors since 2008 have an instruction for it (8
+// GB/s); for all others table k holds the remainder of each byte value followed by k zero bytes, so
+// that eight independent lookups replace eight dependent ones (1.5 GB/s).
 
 #include "core/base/crc32c.h"
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 
 namespace tutti::core {
 namespace {
@@ -38,10 +40,7 @@ std::uint32_t word_at(std::string_view bytes, std::size_t i) {
          byte_at(bytes, i + 3) << 24;
 }
 
-}  // namespace
-
-std::uint32_t crc32c(std::string_view bytes) {
-  std::uint32_t crc = 0xFFFFFFFF;
+std::uint32_t by_tables(std::uint32_t crc, std::string_view bytes) {
   std::size_t i = 0;
   for (; i + 8 <= bytes.size(); i += 8) {
     const std::uint32_t low = word_at(bytes, i) ^ crc;
@@ -51,7 +50,36 @@ std::uint32_t crc32c(std::string_view bytes) {
           kTables[1][high >> 16 & 0xff] ^ kTables[0][high >> 24];
   }
   for (; i < bytes.size(); ++i) crc = crc >> 8 ^ kTables[0][(crc ^ byte_at(bytes, i)) & 0xff];
-  return ~crc;
+  return crc;
 }
+
+#ifdef __x86_64__
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t crc,
+                                                               std::string_view bytes) {
+  std::uint64_t wide = crc;
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data() + i, 8);
+    wide = __builtin_ia32_crc32di(wide, eight);
+  }
+  crc = static_cast<std::uint32_t>(wide);
+  for (; i < bytes.size(); ++i)
+    crc = __builtin_ia32_crc32qi(crc, static_cast<unsigned char>(bytes[i]));
+  return crc;
+}
+#endif
+
+}  // namespace
+
+std::uint32_t crc32c(std::string_view bytes) {
+#ifdef __x86_64__
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  if (has_instruction) return ~by_instruction(0xFFFFFFFF, bytes);
+#endif
+  return crc32c_by_tables(bytes);
+}
+
+std::uint32_t crc32c_by_tables(std::string_view bytes) { return ~by_tables(0xFFFFFFFF, bytes); }
 
 }  // namespace tutti::core

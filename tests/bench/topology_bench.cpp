@@ -7,6 +7,7 @@
 
 #include "gui/topology/topology_painter.h"
 #include "tests/gui/simulated.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::gui {
 namespace {
@@ -28,7 +29,7 @@ cluster { workers { machine: "dgx1-v100" count: 256 } network { kind: ONE_SWITCH
 workload { variable { name: "a" shape: [4194304] } update_ms: 0 }
 strategy { algorithm: "recursive_doubling" }
 run { steps: 1 })")),
-        plan(*plan_of_run(*trace, test::library())),
+        plan(*plan_of_run(*trace, test::shipped_library())),
         traffic(*Traffic::read(*trace)),
         topology(Topology::of(*trace, plan.get(), traffic.get())),
         layout(lay_out(topology, 1)) {}

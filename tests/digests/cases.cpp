@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kMark = "=== ";
-constexpr std::string_view kHeading =
+constexpr std::string_view kTableHeading =
     "# Generated scenarios whose predicted values have digests beside this file. They are kept as "
     "texts so that\n"
     "# they outlive changes of the generator; docs/decisions/0047-digests-of-values.md says more.\n"
@@ -83,7 +83,7 @@ std::vector<DigestCase> parse_corpus(const std::string& text) {
 }
 
 std::string format_corpus(const std::vector<DigestCase>& cases) {
-  std::string text(kHeading);
+  std::string text(kTableHeading);
   for (const DigestCase& one : cases) {
     text += std::string(kMark) + one.name + " " + one.axes + "\n" + one.text;
   }

@@ -7,11 +7,12 @@
 
 #include "core/scenario/scenario.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::test {
 
 core::Expected<core::Scenario> read(const DigestCase& one) {
-  return core::read_scenario(one.text, one.path, core::Library(source_folder() + "/scenarios"));
+  return core::read_scenario(one.text, one.path, shipped_library());
 }
 
 namespace {

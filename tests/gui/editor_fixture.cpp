@@ -11,6 +11,7 @@
 #include "gui/executors.h"
 #include "tests/support/clusters.h"
 #include "tests/support/process.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::gui {
 
@@ -64,7 +65,7 @@ class Failing : public core::Executor {
 
 Executors executors() {
   Executors made = make_executors(test::tutti_program());
-  made.library = core::Library(test::source_folder() + "/scenarios");
+  made.library = test::shipped_library();
   made.backends.push_back(
       {"endless", "Endless", "waiting", {}, [] { return std::make_unique<Endless>(); }});
   made.backends.push_back(

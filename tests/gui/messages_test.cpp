@@ -14,6 +14,7 @@
 #include "core/timeline/writer.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::gui {
 namespace {
@@ -23,9 +24,8 @@ using core::Time;
 
 /// A shipped scenario, one step of it, every step of every lane.
 std::shared_ptr<const Trace> simulated(const std::string& name) {
-  const auto scenario =
-      core::load_scenario(test::source_folder() + "/scenarios/" + name + ".textproto",
-                          core::Library(test::source_folder() + "/scenarios"));
+  const auto scenario = core::load_scenario(
+      test::source_folder() + "/scenarios/" + name + ".textproto", test::shipped_library());
   EXPECT_TRUE(scenario) << scenario.error().message();
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;

@@ -16,6 +16,7 @@
 #include "gui/trace/search.h"
 #include "tests/gui/simulated.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::gui {
 namespace {
@@ -76,7 +77,7 @@ core::Scenario of_workload(const std::string& workload) {
   auto scenario = core::read_scenario(
       "cluster { workers { machine: \"dgx1-v100\" } } workload { " + workload +
           " batch: 1 } strategy { algorithm: \"ring\" bytes_per_pack: 4000000 }",
-      "f.textproto", test::library());
+      "f.textproto", test::shipped_library());
   if (!scenario) throw std::runtime_error(scenario.error().message());
   return std::move(*scenario);
 }
@@ -95,7 +96,7 @@ bool is_as_planned(const core::Scenario& scenario, int gradient) {
 }
 
 TEST(Naming, FindsPackAndLayerOfTheGradientsOfEveryShippedModel) {
-  for (const std::string& model : test::library().names(core::Library::Kind::kModel)) {
+  for (const std::string& model : test::shipped_library().names(core::Library::Kind::kModel)) {
     SCOPED_TRACE(model);
     const core::Scenario scenario =
         of_workload("model: \"" + model + "\" forward_ms: 1 backward_ms: 2");

@@ -12,6 +12,7 @@
 #include "sim/simulator.h"
 #include "tests/gui/simulated.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::gui {
 namespace {
@@ -29,7 +30,7 @@ struct Ran {
   std::shared_ptr<const Traffic> traffic;
 
   explicit Ran(const std::string& text) : trace(test::simulated_trace(text)) {
-    plan = *plan_of_run(*trace, test::library());
+    plan = *plan_of_run(*trace, test::shipped_library());
     traffic = *Traffic::read(*trace);
   }
   [[nodiscard]] std::unique_ptr<PackReplay> replay(std::int32_t step, std::int32_t pack) const {
@@ -62,7 +63,7 @@ TEST(PackReplay, OfEveryAlgorithmEndsWithEverythingReducedEverywhere) {
          {std::pair(2, 2), std::pair(2, 4), std::pair(1, 4), std::pair(4, 1)}) {
       const std::string text = test::small_scenario(strategy, workers, gpus);
       // Some need a number of devices, or of workers.
-      if (!core::read_scenario(text, "s", test::library())) continue;
+      if (!core::read_scenario(text, "s", test::shipped_library())) continue;
       ++tried;
       const Ran run(text);
       for (const core::PackRecord& record : run.trace->packs()) {
@@ -185,11 +186,11 @@ TEST(PackReplay, RecordedDevicesAreRightWhereOthersAreNot) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;
   record.first_worker = record.last_worker = 1;
-  const auto scenario = core::read_scenario(text, "s", test::library());
+  const auto scenario = core::read_scenario(text, "s", test::shipped_library());
   ASSERT_TRUE(sim::Simulator().run(*scenario, record, {}, writer));
   const auto trace = Trace::from_bytes(out.str(), "part");
   ASSERT_TRUE(trace);
-  const auto plan = plan_of_run(**trace, test::library());
+  const auto plan = plan_of_run(**trace, test::shipped_library());
   const auto traffic = Traffic::read(**trace);
   ASSERT_TRUE(plan && traffic);
   const core::PackRecord pack = whole.trace->packs().front();
@@ -207,7 +208,7 @@ TEST(PackReplay, RecordedDevicesAreRightWhereOthersAreNot) {
 TEST(PackReplay, SaysWhatKeepsItFromBeingFollowed) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
   const auto trace = test::simulated_trace(text, core::RecordLevel::kPacks);
-  const auto plan = *plan_of_run(*trace, test::library());
+  const auto plan = *plan_of_run(*trace, test::shipped_library());
   const auto traffic = *Traffic::read(*trace);
   EXPECT_THAT(PackReplay::of(plan, traffic, 0, 0),
               FailsWith(Mistake{ProblemCode::kMissing, "--record"}));

@@ -17,6 +17,7 @@
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::gui {
 namespace {
@@ -29,10 +30,8 @@ const core::Schema& schema() {
   return schema;
 }
 std::string folder() { return test::source_folder() + "/scenarios"; }
-core::Library library() { return core::Library(folder()); }
-
 CheckedScenario check(const std::string& text) {
-  return check_scenario(text, "f.textproto", library(), schema());
+  return check_scenario(text, "f.textproto", test::shipped_library(), schema());
 }
 
 std::string file_text(const std::string& path) {
@@ -157,7 +156,8 @@ TEST(Card, SaysWhatThePlanKnows) {
   EXPECT_EQ(fact(*card, "ranks"), "2 × dgx1-v100, 16 GPUs");
   EXPECT_EQ(fact(*card, "bytes"), "102 MB on every rank: 161 gradients in 4 packs");
   EXPECT_EQ(card->binds, Card::Binds::kBandwidth);
-  const auto scenario = core::read_scenario(example("04_resnet50_ring"), "f", library());
+  const auto scenario =
+      core::read_scenario(example("04_resnet50_ring"), "f", test::shipped_library());
   const core::Bound bound = core::all_reduce_bound(*scenario->cluster, scenario->workload.bytes());
   EXPECT_THAT(fact(*card, "… of communication"), HasSubstr(bound.reason));
 }
@@ -205,7 +205,8 @@ TEST(Suggestions, AreOfFieldsThatThereAre) {
     open.pop_back();
     for (const core::FieldType& field : type.fields) {
       if (field.message) open.push_back(field.message);
-      if (!suggestions(field.full_name, library()).empty()) with.insert(field.full_name);
+      if (!suggestions(field.full_name, test::shipped_library()).empty())
+        with.insert(field.full_name);
     }
   }
   EXPECT_EQ(with.size(), 7u);

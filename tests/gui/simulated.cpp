@@ -8,10 +8,9 @@
 #include "core/timeline/writer.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::test {
-
-core::Library library() { return core::Library(source_folder() + "/scenarios"); }
 
 std::string small_scenario(const std::string& strategy, int workers, int gpus) {
   return fmt::format(R"(
@@ -44,7 +43,7 @@ run {{ steps: 2 }}
 }
 
 std::string simulated(const std::string& text, core::RecordLevel level) {
-  const auto scenario = core::read_scenario(text, "small.textproto", library());
+  const auto scenario = core::read_scenario(text, "small.textproto", shipped_library());
   if (!scenario) throw std::runtime_error(scenario.error().message());
   std::ostringstream out;
   core::TimelineWriter writer(out);

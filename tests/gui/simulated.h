@@ -9,9 +9,6 @@
 
 namespace tutti::test {
 
-/// Returns the repository's library of machines, models and layer times.
-core::Library library();
-
 /// Returns a scenario of one training step with five gradients of odd sizes. Each of `workers`
 /// machines has `gpus` GPUs, a CPU, and a network card behind a PCIe switch. `strategy`: fields
 /// such as `algorithm: "ring"`.

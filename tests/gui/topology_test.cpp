@@ -14,6 +14,7 @@
 #include "gui/traffic/topology_layout.h"
 #include "tests/gui/simulated.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::gui {
 namespace {
@@ -40,7 +41,7 @@ struct Ran {
 
   explicit Ran(const std::string& text)
       : trace(test::simulated_trace(text)),
-        plan(*plan_of_run(*trace, test::library())),
+        plan(*plan_of_run(*trace, test::shipped_library())),
         traffic(*Traffic::read(*trace)),
         topology(Topology::of(*trace, plan.get(), traffic.get())) {}
 };

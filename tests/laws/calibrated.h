@@ -15,6 +15,7 @@
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::test {
 
@@ -49,10 +50,8 @@ inline std::string text_of(const Figures& figures, const std::string& algorithm 
       algorithm == "pscpu" ? "shards: 2" : "");
 }
 
-inline core::Library library() { return core::Library(source_folder() + "/scenarios"); }
-
 inline core::Scenario scenario_of(const std::string& text) {
-  auto scenario = core::read_scenario(text, "s.textproto", library());
+  auto scenario = core::read_scenario(text, "s.textproto", shipped_library());
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return std::move(*scenario);
 }
@@ -78,7 +77,7 @@ inline core::CalibrationRequest request(std::vector<std::string> timelines,
 inline core::Expected<core::Calibration> try_calibrate(const std::string& text,
                                                        const core::CalibrationRequest& request) {
   sim::Simulator simulator;
-  return core::calibrate(scenario_of(text), request, simulator, library(), {});
+  return core::calibrate(scenario_of(text), request, simulator, shipped_library(), {});
 }
 
 inline core::Calibration calibrated(const std::string& text,

@@ -31,9 +31,9 @@ using test::calibrated;
 using test::expect_found;
 using test::figure;
 using test::Figures;
-using test::library;
 using test::request;
 using test::scenario_of;
+using test::shipped_library;
 using test::simulated;
 using test::TemporaryFolder;
 using test::text_of;
@@ -209,8 +209,8 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
   const Calibration c = calibrated(start, request({timeline}, {}, {}));
   const std::string rest = start.substr(start.find("workload"));
   static_cast<void>(folder.write("c.textproto", c.cluster_text));
-  const auto scenario =
-      core::read_scenario("cluster { file: \"c.textproto\" } " + rest, folder.file("s"), library());
+  const auto scenario = core::read_scenario("cluster { file: \"c.textproto\" } " + rest,
+                                            folder.file("s"), shipped_library());
   ASSERT_TRUE(scenario) << scenario.error().message();
   core::RunTimes times(core::RunTimes::Detail::kPacks);
   core::RecordOptions record;

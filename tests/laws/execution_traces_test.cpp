@@ -13,14 +13,13 @@
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
-Library library() { return Library(test::source_folder() + "/scenarios"); }
-
 Scenario scenario_of(const std::string& text, const std::string& path = "s.textproto") {
-  auto scenario = read_scenario(text, path, library());
+  auto scenario = read_scenario(text, path, test::shipped_library());
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message()) << text;
   return std::move(*scenario);
 }

@@ -23,7 +23,7 @@ using core::Time;
 using core::TrackKind;
 
 /// All of a run.
-struct Kept : core::Summary {
+struct KeptSpans : core::Summary {
   void track(const core::Track& track) override { tracks[track.id] = track; }
   void span(core::TrackId track, const Span& span) override { spans[track].push_back(span); }
   std::map<core::TrackId, core::Track> tracks;
@@ -61,13 +61,14 @@ std::string scenario(const Box& box, const std::string& strategy = "channels: 4 
       machine(box), workload, strategy, run);
 }
 
-Kept simulated(const std::string& text, core::RecordLevel level = core::RecordLevel::kSteps) {
+KeptSpans simulated_spans(const std::string& text,
+                          core::RecordLevel level = core::RecordLevel::kSteps) {
   const auto read =
       core::read_scenario(text, "f", core::Library(std::vector<core::Library::File>()));
   EXPECT_TRUE(read) << (read ? "" : read.error().message()) << '\n' << text;
   core::RecordOptions record;
   record.level = level;
-  Kept kept;
+  KeptSpans kept;
   const auto ran =
       sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(*read, record, {}, kept);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
@@ -76,7 +77,7 @@ Kept simulated(const std::string& text, core::RecordLevel level = core::RecordLe
 
 Time length(const core::StepRecord& step) { return step.end - step.start; }
 
-core::PackRecord pack_of(const Kept& kept, int pack) {
+core::PackRecord pack_of(const KeptSpans& kept, int pack) {
   for (const core::PackRecord& p : kept.last_packs())
     if (p.pack == pack) return p;
   ADD_FAILURE() << "no pack " << pack;
@@ -88,7 +89,7 @@ std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / 
 // --- closed forms ---
 
 TEST(Interference, ALayerLosesItsMultiprocessorsForAsLongAsTheCollectiveIsOnTheDevice) {
-  const Kept kept = simulated(scenario({}, "channels: 1 bytes_per_pack: 1"));
+  const KeptSpans kept = simulated_spans(scenario({}, "channels: 1 bytes_per_pack: 1"));
   const core::PackRecord b = pack_of(kept, 0);
   const Time flight = b.end - b.first_start;
   ASSERT_LT(flight, core::milliseconds(3)) << "it is over before the layer is";
@@ -102,7 +103,7 @@ TEST(Interference, ALayerLosesItsMultiprocessorsForAsLongAsTheCollectiveIsOnTheD
 
 TEST(Interference, ALayerBelowACollectiveGoesAtTheShareThatIsLeft) {
   for (const int channels : {1, 4, 8, 19, 32}) {
-    const Kept kept = simulated(
+    const KeptSpans kept = simulated_spans(
         scenario({.link_gb_per_s = 0.01}, fmt::format("channels: {} bytes_per_pack: 1", channels)));
     const std::int64_t left = std::max(1, 20 - channels);
     EXPECT_EQ(kept.steps()[1].backward,
@@ -113,7 +114,8 @@ TEST(Interference, ALayerBelowACollectiveGoesAtTheShareThatIsLeft) {
 
 TEST(Interference, WhoIsInTimeIsSlowedWhileItsKernelWaitsForTheOthers) {
   const std::string late = "}\nconditions { slow { worker: 0 device: \"gpu1\" slowdown: 1.3 }";
-  const Kept kept = simulated(scenario({}, "channels: 1 bytes_per_pack: 1", "steps: 1 " + late));
+  const KeptSpans kept =
+      simulated_spans(scenario({}, "channels: 1 bytes_per_pack: 1", "steps: 1 " + late));
   const core::PackRecord b = pack_of(kept, 0);
   EXPECT_EQ(b.last_start - b.first_start, core::microseconds(1'800))
       << "0.3 of forward pass and layer b";
@@ -132,14 +134,15 @@ TEST(Interference, WhoIsInTimeIsSlowedWhileItsKernelWaitsForTheOthers) {
 TEST(Interference, WhatWaitsForMemoryLosesWhatTheCollectiveReadsAndWrites) {
   // A chunk of 4 MB is sent (read once), received, added and sent on … of two ranks: sent 1, added
   // and sent on 4, received 3.
-  const Kept kept = simulated(scenario({.memory_gb_per_s = 500}, "channels: 1 bytes_per_pack: 1",
-                                       "steps: 2", "compute_bound_percent: 0"));
+  const KeptSpans kept =
+      simulated_spans(scenario({.memory_gb_per_s = 500}, "channels: 1 bytes_per_pack: 1",
+                               "steps: 2", "compute_bound_percent: 0"));
   const Time lost =
       core::transfer_time(1 + 4 + 3, core::Bytes(4'000'000), core::Bandwidth(500'000'000'000));
   EXPECT_EQ(kept.steps()[1].slowed, lost);
-  const Kept half = simulated(scenario({.multiprocessors = "", .memory_gb_per_s = 500},
-                                       "channels: 1 bytes_per_pack: 1", "steps: 2 interference: ON",
-                                       "compute_bound_percent: 50"));
+  const KeptSpans half = simulated_spans(
+      scenario({.multiprocessors = "", .memory_gb_per_s = 500}, "channels: 1 bytes_per_pack: 1",
+               "steps: 2 interference: ON", "compute_bound_percent: 50"));
   EXPECT_EQ(half.steps()[1].slowed, Time(lost.count() / 2))
       << "multiprocessors are not known: none are taken";
 }
@@ -149,8 +152,8 @@ TEST(Interference, WhatWaitsForMemoryLosesWhatTheCollectiveReadsAndWrites) {
 TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
   const auto flight = [](const std::string& run, const std::string& workload) {
     const core::PackRecord b =
-        pack_of(simulated(scenario({.memory_gb_per_s = 100}, "channels: 1 bytes_per_pack: 1",
-                                   "steps: 1 " + run, workload)),
+        pack_of(simulated_spans(scenario({.memory_gb_per_s = 100}, "channels: 1 bytes_per_pack: 1",
+                                         "steps: 1 " + run, workload)),
                 0);
     return b.end - b.first_start;
   };
@@ -164,22 +167,22 @@ TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
 // --- laws ---
 
 TEST(Interference, IsOffWhereFiguresAreMissingAndWhereItIsSaid) {
-  const Kept off =
-      simulated(scenario({}, "channels: 4 bytes_per_pack: 1", "steps: 3 interference: OFF"));
-  const Kept unknown =
-      simulated(scenario({.multiprocessors = ""}, "channels: 4 bytes_per_pack: 1", "steps: 3"));
+  const KeptSpans off =
+      simulated_spans(scenario({}, "channels: 4 bytes_per_pack: 1", "steps: 3 interference: OFF"));
+  const KeptSpans unknown = simulated_spans(
+      scenario({.multiprocessors = ""}, "channels: 4 bytes_per_pack: 1", "steps: 3"));
   for (std::size_t s = 0; s < 3; ++s) {
     EXPECT_EQ(off.steps()[s].slowed, Time());
     EXPECT_EQ(off.steps()[s].backward, core::milliseconds(5));
     EXPECT_EQ(off.steps()[s].end, unknown.steps()[s].end);
   }
-  EXPECT_GT(simulated(scenario({})).steps()[0].end, off.steps()[0].end);
+  EXPECT_GT(simulated_spans(scenario({})).steps()[0].end, off.steps()[0].end);
 }
 
 TEST(Interference, WithoutOverlapChangesNothing) {
   for (const std::string strategy : {"channels: 8 bytes_per_pack: 0", "num_packs: 1"}) {
-    const Kept on = simulated(scenario({}, strategy, "steps: 3 interference: ON"));
-    const Kept off = simulated(scenario({}, strategy, "steps: 3 interference: OFF"));
+    const KeptSpans on = simulated_spans(scenario({}, strategy, "steps: 3 interference: ON"));
+    const KeptSpans off = simulated_spans(scenario({}, strategy, "steps: 3 interference: OFF"));
     for (std::size_t s = 0; s < 3; ++s) {
       EXPECT_EQ(on.steps()[s].end, off.steps()[s].end);
       EXPECT_EQ(on.steps()[s].slowed, Time());
@@ -189,7 +192,7 @@ TEST(Interference, WithoutOverlapChangesNothing) {
 
 TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
   const auto hosts = [](const std::string& run) {
-    return simulated(
+    return simulated_spans(
         "cluster { workers { machine: \"host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 "
         "} machine { name: "
         "\"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 30 } nic { name: \"nic0\" "
@@ -203,7 +206,8 @@ TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
         "}\nstrategy { algorithm: \"ring\" bytes_per_pack: 1 }\nrun { steps: 1 " +
         run + " }");
   };
-  const Kept plain = hosts(""), off = hosts("interference: OFF"), on = hosts("interference: ON");
+  const KeptSpans plain = hosts(""), off = hosts("interference: OFF"),
+                  on = hosts("interference: ON");
   EXPECT_EQ(plain.steps()[0].end, off.steps()[0].end);
   EXPECT_EQ(plain.steps()[0].slowed, Time());
   // Of b's 12 MB two thirds are sent and received twice over at 30 GB/s, and two thirds added at 10
@@ -225,7 +229,8 @@ struct Holding {
   std::vector<Time> lane_ends;
 };
 
-std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> holdings(const Kept& kept) {
+std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> holdings(
+    const KeptSpans& kept) {
   std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> all;
   for (const auto& [id, spans] : kept.spans) {
     const core::Track& track = kept.tracks.at(id);
@@ -271,7 +276,7 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
         "{{ steps: 2 network_model: {} }}",
         machine(box), variables, 1 + below(10), below(2) * 2'000'000 + 1,
         below(2) == 0 ? "SERIAL" : "CONCURRENT", below(2) == 0 ? "FIFO" : "FAIR");
-    const Kept kept = simulated(text);
+    const KeptSpans kept = simulated_spans(text);
     const auto all = holdings(kept);
     for (const auto& [id, spans] : kept.spans) {
       const core::Track& track = kept.tracks.at(id);
@@ -326,10 +331,10 @@ TEST(Interference, NeverMakesComputationFasterAndTellsAllThatItTakes) {
                     1 + below(2) * 3'000'000, below(2) == 0 ? "SERIAL" : "CONCURRENT");
     const std::string workload = fmt::format("compute_bound_percent: {}", below(101));
     const auto run = [&](const std::string& how) {
-      return simulated(scenario(box, strategy, "steps: 3 " + how, workload),
-                       core::RecordLevel::kNone);
+      return simulated_spans(scenario(box, strategy, "steps: 3 " + how, workload),
+                             core::RecordLevel::kNone);
     };
-    const Kept on = run("interference: ON"), off = run("interference: OFF");
+    const KeptSpans on = run("interference: ON"), off = run("interference: OFF");
     for (std::size_t s = 0; s < 3; ++s) {
       const core::StepRecord &slow = on.steps()[s], &alone = off.steps()[s];
       const auto computed = [](const core::StepRecord& step) {

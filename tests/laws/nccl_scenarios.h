@@ -17,13 +17,9 @@
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
 #include "tests/sim/simulated.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::test {
-
-inline const core::Library& shipped_library() {
-  static const core::Library shipped(source_folder() + "/scenarios");
-  return shipped;
-}
 
 struct Where {
   std::string machine;

@@ -17,6 +17,7 @@
 #include "sim/simulator.h"
 #include "tests/laws/nccl_scenarios.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -32,14 +33,12 @@ using test::took;
 using test::variable;
 using test::Where;
 
-const core::Library& library() { return test::shipped_library(); }
-
-std::string text(const Where& where, const std::string& variables, const std::string& strategy = "",
-                 const std::string& run = "steps: 1") {
+std::string text_on(const Where& where, const std::string& variables,
+                    const std::string& strategy = "", const std::string& run = "steps: 1") {
   return test::scenario_on(where, variables, "algorithm: \"nccl\" " + strategy, run);
 }
 
-const std::vector<Where>& machines() {
+const std::vector<Where>& setups() {
   static const std::vector<Where> all{
       {"hgx-h100", 1, 8},      {"hgx-h100", 1, 4},         {"hgx-h100", 2, 8},
       {"hgx-h100", 4, 8},      {"dgx-a100", 1, 8},         {"dgx-a100", 3, 8},
@@ -50,10 +49,10 @@ const std::vector<Where>& machines() {
 }
 
 TEST(NcclTimes, APackAloneTakesWhatPerfPredicts) {
-  for (const Where& where : machines()) {
+  for (const Where& where : setups()) {
     for (const std::int64_t bytes : {16, 4096, 65536, 1 << 20, 12'345'676, 1 << 28}) {
       for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
-        const core::Scenario scenario = test::read(text(
+        const core::Scenario scenario = test::read(text_on(
             where, variable("v", bytes), "", fmt::format("steps: 1 network_model: {}", model)));
         ASSERT_EQ(scenario.why_rings, "");
         EXPECT_EQ(took(summary_of(scenario).last_packs().front()),
@@ -82,8 +81,8 @@ TEST(NcclTimes, EveryCollectiveAloneTakesWhatPerfPredicts) {
         const bool apart =
             kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kSendReceive;
         const core::Scenario scenario = test::read(
-            text(where, variable("v", bytes),
-                 fmt::format("collective: {} {}", name, apart ? "out_of_place: true" : "")));
+            text_on(where, variable("v", bytes),
+                    fmt::format("collective: {} {}", name, apart ? "out_of_place: true" : "")));
         EXPECT_EQ(took(summary_of(scenario).last_packs().front()),
                   core::time_from_us(predicted_us(where, bytes, kind)))
             << where.nodes << " × " << where.machine << ", " << name << " of " << bytes;
@@ -100,7 +99,7 @@ std::string reducing(const std::string& more = "") {
 constexpr const char* kByNetwork[] = {"CollnetDirect", "CollnetChain", "NVLS"};
 
 nccl::Prediction by_network(const Where& where, const std::string& algorithm, std::int64_t bytes) {
-  const auto file = library().read(core::Library::Kind::kMachine, where.machine, "");
+  const auto file = test::shipped_library().read(core::Library::Kind::kMachine, where.machine, "");
   const auto machine = core::read_machine((*file)->text, (*file)->path);
   auto system = nccl::system_of(**machine, where.nodes, where.gpus, "infiniband");
   system->collnet = true;
@@ -110,7 +109,7 @@ nccl::Prediction by_network(const Where& where, const std::string& algorithm, st
   const nccl::Operation operation{nccl::Function::kAllReduce, bytes};
   const auto choice = nccl::choose(*comm, nccl::tune(*comm, *settings), operation);
   return nccl::predict(*system, *comm, operation, *choice,
-                       *nccl::Parameters::load(library().folder()));
+                       *nccl::Parameters::load(test::shipped_library().folder()));
 }
 
 TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
@@ -119,8 +118,8 @@ TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
       if (algorithm == "NVLS" && where.machine == "dgx-a100") continue;
       for (const std::int64_t bytes : {4096, 12'345'676, 1 << 28}) {
         const core::Scenario scenario =
-            test::read(text(where, variable("v", bytes),
-                            reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))));
+            test::read(text_on(where, variable("v", bytes),
+                               reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))));
         ASSERT_EQ(scenario.why_rings, "");
         const core::Summary summary = summary_of(scenario);
         EXPECT_EQ(took(summary.last_packs().front()),
@@ -144,7 +143,7 @@ TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
   const auto most = [&](const std::string& strategy) {
     std::int64_t carried = 0;
     for (const core::LinkRecord& link :
-         summary_of(test::read(text(where, variable("v", bytes), strategy))).busiest_links()) {
+         summary_of(test::read(text_on(where, variable("v", bytes), strategy))).busiest_links()) {
       if (link.kind == core::LinkKind::kNetwork) carried = std::max(carried, link.bytes.count());
     }
     return static_cast<double>(carried);
@@ -161,7 +160,7 @@ TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
   const Where where{"hgx-h100", 4, 8};
   const auto step = [&](const std::string& nccl) {
     return took(
-        summary_of(test::read(text(where, variable("v", 1 << 26), nccl))).last_packs().front());
+        summary_of(test::read(text_on(where, variable("v", 1 << 26), nccl))).last_packs().front());
   };
   EXPECT_EQ(step("nccl { network: \"roce\" set: \"NCCL_COLLNET_ENABLE=1\" }"),
             step("nccl { network: \"roce\" }"));
@@ -170,9 +169,9 @@ TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
 
 /// Two packs of the same size that are ready at once.
 Time both(const Where& where, std::int64_t bytes, const std::string& model) {
-  const core::Summary summary = summary_of(
-      test::read(text(where, variable("a", bytes) + variable("b", bytes),
-                      "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
+  const core::Summary summary = summary_of(test::read(
+      text_on(where, variable("a", bytes) + variable("b", bytes),
+              "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
   EXPECT_EQ(summary.last_packs().size(), 2u);
   const auto packs = summary.last_packs();
   return std::max(packs[0].end, packs[1].end) -
@@ -180,7 +179,7 @@ Time both(const Where& where, std::int64_t bytes, const std::string& model) {
 }
 
 TEST(NcclTimes, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
-  for (const Where& where : machines()) {
+  for (const Where& where : setups()) {
     for (const std::int64_t bytes : {4096, 1 << 22, 1 << 28}) {
       for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
         const Time one = core::time_from_us(predicted_us(where, bytes));
@@ -207,14 +206,14 @@ TEST(NcclTimes, TwoLargePacksShareTheLinks) {
 
 TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
   const Where where{"hgx-h100", 2, 8};
-  const std::string alone = text(where, variable("v", 1 << 28));
+  const std::string alone = text_on(where, variable("v", 1 << 28));
   for (const double share : {0.5, 0.25}) {
     std::string links;
     for (int nic = 0; nic < 8; ++nic)
       links += fmt::format("link {{ from: \"w0/nic{}\" to: \"network\" bandwidth_share: {} }} ",
                            nic, share);
     const std::string narrow = alone + " conditions { " + links + "}";
-    const auto scenario = core::read_scenario(narrow, "f", library());
+    const auto scenario = core::read_scenario(narrow, "f", test::shipped_library());
     ASSERT_TRUE(scenario) << scenario.error().message();
     const auto& time = *scenario->plan.collective(scenario->plan.packs.front()).nccl;
     const Time took_there = took(summary_of(*scenario).last_packs().front());
@@ -232,12 +231,12 @@ TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
     for (const char* run : {"FIFO", "FAIR", "FIFO nccl: CALIBRATED"}) {
       const int more =
           std::string_view(run) == "FIFO" ? 0 : 4 * 3;  // elements that do not divide by the ranks
-      const core::Scenario scenario =
-          test::read(text(where,
-                          variable("a", (1 << 22) + more, 1) + variable("b", (1 << 26) + more, 2) +
-                              variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
-                          "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
-                          fmt::format("steps: 4 network_model: {}", run)));
+      const core::Scenario scenario = test::read(
+          text_on(where,
+                  variable("a", (1 << 22) + more, 1) + variable("b", (1 << 26) + more, 2) +
+                      variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
+                  "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
+                  fmt::format("steps: 4 network_model: {}", run)));
       const auto whole = test::told(summary_of(scenario));
       EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole);
       EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)),
@@ -253,7 +252,7 @@ TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
     for (const char* collective : {"ALL_REDUCE", "ALL_TO_ALL"}) {
       const auto with = [&](int times) {
         return test::read(
-            text({"hgx-h100", 1, 8}, variable("v", 4)) +
+            text_on({"hgx-h100", 1, 8}, variable("v", 4)) +
             fmt::format(
                 " communicator {{ name: \"tensor\" size: 4 stride: {} exchange {{ bytes: 8388608 "
                 "collective: {} per_forward: {} }} }}",
@@ -272,8 +271,8 @@ TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
 
 TEST(NcclTimes, LaunchIsWhatTheScenarioSaysIfItDoes) {
   const Where where{"hgx-h100", 1, 8};
-  const core::Scenario models = test::read(text(where, variable("v", 1 << 20)));
-  const core::Scenario ours = test::read(text(where, variable("v", 1 << 20), "launch_us: 50"));
+  const core::Scenario models = test::read(text_on(where, variable("v", 1 << 20)));
+  const core::Scenario ours = test::read(text_on(where, variable("v", 1 << 20), "launch_us: 50"));
   const auto& time = *models.plan.collective(models.plan.packs.front()).nccl;
   EXPECT_EQ(
       took(summary_of(ours).last_packs().front()),
@@ -282,9 +281,9 @@ TEST(NcclTimes, LaunchIsWhatTheScenarioSaysIfItDoes) {
 
 TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
   const Where where{"hgx-h100", 1, 8};
-  std::string on =
-      text(where, "compute_bound_percent: 100 " + variable("a", 4, 20) + variable("b", 1 << 26, 1),
-           "launch: CONCURRENT bytes_per_pack: 1");
+  std::string on = text_on(
+      where, "compute_bound_percent: 100 " + variable("a", 4, 20) + variable("b", 1 << 26, 1),
+      "launch: CONCURRENT bytes_per_pack: 1");
   on.replace(on.find("interference: OFF"), 17, "interference: ON");
   const core::Scenario scenario = test::read(on);
   const auto& packs = scenario.plan.packs;
@@ -303,8 +302,8 @@ TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
 
 TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
   const core::Scenario scenario =
-      test::read(text({"hgx-h100", 2, 8}, variable("a", 1 << 10) + variable("b", 1 << 28),
-                      "bytes_per_pack: 1 nccl { version: \"2.21.5\" }"));
+      test::read(text_on({"hgx-h100", 2, 8}, variable("a", 1 << 10) + variable("b", 1 << 28),
+                         "bytes_per_pack: 1 nccl { version: \"2.21.5\" }"));
   const core::Summary summary = summary_of(scenario);
   for (const core::RunInfo::PackInfo& pack : summary.info().packs) {
     EXPECT_NE(pack.nccl, "");
@@ -318,7 +317,7 @@ TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
 TEST(NcclTimes, SettingsDecideAsInNccl) {
   const auto choice = [](const std::string& settings) {
     const core::Scenario scenario =
-        test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings));
+        test::read(text_on({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings));
     return *scenario.plan.collective(scenario.plan.packs.front()).nccl;
   };
   const nccl::CollectiveTime ring =
@@ -341,7 +340,7 @@ TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
                                       "{} forward_ms: 0 update_ms: 0 }} strategy {{ "
                                       "algorithm: \"nccl\" }}",
                                       box, variable("v", 1 << 20)),
-                          "f", library());
+                          "f", test::shipped_library());
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->plan.collective(scenario->plan.packs.front()).nccl, nullptr);
   EXPECT_NE(scenario->why_rings, "");
@@ -350,9 +349,9 @@ TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
 
 TEST(NcclTimes, RingsAreToBeHad) {
   const core::Scenario rings =
-      test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20), "", "steps: 1 nccl: RINGS"));
+      test::read(text_on({"hgx-h100", 1, 8}, variable("v", 1 << 20), "", "steps: 1 nccl: RINGS"));
   EXPECT_EQ(rings.plan.collective(rings.plan.packs.front()).nccl, nullptr);
-  core::Scenario both = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
+  core::Scenario both = test::read(text_on({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
   core::simulate_as_rings(both);
   EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
   EXPECT_TRUE(core::nccl_notes(both).empty());
@@ -360,9 +359,9 @@ TEST(NcclTimes, RingsAreToBeHad) {
 
 TEST(NcclTimes, WrongSettingsAreComplainedOf) {
   const auto wrong = [](const std::string& strategy, const std::string& algorithm = "nccl") {
-    std::string all = text({"hgx-h100", 1, 8}, variable("v", 1 << 20), strategy);
+    std::string all = text_on({"hgx-h100", 1, 8}, variable("v", 1 << 20), strategy);
     all.replace(all.find("\"nccl\""), 6, "\"" + algorithm + "\"");
-    return test::kinds_of(core::read_scenario(all, "f", library()));
+    return test::kinds_of(core::read_scenario(all, "f", test::shipped_library()));
   };
   EXPECT_THAT(wrong("nccl { version: \"1.3\" }"), ElementsAre("unsupported Nccl.version"));
   EXPECT_THAT(wrong("nccl { set: \"ALGO=Ring\" }"), ElementsAre("unknown-name Nccl.set"));

@@ -49,7 +49,7 @@ std::shared_ptr<const core::Machine> machine_named(const std::string& name) {
 
 /// Those that NCCL's time model knows, which are all with GPUs but those whose GPUs are too old for
 /// it.
-std::vector<std::string> machines() {
+std::vector<std::string> machines_with_times() {
   std::vector<std::string> known;
   for (const std::string& name : test::shipped_library().names(core::Library::Kind::kMachine)) {
     const auto machine = machine_named(name);
@@ -285,7 +285,7 @@ TEST_P(PhysicalLimits, NoLinkIsBusyForLongerThanTheRun) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, PhysicalLimits, testing::ValuesIn(machines()),
+INSTANTIATE_TEST_SUITE_P(Shipped, PhysicalLimits, testing::ValuesIn(machines_with_times()),
                          [](const auto& shipped) {
                            std::string name = shipped.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -77,7 +77,7 @@ TEST(VaryingSizes, TheirSchedulesAreProved) {
 }
 
 /// What a test looks at.
-struct Kept : core::DeafSink {
+struct KeptLengths : core::DeafSink {
   void step(const core::StepRecord& step) override { lengths.push_back(step.end - step.start); }
   void link(const core::LinkRecord& link) override { bytes += link.bytes; }
   std::vector<Time> lengths;
@@ -99,8 +99,8 @@ core::Expected<core::Scenario> experts(const std::string& exchange, const std::s
       "f", library);
 }
 
-Kept simulated(const std::string& exchange, const std::string& run, bool remember = true) {
-  Kept kept;
+KeptLengths lengths_of(const std::string& exchange, const std::string& run, bool remember = true) {
+  KeptLengths kept;
   const auto scenario = experts(exchange, run);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   sim::Simulator simulator(sim::Folds::kWhereItPays,
@@ -113,9 +113,9 @@ Kept simulated(const std::string& exchange, const std::string& run, bool remembe
 
 TEST(VaryingSizes, MakeStepsDifferAndNeverLongerThanFullBlocks) {
   for (const char* const run : {"nccl: RINGS", "", "nccl: RINGS network_model: FAIR"}) {
-    const Kept full = simulated("collective: ALL_TO_ALL", run);
-    const Kept uneven = simulated("collective: ALL_TO_ALL least_filled: 0.25", run);
-    const Kept almost = simulated("collective: ALL_TO_ALL least_filled: 1", run);
+    const KeptLengths full = lengths_of("collective: ALL_TO_ALL", run);
+    const KeptLengths uneven = lengths_of("collective: ALL_TO_ALL least_filled: 0.25", run);
+    const KeptLengths almost = lengths_of("collective: ALL_TO_ALL least_filled: 1", run);
     EXPECT_EQ(almost.lengths, full.lengths) << run;
     EXPECT_GT(std::set<Time>(uneven.lengths.begin(), uneven.lengths.end()).size(), 1u) << run;
     for (std::size_t s = 0; s < full.lengths.size(); ++s) {
@@ -123,12 +123,13 @@ TEST(VaryingSizes, MakeStepsDifferAndNeverLongerThanFullBlocks) {
       EXPECT_GT(4 * uneven.lengths[s], full.lengths[s]) << run;
     }
     EXPECT_LT(uneven.bytes, full.bytes) << run;
-    EXPECT_EQ(simulated("collective: ALL_TO_ALL least_filled: 0.25", run, false).lengths,
+    EXPECT_EQ(lengths_of("collective: ALL_TO_ALL least_filled: 0.25", run, false).lengths,
               uneven.lengths)
         << run;
-    EXPECT_NE(simulated("collective: ALL_TO_ALL least_filled: 0.25", fmt::format("{} seed: 5", run))
-                  .lengths,
-              uneven.lengths)
+    EXPECT_NE(
+        lengths_of("collective: ALL_TO_ALL least_filled: 0.25", fmt::format("{} seed: 5", run))
+            .lengths,
+        uneven.lengths)
         << run;
   }
 }

@@ -14,6 +14,7 @@
 #include "core/scenario/scenario.h"
 #include "core/schedule/checker.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::real {
 namespace {
@@ -35,7 +36,7 @@ core::Scenario scenario(int workers, int replicas, int servers,
                                       "data_type: {} }} variable {{ name: \"w\" shape: 3 "
                                       "data_type: {} }} }} strategy {{ {} }} run {{ steps: 2 }}",
                                       workers, replicas, servers, type, type, strategy),
-                          "f", core::Library(test::source_folder() + "/scenarios"));
+                          "f", test::shipped_library());
   EXPECT_TRUE(made) << (made ? "" : made.error().message());
   return std::move(*made);
 }

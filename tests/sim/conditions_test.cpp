@@ -9,6 +9,7 @@
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::sim {
 namespace {
@@ -33,7 +34,7 @@ core::Scenario scenario(const std::string& conditions, const std::string& run = 
           "update_ms: 1 }\n"
           "strategy { algorithm: \"" +
           algorithm + "\" }\nrun { " + run + " }\nconditions { " + conditions + " }",
-      "f", core::Library(test::source_folder() + "/scenarios"));
+      "f", test::shipped_library());
   EXPECT_TRUE(s) << (s ? "" : s.error().message());
   return std::move(*s);
 }
@@ -228,7 +229,7 @@ TEST(Background, ItsMistakesAreReported) {
             "{ algorithm: \"ring\" } conditions { "
             "background { " +
             background + " } }",
-        "f", core::Library(test::source_folder() + "/scenarios")));
+        "f", test::shipped_library()));
   };
   using testing::ElementsAre;
   EXPECT_THAT(problem("where: PORTS"), ElementsAre("missing BackgroundLoad.share"));

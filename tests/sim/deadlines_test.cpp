@@ -10,6 +10,7 @@
 #include "sim/simulator.h"
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::sim {
 namespace {
@@ -30,7 +31,7 @@ Scenario scenario(const std::string& strategy, const std::string& rest, int step
       "update_ms: 0 }\n"
       "strategy { " +
           strategy + " }\nrun { steps: " + std::to_string(steps) + " }\n" + rest,
-      "f", core::Library(test::source_folder() + "/scenarios"));
+      "f", test::shipped_library());
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   return read ? std::move(*read) : Scenario{};
 }

@@ -98,24 +98,24 @@ std::shared_ptr<const core::Machine> funnel(std::int64_t in, std::int64_t out) {
       "funnel", parts, links, std::vector<core::RingOrder>{}, std::vector<core::RingOrder>{});
 }
 
-constexpr std::int64_t kGb = 1'000'000'000;
+constexpr std::int64_t kByteAtNs = 1'000'000'000;  // 1 byte per ns
 const PartId kA{0, 0}, kB{0, 1}, kC{0, 2}, kCpu{0, 4};
 
 TEST(Fifo, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
   for (const auto& [in, out] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {kGb, 4 * kGb}, {4 * kGb, kGb}, {kGb, kGb}}) {
+           {kByteAtNs, 4 * kByteAtNs}, {4 * kByteAtNs, kByteAtNs}, {kByteAtNs, kByteAtNs}}) {
     const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
     Wire wire(cluster, core::NetworkModel::kFifo);
     wire.send(kA, kC, 1000, Time());
     wire.finish();
     EXPECT_EQ(wire.delivered[0], core::nanoseconds(300 + 1000));
-    EXPECT_EQ(wire.buffer_free[0], core::nanoseconds(in == kGb ? 1000 : 250))
+    EXPECT_EQ(wire.buffer_free[0], core::nanoseconds(in == kByteAtNs ? 1000 : 250))
         << "the first link decides when the buffer is free";
   }
 }
 
 TEST(Fifo, SharedLinksServeMessagesInOrderOfArrival) {
-  const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
+  const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kA, kC, 1000, Time());
   wire.send(kB, kC, 1000, core::nanoseconds(10));
@@ -125,7 +125,7 @@ TEST(Fifo, SharedLinksServeMessagesInOrderOfArrival) {
 }
 
 TEST(Fifo, ALaterMessageWithAShorterWayGoesFirst) {
-  const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
+  const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kCpu, kC, 1000, Time());               // its head is at the switch after 300 ns
   wire.send(kA, kC, 1000, core::nanoseconds(50));  // this one's after 150
@@ -135,7 +135,7 @@ TEST(Fifo, ALaterMessageWithAShorterWayGoesFirst) {
 }
 
 TEST(Fifo, TransfersBothWaysDoNotDisturbEachOther) {
-  const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
+  const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kA, kC, 1000, Time());
   wire.send(kC, kA, 1000, Time());
@@ -166,8 +166,8 @@ TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
 }
 
 TEST(Fair, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
-  for (const auto& [in, out] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{kGb, 4 * kGb}, {4 * kGb, kGb}}) {
+  for (const auto& [in, out] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {kByteAtNs, 4 * kByteAtNs}, {4 * kByteAtNs, kByteAtNs}}) {
     const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
     Wire wire(cluster, core::NetworkModel::kFair);
     wire.send(kA, kC, 1000, Time());
@@ -179,7 +179,7 @@ TEST(Fair, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
 }
 
 TEST(Fair, MessagesThatMeetOnALinkShareItForAsLongAsTheyMeet) {
-  const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
+  const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFair);
   wire.send(kA, kC, 1000, Time());
   wire.send(kB, kC, 1000, core::nanoseconds(500));
@@ -215,7 +215,7 @@ TEST(Connection, LimitsWhatAMessageOverTheNetworkGets) {
   const auto ends = [](std::optional<Bandwidth> connection, core::NetworkModel model,
                        int messages) {
     test::PlainRates rates;
-    rates.link = Bandwidth(5 * kGb);
+    rates.link = Bandwidth(5 * kByteAtNs);
     rates.latency = Time();
     const auto plain = test::plain_cluster(4, rates);
     const Cluster cluster(
@@ -229,13 +229,13 @@ TEST(Connection, LimitsWhatAMessageOverTheNetworkGets) {
   };
   for (const core::NetworkModel model : kModels) {
     EXPECT_EQ(ends(std::nullopt, model, 1)[0], microseconds(2));
-    EXPECT_EQ(ends(Bandwidth(2 * kGb), model, 1)[0], microseconds(5)) << to_string(model);
+    EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), model, 1)[0], microseconds(5)) << to_string(model);
   }
-  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 2)[1], microseconds(5))
+  EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), core::NetworkModel::kFair, 2)[1], microseconds(5))
       << "both fit side by side";
-  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 3)[2], microseconds(6))
+  EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), core::NetworkModel::kFair, 3)[2], microseconds(6))
       << "5 / 3 GB/s each";
-  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFifo, 2)[1], microseconds(10))
+  EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), core::NetworkModel::kFifo, 2)[1], microseconds(10))
       << "in turns they do not";
 }
 

@@ -14,6 +14,7 @@
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -39,7 +40,7 @@ core::Expected<core::Scenario> read(const std::string& workers, const std::strin
                   "variable {{ name: \"v\" shape: 1024 }} "
                   "forward_ms: 1 backward_ms: 2 {} }}\nstrategy {{ {} }}\nrun {{ {} }}\n",
                   workers, variables, strategy, run),
-      "f", core::Library(test::source_folder() + "/scenarios"));
+      "f", test::shipped_library());
 }
 core::Scenario scenario(const std::string& workers, const std::string& strategy,
                         const std::string& run, const std::string& variables = kVariables) {

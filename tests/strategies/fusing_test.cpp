@@ -18,6 +18,7 @@
 #include "sim/run/fusing.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -153,7 +154,7 @@ core::Scenario horovod(const std::string& settings, int workers = 2, const std::
       workers, variables, settings, more, steps));
 }
 
-struct Told : core::DeafSink {
+struct FusedRun : core::DeafSink {
   std::vector<PackRecord> packs;
   std::vector<std::string> notes;
   std::vector<core::StepRecord> steps;
@@ -163,15 +164,15 @@ struct Told : core::DeafSink {
   void step(const core::StepRecord& step) override { steps.push_back(step); }
   void path(const core::PathPiece& piece) override { pieces.push_back(piece); }
 };
-Told run(const core::Scenario& s) {
-  Told told;
+FusedRun fused_run(const core::Scenario& s) {
+  FusedRun told;
   const auto ran = sim::Simulator().run(s, {}, {}, told);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
   return told;
 }
 
 /// Gradients of each collective of the step, in the order of their beginnings.
-std::vector<int> together(const Told& told, std::int32_t step = 0) {
+std::vector<int> together(const FusedRun& told, std::int32_t step = 0) {
   std::map<Time, int> by_start;
   for (const PackRecord& pack : told.packs) {
     if (pack.step == step) ++by_start[pack.first_start];
@@ -184,22 +185,22 @@ std::vector<int> together(const Told& told, std::int32_t step = 0) {
 /// Cycles of c ms begin at 0, c, 2c, …: each finds what has become ready since the one before, and
 /// agreeing takes so many latencies: of two workers 2 for each of 3 in the first step.
 TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
-  const Told three = run(horovod("cycle_time_ms: 3"));
+  const FusedRun three = fused_run(horovod("cycle_time_ms: 3"));
   EXPECT_THAT(together(three), ElementsAre(2, 3, 1)) << "2 and 3 ms; 4 to 6 ms; 7 ms";
   const Time agreement = 6 * core::microseconds(10);
   EXPECT_EQ(three.packs.front().first_start, core::milliseconds(3) + agreement);
-  EXPECT_THAT(together(run(horovod("cycle_time_ms: 1"))), ElementsAre(1, 1, 1, 1, 1, 1));
-  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100"))), ElementsAre(6));
-  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"))),
+  EXPECT_THAT(together(fused_run(horovod("cycle_time_ms: 1"))), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(together(fused_run(horovod("cycle_time_ms: 100"))), ElementsAre(6));
+  EXPECT_THAT(together(fused_run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"))),
               ElementsAre(2, 2, 2));
-  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 0"))),
+  EXPECT_THAT(together(fused_run(horovod("cycle_time_ms: 100 fusion_threshold: 0"))),
               ElementsAre(1, 1, 1, 1, 1, 1));
 }
 
 /// The step ends when the last all-reduce does, which takes what it takes alone.
 TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
   const core::Scenario s = horovod("cycle_time_ms: 100");
-  const Told told = run(s);
+  const FusedRun told = fused_run(s);
   const core::Collective whole =
       core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 1'500'000, 0);
   const Time copies =
@@ -216,7 +217,7 @@ TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
 /// Agreement of the second step is cheaper than that of the first, unless nothing is remembered.
 TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
   const auto wait = [](const std::string& settings) {
-    const Told told = run(horovod(settings, 4, "", 2));
+    const FusedRun told = fused_run(horovod(settings, 4, "", 2));
     std::vector<Time> waits;
     for (const PackRecord& pack : told.packs) {
       if (pack.pack == 5 || pack.pack == 0) waits.push_back(pack.first_start);
@@ -238,7 +239,7 @@ TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
 }
 
 TEST(Horovod, OneStreamCarriesThemOneAfterTheOther) {
-  const Told told = run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"));
+  const FusedRun told = fused_run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"));
   Time before;
   std::vector<PackRecord> packs = told.packs;
   std::sort(packs.begin(), packs.end(),
@@ -275,7 +276,7 @@ TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   const Bytes bytes(16 * 65536);
   const Time copies =
       2 * core::transfer_time(bytes, s.cluster->part(s.cluster->replica(0)).device.copy);
-  const Told told = run(s);
+  const FusedRun told = fused_run(s);
   ASSERT_THAT(together(told), ElementsAre(16));
   EXPECT_EQ(told.packs.front().end - told.packs.front().first_start, copies + whole->whole());
 }
@@ -311,12 +312,12 @@ TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
     const double factor = end == core::BandEnd::kLow ? time->band.low : time->band.high;
     EXPECT_EQ(s.plan.collective_times->of(whole).whole->work.count(),
               std::llround(static_cast<double>(time->work.count()) * factor));
-    const auto took = [](const Told& told) {
+    const auto took = [](const FusedRun& told) {
       return told.packs.front().end - told.packs.front().first_start;
     };
-    EXPECT_EQ(took(run(s)) < took(run(usual)), end == core::BandEnd::kLow);
+    EXPECT_EQ(took(fused_run(s)) < took(fused_run(usual)), end == core::BandEnd::kLow);
   }
-  const std::vector<std::string> notes = run(usual).notes;
+  const std::vector<std::string> notes = fused_run(usual).notes;
   EXPECT_THAT(notes,
               testing::Contains(AllOf(
                   HasSubstr(describe(*time)),
@@ -339,7 +340,7 @@ TEST(Horovod, WhatIsAloneIsThePlansOwn) {
 }
 
 TEST(Horovod, SaysWhatItFused) {
-  EXPECT_THAT(run(horovod("cycle_time_ms: 3")).notes,
+  EXPECT_THAT(fused_run(horovod("cycle_time_ms: 3")).notes,
               testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces per step")));
 }
 
@@ -361,7 +362,7 @@ TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
 TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
   std::string text = horovod("cycle_time_ms: 1").text;
   text += "conditions { slow { worker: 1 slowdown: 2 } }\n";
-  const Told told = run(test::read(text));
+  const FusedRun told = fused_run(test::read(text));
   // The slow one has its gradients at 4, 6, … 14 ms.
   EXPECT_THAT(together(told), ElementsAre(1, 1, 1, 1, 1, 1));
   for (const PackRecord& pack : told.packs) {
@@ -377,7 +378,7 @@ TEST(Horovod, SaysWhatItCannotDo) {
                     "{{ kind: ONE_SWITCH latency_us: 1 }} }} workload "
                     "{{ variable {{ name: \"v\" shape: 8 }} }} strategy {{ {} }}",
                     strategy),
-        "f", core::Library(test::source_folder() + "/scenarios")));
+        "f", test::shipped_library()));
   };
   EXPECT_THAT(wrong("algorithm: \"pscpu\" horovod {}"), ElementsAre("conflict Strategy.horovod"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod { cycle_time_ms: 0 }"),

@@ -15,6 +15,7 @@
 #include "sim/folding/folding.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -84,7 +85,7 @@ std::string four_variables(std::int64_t elements = 250'000) {
   return text + "forward_ms: 1 update_ms: 0";
 }
 
-struct Told : core::DeafSink {
+struct PushPullRun : core::DeafSink {
   std::vector<PackRecord> packs;
   std::vector<core::StepRecord> steps;
   std::vector<core::PathPiece> pieces;
@@ -92,15 +93,15 @@ struct Told : core::DeafSink {
   void step(const core::StepRecord& step) override { steps.push_back(step); }
   void path(const core::PathPiece& piece) override { pieces.push_back(piece); }
 };
-Told run(const core::Scenario& s) {
-  Told told;
+PushPullRun push_pull_run(const core::Scenario& s) {
+  PushPullRun told;
   const auto ran = sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(s, {}, {}, told);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
   return told;
 }
 
 /// Those of the first step, in the order in which they began.
-std::vector<std::string> pushes(const core::Scenario& s, const Told& told) {
+std::vector<std::string> pushes(const core::Scenario& s, const PushPullRun& told) {
   std::vector<PackRecord> packs = told.packs;
   std::stable_sort(packs.begin(), packs.end(), [](const PackRecord& a, const PackRecord& b) {
     return a.first_start < b.first_start;
@@ -142,7 +143,7 @@ TEST(PushPull, OfOnePartitionInClosedForm) {
   ASSERT_LE(add, wire) << "else the first is not yet there when the second has come";
   const Time push = near + wire + far + 2 * wire + add;
   const Time pull = far + 2 * wire + near + wire;
-  const Told told = run(s);
+  const PushPullRun told = push_pull_run(s);
   ASSERT_EQ(told.steps.size(), 1u);
   EXPECT_EQ(told.steps[0].end.count(), (core::milliseconds(3) + push + pull).count());
   Time path;
@@ -156,7 +157,7 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
   for (const char* settings :
        {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
     const core::Scenario s = byteps(settings, four_variables(), 3, 2, 2);
-    const Told told = run(s);
+    const PushPullRun told = push_pull_run(s);
     std::map<int, PackRecord> by_pack;
     for (const PackRecord& record : told.packs) by_pack[record.pack] = record;
     Time last_push;
@@ -212,8 +213,8 @@ TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
   const core::Scenario with = byteps(whole + " scheduling_credit: 1", large),
                        without = byteps(whole, large);
   // v3 at 2 ms, through at 4.5, when v2 and v1 wait; v1 until 7, when v0 and v2 do.
-  EXPECT_THAT(pushes(with, run(with)), ElementsAre("v3", "v1", "v0", "v2"));
-  EXPECT_THAT(pushes(without, run(without)), ElementsAre("v3", "v2", "v1", "v0"));
+  EXPECT_THAT(pushes(with, push_pull_run(with)), ElementsAre("v3", "v1", "v0", "v2"));
+  EXPECT_THAT(pushes(without, push_pull_run(without)), ElementsAre("v3", "v2", "v1", "v0"));
 }
 
 /// A worker's replicas begin together, so that none waits for another that has spent its credit on
@@ -221,7 +222,7 @@ TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
 TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
   for (const char* settings :
        {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
-    const Told told = run(
+    const PushPullRun told = push_pull_run(
         byteps(settings, four_variables(), 3, 4, 2, "steps: 3 compute_jitter_percent: 40 seed: 7"));
     EXPECT_EQ(told.steps.size(), 3u) << settings;
     Time path;
@@ -246,11 +247,11 @@ TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
   std::string text = byteps("", four_variables()).text;
   text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");
   const core::Scenario after_all = test::read(text);
-  const Time without = run(test::read(byteps("", four_variables()).text)).steps[0].end;
-  EXPECT_EQ(run(after_all).steps[0].end, without + core::milliseconds(4))
+  const Time without = push_pull_run(test::read(byteps("", four_variables()).text)).steps[0].end;
+  EXPECT_EQ(push_pull_run(after_all).steps[0].end, without + core::milliseconds(4))
       << "one update, after the last";
   text.replace(text.find("} }\nrun"), 7, "} update: PER_PACK }\nrun");
-  const Time per_pack = run(test::read(text)).steps[0].end;
+  const Time per_pack = push_pull_run(test::read(text)).steps[0].end;
   EXPECT_LT(per_pack, without + core::milliseconds(4));
   EXPECT_GE(per_pack, without + core::milliseconds(1)) << "that of the last pull is its fourth";
 }
@@ -265,7 +266,7 @@ TEST(BytePsServers, SayWhatTheyNeed) {
                                         "}} }}\nworkload {{ variable {{ name: \"v\" "
                                         "shape: 8 }} {} }}\nstrategy {{ {} }}\n",
                                         cluster, more, strategy),
-                            "f", core::Library(test::source_folder() + "/scenarios")));
+                            "f", test::shipped_library()));
   };
   const std::string two = "workers { machine: \"dgx1-v100\" count: 2 } ",
                     server = "workers { machine: \"cpu-host\" server: true } ";

@@ -17,6 +17,7 @@
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -310,7 +311,7 @@ TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
                     "rows_differ: true }} }} strategy {{ "
                     "tensorflow {{ mirrored {{ cross_device_ops: REDUCTION_TO_ONE_DEVICE }} }} }}",
                     shape[0], shape[1], longest),
-        "f", core::Library(test::source_folder() + "/scenarios"));
+        "f", test::shipped_library());
     ASSERT_TRUE(made) << made.error().message();
     ASSERT_EQ(made->plan.packs.size(), 2u);
     expect_proved(*made);

@@ -61,7 +61,7 @@ core::Scenario scenario(const Shape& shape, const std::string& strategy,
 }
 
 /// Elements by link: "w0/gpu1 out", "w0/nic in", ….
-Links carried(core::Scenario s) {
+Links bytes_of_links(core::Scenario s) {
   s.run.until_steady = false;
   core::Summary summary;
   EXPECT_TRUE(sim::Simulator().run(s, {}, {}, summary));
@@ -93,7 +93,7 @@ void both(Links& links, const std::string& part, std::int64_t elements) {
 }
 
 /// Of every pack: proved with symbols before it is counted.
-void expect_proved(const core::Scenario& s) {
+void expect_all_proved(const core::Scenario& s) {
   for (const core::Pack& pack : s.plan.packs) {
     const auto problems =
         core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract());
@@ -102,8 +102,8 @@ void expect_proved(const core::Scenario& s) {
 }
 
 void expect_bytes(const core::Scenario& s, const Links& expected, const std::string& what) {
-  expect_proved(s);
-  EXPECT_EQ(carried(s), expected) << what;
+  expect_all_proved(s);
+  EXPECT_EQ(bytes_of_links(s), expected) << what;
 }
 
 // --- one machine ---
@@ -172,7 +172,8 @@ TEST(StrategyBytes, CentralStorage) {
                  {100, 30}),
         expected, "parameter_server on the CPU");
   }
-  EXPECT_TRUE(carried(scenario({1, 1}, "tensorflow { central_storage {} }", {100, 30})).empty())
+  EXPECT_TRUE(
+      bytes_of_links(scenario({1, 1}, "tensorflow { central_storage {} }", {100, 30})).empty())
       << "the only GPU holds the variables";
 }
 

@@ -18,6 +18,7 @@
 #include "tests/support/clusters.h"
 #include "tests/support/json.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 #include "tests/tools/command_line.h"
 #include "tests/tools/sentences.h"
 
@@ -282,8 +283,8 @@ TEST(NcclBackend, ThatNcclToldNothingOfItsChannelsIsInTheReport) {
 TEST(NcclBackend, LoopbackIsForWorkersOfOneMachineOnly) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
-  const auto read = core::read_scenario(scenario("algorithm: \"nccl\"", 3, 1), "s",
-                                        core::Library(source_folder() + "/scenarios"));
+  const auto read =
+      core::read_scenario(scenario("algorithm: \"nccl\"", 3, 1), "s", shipped_library());
   ASSERT_TRUE(read) << read.error().message();
   for (const int here : {2, 3}) {
     real::BackendOptions options;

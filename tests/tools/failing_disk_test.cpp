@@ -119,14 +119,14 @@ TEST(FailingDisk, OfASimulationsTimeline) {
   const std::string old_one = folder.write("t.tutti", "TUTTITL1");
   expect_whole_or_untouched(
       folder,
-      {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "12", "--remember", "off",
+      {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "4", "--remember", "off",
        "--record", "steps", "--timeline", folder.file("t.tutti")},
       "t.tutti",
       [](const std::string& content) {
         const auto read = TimelineReader::from_bytes(content, "t");
-        return read && read->complete() && read->steps().size() == 12;
+        return read && read->complete() && read->steps().size() == 4;
       },
-      8);
+      4);
 }
 
 TEST(FailingDisk, OfExportsScenariosAndConversions) {

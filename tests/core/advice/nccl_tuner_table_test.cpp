@@ -13,16 +13,12 @@
 #include "core/nccl/collective_time.h"
 #include "core/nccl/tuning/choice.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
 using testing::HasSubstr;
-
-const Library& library() {
-  static const Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
 
 struct Where {
   std::string machine;
@@ -37,7 +33,7 @@ Scenario scenario(const Where& where, const std::string& strategy, const std::st
                                         "}} variable {{ name: \"b\" shape: 50000000 }} "
                                         "forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {} }}\n{}",
                                         where.machine, where.nodes, where.link, strategy, rest),
-                            "f.textproto", library());
+                            "f.textproto", test::shipped_library());
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
   return std::move(*read);
@@ -48,7 +44,8 @@ struct File {
 };
 /// For NVIDIA's example plugin.
 tl::expected<File, std::string> file_of(const Scenario& recommended) {
-  auto made = nccl_tuner_table(recommended, library(), tuner_table::Reader::kNvidiaExample);
+  auto made =
+      nccl_tuner_table(recommended, test::shipped_library(), tuner_table::Reader::kNvidiaExample);
   if (!made) return tl::make_unexpected(made.error());
   return File{write_table(made->table), made->remark};
 }

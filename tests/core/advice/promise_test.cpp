@@ -11,16 +11,12 @@
 
 #include "core/nccl/collective_time.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
 using testing::HasSubstr;
-
-const Library& library() {
-  static const Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
 
 Scenario scenario(const std::string& strategy) {
   auto read = read_scenario(
@@ -29,7 +25,7 @@ Scenario scenario(const std::string& strategy) {
       "workload { variable { name: \"a\" shape: [1000, 1000] } variable { name: \"b\" shape: "
       "5000000 } forward_ms: 1 backward_ms: 2 }\nstrategy { " +
           strategy + " }\n",
-      "p.textproto", library());
+      "p.textproto", test::shipped_library());
   if (!read) throw std::runtime_error(read.error().message());
   return std::move(*read);
 }

@@ -20,6 +20,7 @@
 #include "core/framework/tensorflow/tensorflow.h"
 #include "tests/support/clusters.h"
 #include "tests/support/process.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -33,14 +34,9 @@ constexpr const char* kText = R"(
 cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }
 workload { variable { name: "a" shape: [1000, 1000] } variable { name: "b" shape: 50000000 } forward_ms: 1 backward_ms: 2 )";
 
-const Library& library() {
-  static const Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
-
 Scenario scenario(const std::string& strategy, const std::string& workload = "") {
   auto read = read_scenario(kText + workload + " }\nstrategy { " + strategy + " }", "f.textproto",
-                            library());
+                            test::shipped_library());
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
   return std::move(*read);
@@ -48,7 +44,7 @@ Scenario scenario(const std::string& strategy, const std::string& workload = "")
 
 std::vector<Snippet> snippets(const std::string& strategy, const std::string& workload = "") {
   const Scenario recommended = scenario(strategy, workload);
-  return snippets_of(recommended, library()).list;
+  return snippets_of(recommended, test::shipped_library()).list;
 }
 
 /// That of a framework; empty if there is none.
@@ -189,7 +185,7 @@ TEST(Snippets, NcclsVariablesAreThoseOfTheScenario) {
 
 TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
   const Scenario old = scenario("algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
-  const Snippets made = snippets_of(old, library());
+  const Snippets made = snippets_of(old, test::shipped_library());
   EXPECT_TRUE(of(made.list, "NCCL's tuner").text.empty());
   EXPECT_THAT(made.notes,
               ElementsAre(HasSubstr("no file was written for NCCL's tuner: NCCL 2.21.5")));
@@ -202,11 +198,11 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
         std::string(algorithm) == "xring" ? "num_packs: 3 shards: 2" : "bytes_per_pack: 26214400";
     const Scenario made = scenario(
         fmt::format("algorithm: \"{}\" {} update: PER_PACK launch: CONCURRENT", algorithm, packs));
-    for (const Snippet& snippet : snippets_of(made, library()).list) {
+    for (const Snippet& snippet : snippets_of(made, test::shipped_library()).list) {
       SCOPED_TRACE(fmt::format("{} for {}", snippet.framework, algorithm));
       ASSERT_FALSE(snippet.readings.empty());
       for (const auto& reading : snippet.readings) {
-        const auto read = read_scenario(made.text, "f.textproto", library(), reading);
+        const auto read = read_scenario(made.text, "f.textproto", test::shipped_library(), reading);
         ASSERT_TRUE(read) << read.error().message();
         const Strategy& s = read->strategy;
         if (snippet.framework == "PyTorch DDP") {

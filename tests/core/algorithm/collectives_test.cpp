@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, EveryCollective,
                          testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17));
 
 /// Elements that the rank's steps send.
-std::int64_t sent_by(const Schedule& schedule, Rank rank) {
+std::int64_t elements_sent_by(const Schedule& schedule, Rank rank) {
   std::int64_t sent = 0;
   for (Lane l = 0; l < schedule.lanes(rank); ++l) {
     for (std::int64_t i = 0; i < schedule.steps(rank, l); ++i) {
@@ -186,7 +186,8 @@ TEST(Bytes, OfRingsAreTheLeastPossible) {
   for (const Kind kind : {Kind::kReduceScatter, Kind::kAllGather}) {
     for (const int n : {2, 5, 8}) {
       const Contract contract = Contract::of(kind, n, 40 * n, 0, true);
-      for (Rank r = 0; r < n; ++r) EXPECT_EQ(sent_by(*ring_blocks(contract), r), 40 * (n - 1)) << n;
+      for (Rank r = 0; r < n; ++r)
+        EXPECT_EQ(elements_sent_by(*ring_blocks(contract), r), 40 * (n - 1)) << n;
     }
   }
 }
@@ -196,7 +197,7 @@ TEST(Bytes, OfHalvesAreAsManyAsARingsInFewerSteps) {
     const Contract contract = Contract::of(kind, 8, 800, 0, false);
     const auto schedule = halving(contract, Segments::kHalves, Engine::kCpu);
     for (Rank r = 0; r < 8; ++r) {
-      EXPECT_EQ(sent_by(*schedule, r), 700);
+      EXPECT_EQ(elements_sent_by(*schedule, r), 700);
       EXPECT_EQ(schedule->steps(r, 0), 6) << "3 hops";
     }
   }
@@ -205,11 +206,11 @@ TEST(Bytes, OfHalvesAreAsManyAsARingsInFewerSteps) {
 TEST(Bytes, OfABroadcastByHalvesAreSpreadOverTheRanks) {
   const auto schedule =
       halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kHalves, Engine::kCpu);
-  EXPECT_EQ(sent_by(*schedule, 3), 1400)
+  EXPECT_EQ(elements_sent_by(*schedule, 3), 1400)
       << "the root sends it in halves, and then its part in the all-gather";
   const auto tree =
       halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kWhole, Engine::kCpu);
-  EXPECT_EQ(sent_by(*tree, 3), 2400) << "three times all of it";
+  EXPECT_EQ(elements_sent_by(*tree, 3), 2400) << "three times all of it";
 }
 
 TEST(OutOfPlace, OfRingsCopiesOnlyWhatARankGetsFromItself) {

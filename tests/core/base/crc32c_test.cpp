@@ -18,6 +18,14 @@ TEST(Crc32c, HasTheVectorsOfItsStandard) {
   EXPECT_EQ(crc32c(""), 0u);
 }
 
+TEST(Crc32c, IsTheSameWithAndWithoutTheInstruction) {
+  std::string bytes;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(crc32c(bytes), crc32c_by_tables(bytes)) << i;
+    bytes += static_cast<char>(i * 53);
+  }
+}
+
 TEST(Crc32c, SeesEveryFlippedBit) {
   std::string bytes;
   for (int i = 0; i < 61; ++i) bytes += static_cast<char>(i * 37);

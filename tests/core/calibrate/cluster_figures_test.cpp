@@ -8,6 +8,7 @@
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -20,10 +21,9 @@ const std::string kRest =
     " workload { variable { name: \"a\" shape: 100000 } update_ms: 0 } strategy { algorithm: "
     "\"ring\" }";
 
-Library library() { return Library(test::source_folder() + "/scenarios"); }
-
 ClusterFigures figures_of(const std::string& cluster, const std::string& rest = kRest) {
-  auto figures = ClusterFigures::of("cluster { " + cluster + " }" + rest, "f", library());
+  auto figures =
+      ClusterFigures::of("cluster { " + cluster + " }" + rest, "f", test::shipped_library());
   EXPECT_TRUE(figures) << (figures ? "" : figures.error().message());
   return std::move(*figures);
 }
@@ -66,8 +66,8 @@ TEST(ClusterFigures, OfZeroAreLeftAndSaidToBe) {
 
 /// The scenario that a cluster with these figures makes.
 Scenario with(const ClusterFigures& figures, const std::vector<FigureSource>& values) {
-  const auto scenario =
-      read_scenario("cluster { " + figures.text(values) + " }" + kRest, "f", library());
+  const auto scenario = read_scenario("cluster { " + figures.text(values) + " }" + kRest, "f",
+                                      test::shipped_library());
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return *scenario;
 }
@@ -154,7 +154,7 @@ TEST(ClusterFigures, MachinesOfOneNameFromTwoFilesStayApart) {
       "{ "
       "kind: ONE_SWITCH latency_us: 9 } }" +
           kRest,
-      folder.file("s"), library());
+      folder.file("s"), test::shipped_library());
   ASSERT_TRUE(figures) << figures.error().message();
   std::vector<FigureSource> values;
   for (const ClusterFigure& figure : figures->list()) values.push_back({figure.before, ""});
@@ -165,7 +165,7 @@ TEST(ClusterFigures, MachinesOfOneNameFromTwoFilesStayApart) {
 }
 
 TEST(ClusterFigures, AllShippedMachinesCanBeWrittenOut) {
-  for (const std::string& machine : library().names(Library::Kind::kMachine)) {
+  for (const std::string& machine : test::shipped_library().names(Library::Kind::kMachine)) {
     const ClusterFigures figures =
         figures_of("workers { machine: \"" + machine +
                    "\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 }");
@@ -206,7 +206,7 @@ TEST(ClusterFigures, AKindOfLinkIsWrittenOutAsItsFigures) {
 }
 
 TEST(ClusterFigures, AScenarioWithMistakesIsRefused) {
-  const auto figures = ClusterFigures::of("cluster { wrokers {} }", "f", library());
+  const auto figures = ClusterFigures::of("cluster { wrokers {} }", "f", test::shipped_library());
   EXPECT_THAT(figures,
               test::FailsWith(test::Mistake{ProblemCode::kUnknownField, "Cluster.wrokers", 1, 11}));
 }

@@ -9,18 +9,12 @@
 #include "core/cluster/machine_file.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
 using testing::ElementsAre;
-
-std::shared_ptr<const Machine> shipped(const std::string& name) {
-  const auto machine =
-      load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
-  EXPECT_TRUE(machine) << (machine ? "" : machine.error().message());
-  return machine ? *machine : nullptr;
-}
 
 /// "gpu0 plx0 cpu0": the parts on the way.
 std::string way(const Machine& m, const std::string& from, const std::string& to) {
@@ -40,14 +34,14 @@ std::string way(const Machine& m, const std::string& from, const std::string& to
 }
 
 TEST(Route, TakesTheWidestWayThenTheShortest) {
-  const auto m = shipped("dgx1-v100");
+  const auto m = test::shipped_machine("dgx1-v100");
   EXPECT_EQ(way(*m, "gpu0", "gpu3"), "gpu0 gpu3") << "NVLink";
   EXPECT_EQ(way(*m, "gpu0", "gpu5"), "gpu0 plx0 cpu0 cpu1 plx2 gpu5")
       << "no NVLink, and GPUs pass nothing on";
   EXPECT_EQ(way(*m, "gpu0", "cpu0"), "gpu0 plx0 cpu0");
   EXPECT_EQ(way(*m, "gpu7", "nic3"), "gpu7 plx3 nic3");
   EXPECT_EQ(way(*m, "gpu2", "gpu2"), "gpu2");
-  const auto h100 = shipped("hgx-h100");
+  const auto h100 = test::shipped_machine("hgx-h100");
   EXPECT_EQ(way(*h100, "gpu0", "gpu7"), "gpu0 nvswitch gpu7");
 }
 
@@ -116,11 +110,11 @@ TEST(Route, IsAsWideAsAnExhaustiveSearchFinds) {
 }
 
 TEST(NearestNic, IsTheOneBehindTheSameSwitchAndEqualOnesTakeTurns) {
-  const auto dgx1 = shipped("dgx1-v100");
+  const auto dgx1 = test::shipped_machine("dgx1-v100");
   std::vector<int> nics;
   for (const int gpu : dgx1->gpus()) nics.push_back(dgx1->nearest_nic(gpu));
   EXPECT_THAT(nics, ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
-  const auto a100 = shipped("dgx-a100");
+  const auto a100 = test::shipped_machine("dgx-a100");
   nics.clear();
   for (const int gpu : a100->gpus()) nics.push_back(a100->nearest_nic(gpu));
   EXPECT_THAT(nics, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7))

@@ -10,20 +10,12 @@
 #include "core/cluster/machine_file.h"
 #include "core/scenario/library.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
-std::shared_ptr<const Machine> shipped(const std::string& name) {
-  const auto machine =
-      load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
-  EXPECT_TRUE(machine) << (machine ? "" : machine.error().message());
-  return machine ? *machine : nullptr;
-}
-
-std::vector<std::string> all() {
-  return Library(test::source_folder() + "/scenarios").names(Library::Kind::kMachine);
-}
+std::vector<std::string> all() { return test::shipped_library().names(Library::Kind::kMachine); }
 
 const Part& part(const Machine& m, int index) { return m.parts()[static_cast<std::size_t>(index)]; }
 const MachineLink& link(const Machine& m, int index) {
@@ -78,7 +70,7 @@ TEST(ShippedMachines, HaveTheNvlinksAndCardsThatVendorsState) {
   for (const std::string& name : all()) {
     const auto known = facts().find(name);
     ASSERT_NE(known, facts().end()) << name << ": say here what its vendor states";
-    const auto m = shipped(name);
+    const auto m = test::shipped_machine(name);
     EXPECT_EQ(m->gpus().size(), known->second.gpus) << name;
     for (const int gpu : m->gpus()) {
       // A superchip's NVLink-C2C to its CPU is not counted.
@@ -97,7 +89,7 @@ TEST(ShippedMachines, HaveTheNvlinksAndCardsThatVendorsState) {
 
 TEST(ShippedMachines, HaveTheBisectionThatVendorsState) {
   const auto bisection = [](const std::string& name, bool switches) {
-    const auto m = shipped(name);
+    const auto m = test::shipped_machine(name);
     const int half = m->gpus()[m->gpus().size() / 2];
     const auto kind = switches ? PartKind::kNvswitch : PartKind::kGpu;
     return nvlink_gb_per_s(*m, [&](const MachineLink& l) {
@@ -108,7 +100,7 @@ TEST(ShippedMachines, HaveTheBisectionThatVendorsState) {
   EXPECT_EQ(bisection("dgx2", true), 2400) << "NVIDIA: 2.4 TB/s";
   EXPECT_EQ(bisection("dgx1-p100", false), 4 * 2 * 20) << "GPU i to i + 4";
   EXPECT_EQ(bisection("dgx1-v100", false), 6 * 2 * 25) << "the same by one and two links";
-  const auto nvl72 = shipped("gb200-nvl72");
+  const auto nvl72 = test::shipped_machine("gb200-nvl72");
   const auto to_switch = [&](const MachineLink& l) {
     return part(*nvl72, l.to).kind == PartKind::kNvswitch;
   };
@@ -117,7 +109,7 @@ TEST(ShippedMachines, HaveTheBisectionThatVendorsState) {
 
 TEST(ShippedMachines, JoinEveryPairOfDevicesAndEveryDeviceToACard) {
   for (const std::string& name : all()) {
-    const auto m = shipped(name);
+    const auto m = test::shipped_machine(name);
     std::vector<int> devices = m->gpus();
     devices.insert(devices.end(), m->cpus().begin(), m->cpus().end());
     for (const int from : devices) {
@@ -139,7 +131,7 @@ TEST(ShippedMachines, JoinEveryPairOfDevicesAndEveryDeviceToACard) {
 TEST(ShippedMachines, WithSwitchedNvlinksSendFromGpuToGpuOverThemAlone) {
   for (const std::string name : {"dgx2", "dgx-a100", "hgx-h100", "hgx-h200", "dgx-b200",
                                  "gb200-nvl72", "ec2-p4d-24xlarge", "ec2-p5-48xlarge"}) {
-    const auto m = shipped(name);
+    const auto m = test::shipped_machine(name);
     for (const int from : m->gpus()) {
       for (const int to : m->gpus()) {
         if (from == to) continue;
@@ -153,7 +145,7 @@ TEST(ShippedMachines, WithSwitchedNvlinksSendFromGpuToGpuOverThemAlone) {
 
 TEST(ShippedMachines, GiveEveryCardToAsManyGpus) {
   for (const std::string& name : all()) {
-    const auto m = shipped(name);
+    const auto m = test::shipped_machine(name);
     if (m->gpus().size() < m->nics().size() || m->nics().size() < 2) continue;
     std::map<int, std::size_t> gpus;
     for (const int gpu : m->gpus()) ++gpus[m->nearest_nic(gpu)];
@@ -165,7 +157,7 @@ TEST(ShippedMachines, GiveEveryCardToAsManyGpus) {
 
 TEST(ShippedMachines, PromiseNoMorePayloadThanTheirLanesCarry) {
   for (const std::string& name : all()) {
-    const auto m = shipped(name);
+    const auto m = test::shipped_machine(name);
     for (const MachineLink& l : m->links()) {
       if (l.nominal.count() == 0) continue;
       const double share =
@@ -178,7 +170,7 @@ TEST(ShippedMachines, PromiseNoMorePayloadThanTheirLanesCarry) {
 
 TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {
   for (const std::string& name : all()) {
-    const auto m = shipped(name);
+    const auto m = test::shipped_machine(name);
     ASSERT_TRUE(m) << name;
     EXPECT_EQ(m->name(), name) << "a machine is found by its file's name";
     for (const Part& part : m->parts())
@@ -191,7 +183,7 @@ TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {
 class HybridCubeMesh : public testing::TestWithParam<std::string> {};
 
 TEST_P(HybridCubeMesh, RingsFollowItsNvlinks) {
-  const auto m = shipped(GetParam());
+  const auto m = test::shipped_machine(GetParam());
   ASSERT_FALSE(m->rings_inside().empty());
   for (const RingOrder& ring : m->rings_inside()) {
     for (std::size_t i = 0; i < ring.gpus.size(); ++i) {
@@ -214,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, HybridCubeMesh,
                          });
 
 TEST(Dgx1WithP100, ItsRingsUseEveryNvlinkOncePerDirection) {
-  const auto m = shipped("dgx1-p100");
+  const auto m = test::shipped_machine("dgx1-p100");
   std::map<std::pair<int, int>, int> used;
   for (const RingOrder& ring : m->rings_inside()) {
     for (std::size_t i = 0; i < 8; ++i)

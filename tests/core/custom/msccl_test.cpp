@@ -19,7 +19,7 @@ using custom::to_msccl;
 using test::algorithm_of;
 using test::placed;
 
-std::string wrong(const std::string& text, std::int32_t ranks = 2) {
+std::string wrong_xml(const std::string& text, std::int32_t ranks = 2) {
   Problems problems;
   algorithm_of(text, {ranks, 1, 0}, problems);
   return placed(problems);
@@ -66,12 +66,12 @@ TEST(Msccl, IsReadAndProved) {
 }
 
 TEST(Msccl, WhatIsWrongIsToldByNameAndPlace) {
-  const auto with = [](const std::string& step) { return wrong(pair("", step)); };
-  EXPECT_EQ(wrong("<algo"), "1:5 syntax");
-  EXPECT_EQ(wrong("<graphs/>"), "1:2 unknown-name graphs");
-  EXPECT_EQ(wrong("<algo/>"), "1:2 unsupported algo.coll");
-  EXPECT_EQ(wrong(pair(), 3), "0:0 conflict algo.ngpus");
-  EXPECT_EQ(wrong(pair(" redop=\"max\"")), "1:2 unsupported algo.redop");
+  const auto with = [](const std::string& step) { return wrong_xml(pair("", step)); };
+  EXPECT_EQ(wrong_xml("<algo"), "1:5 syntax");
+  EXPECT_EQ(wrong_xml("<graphs/>"), "1:2 unknown-name graphs");
+  EXPECT_EQ(wrong_xml("<algo/>"), "1:2 unsupported algo.coll");
+  EXPECT_EQ(wrong_xml(pair(), 3), "0:0 conflict algo.ngpus");
+  EXPECT_EQ(wrong_xml(pair(" redop=\"max\"")), "1:2 unsupported algo.redop");
   EXPECT_EQ(with("<op/>"), "6:2 unsupported op");
   EXPECT_EQ(with("<step s=\"3\" type=\"reduce\"/>"), "6:2 unknown-name step.type");
   EXPECT_EQ(with("<step s=\"5\" type=\"nop\"/>"), "6:2 conflict step.s");
@@ -89,7 +89,7 @@ TEST(Msccl, WhatIsWrongIsToldByNameAndPlace) {
 TEST(Msccl, ABlockThatTalksToNobodyIsRefused) {
   std::string text = pair();
   text.replace(text.find("recv=\"1\""), 8, "recv=\"-1\"");
-  EXPECT_EQ(wrong(text), "4:2 conflict step.type\n5:2 conflict step.type");
+  EXPECT_EQ(wrong_xml(text), "4:2 conflict step.type\n5:2 conflict step.type");
 }
 
 void expect_read_again(const Schedule& schedule, const Contract& contract, bool step_for_step) {

@@ -25,7 +25,7 @@ using custom::to_mscclpp;
 using test::algorithm_of;
 using test::placed;
 
-std::string wrong(const std::string& text, std::int32_t ranks = 2) {
+std::string wrong_plan(const std::string& text, std::int32_t ranks = 2) {
   Problems problems;
   algorithm_of(text, {ranks, 1, 0}, problems);
   return placed(problems);
@@ -246,12 +246,12 @@ TEST(MscclPp, ThreadBlockGroupsDivideTheirPlaces) {
 }
 
 TEST(MscclPp, WhatIsWrongIsToldByNameAndPlace) {
-  const auto with = [](const std::string& one) { return wrong(pair({one})); };
-  EXPECT_EQ(wrong("{"), "1:2 syntax");
-  EXPECT_EQ(wrong("{}"), "1:1 missing collective");
-  EXPECT_EQ(wrong("{\"collective\": \"test\"}"), "1:16 unsupported collective");
-  EXPECT_EQ(wrong(pair({exchange()}), 3), "0:0 conflict gpus");
-  EXPECT_EQ(wrong(pair({exchange()}, ", \"new\": 1")), "1:84 unknown-field new");
+  const auto with = [](const std::string& one) { return wrong_plan(pair({one})); };
+  EXPECT_EQ(wrong_plan("{"), "1:2 syntax");
+  EXPECT_EQ(wrong_plan("{}"), "1:1 missing collective");
+  EXPECT_EQ(wrong_plan("{\"collective\": \"test\"}"), "1:16 unsupported collective");
+  EXPECT_EQ(wrong_plan(pair({exchange()}), 3), "0:0 conflict gpus");
+  EXPECT_EQ(wrong_plan(pair({exchange()}, ", \"new\": 1")), "1:84 unknown-field new");
   const auto first = [](const std::string& all) { return all.substr(0, all.find('\n')); };
   EXPECT_EQ(first(with(op("fly"))), "3:1 unknown-name name");
   EXPECT_EQ(first(with(on("signal", "radio"))), "3:1 unknown-name channel_type");

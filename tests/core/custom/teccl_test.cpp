@@ -25,7 +25,7 @@ std::string line_of_three(const std::string& more = "") {
          more + "]}";
 }
 
-std::string wrong(const std::string& text) {
+std::string wrong_result(const std::string& text) {
   Problems problems;
   algorithm_of(text, {3, 1, 0}, problems);
   return placed(problems);
@@ -46,17 +46,17 @@ TEST(Teccl, FlowsBecomeAnAllGather) {
 }
 
 TEST(Teccl, WhatIsNoAllGatherOfWholeChunksIsRefused) {
-  EXPECT_EQ(wrong("{\"7-Flows\": 3}"), "1:1 missing 7-Flows");
-  EXPECT_EQ(wrong("{\"7-Flows\": []}"), "1:13 missing 7-Flows");
-  EXPECT_EQ(wrong(line_of_three(",\n\"Chunk 0 from 1 is here\"")), "8:1 syntax 7-Flows");
-  EXPECT_EQ(
-      wrong(line_of_three(",\n\"Chunk 0 from 1 traveled over 1->2 with volume 0.5 in epoch 0\"")),
-      "8:1 unsupported 7-Flows");
-  EXPECT_EQ(wrong(line_of_three(",\n\"Chunk 1 from 1 traveled over 2->5 in epoch 0\"")),
+  EXPECT_EQ(wrong_result("{\"7-Flows\": 3}"), "1:1 missing 7-Flows");
+  EXPECT_EQ(wrong_result("{\"7-Flows\": []}"), "1:13 missing 7-Flows");
+  EXPECT_EQ(wrong_result(line_of_three(",\n\"Chunk 0 from 1 is here\"")), "8:1 syntax 7-Flows");
+  EXPECT_EQ(wrong_result(line_of_three(
+                ",\n\"Chunk 0 from 1 traveled over 1->2 with volume 0.5 in epoch 0\"")),
+            "8:1 unsupported 7-Flows");
+  EXPECT_EQ(wrong_result(line_of_three(",\n\"Chunk 1 from 1 traveled over 2->5 in epoch 0\"")),
             "8:1 conflict 7-Flows");
-  EXPECT_EQ(wrong(line_of_three(",\n\"Chunk 0 from 1 traveled over 1->5 in epoch 7\"")),
+  EXPECT_EQ(wrong_result(line_of_three(",\n\"Chunk 0 from 1 traveled over 1->5 in epoch 7\"")),
             "8:1 conflict 7-Flows");
-  EXPECT_EQ(wrong(line_of_three(",\n\"Chunk 0 from 1 traveled over 1->9 in epoch 7\"")),
+  EXPECT_EQ(wrong_result(line_of_three(",\n\"Chunk 0 from 1 traveled over 1->9 in epoch 7\"")),
             "8:1 unsupported 7-Flows");
 }
 

@@ -18,7 +18,7 @@ struct Schedule {
   std::vector<GoalRank> all;
 };
 
-Expected<Schedule> read(std::string_view text) {
+Expected<Schedule> goal_schedule(std::string_view text) {
   Schedule schedule;
   const auto input = byte_input_of(text, "s.goal");
   const auto done = read_goal(
@@ -49,7 +49,7 @@ rank 2 { calc 5
 })";
 
 TEST(Goal, TextHasOperationsAndDependencies) {
-  const auto schedule = read(kAll);
+  const auto schedule = goal_schedule(kAll);
   ASSERT_TRUE(schedule) << schedule.error().message();
   EXPECT_EQ(schedule->ranks, 3);
   ASSERT_EQ(schedule->all.size(), 3U);
@@ -95,15 +95,15 @@ std::vector<GoalRank> comparable(std::vector<GoalRank> ranks) {
 }
 
 TEST(Goal, BothFormsAreReadAsTheyWereWritten) {
-  const auto schedule = read(kAll);
+  const auto schedule = goal_schedule(kAll);
   ASSERT_TRUE(schedule);
-  const auto binary = read(binary_of(*schedule));
+  const auto binary = goal_schedule(binary_of(*schedule));
   ASSERT_TRUE(binary) << binary.error().message();
   EXPECT_EQ(comparable(binary->all), comparable(schedule->all));
   std::ostringstream text;
   GoalTextWriter writer(text, schedule->ranks, "again");
   for (const GoalRank& rank : schedule->all) writer.add(rank);
-  const auto again = read(text.str());
+  const auto again = goal_schedule(text.str());
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_EQ(comparable(again->all), comparable(schedule->all));
 }
@@ -112,7 +112,7 @@ TEST(Goal, BothFormsAreReadAsTheyWereWritten) {
 /// l2: send 1b to 1 tag 9; l2 requires l1 }`, `rank 1 { recv 1b from 0 tag 9 }`, after the layout
 /// of its Parser.hpp (serialize_mmap).
 TEST(Goal, BinaryHasTheLayoutOfLogGOPSim) {
-  const auto schedule = read(
+  const auto schedule = goal_schedule(
       "num_ranks 2\nrank 0 {\nl1: calc 3\nl2: send 1b to 1 tag 9\nl2 requires l1\n}\n"
       "rank 1 {\nrecv 1b from 0 tag 9\n}\n");
   ASSERT_TRUE(schedule);
@@ -138,7 +138,7 @@ TEST(Goal, BinaryHasTheLayoutOfLogGOPSim) {
 
 TEST(Goal, MistakesHavePlaces) {
   const auto fails = [](const std::string& text, ProblemCode code, int line, int column) {
-    const auto schedule = read(text);
+    const auto schedule = goal_schedule(text);
     ASSERT_FALSE(schedule) << text;
     const Problem& problem = schedule.error().problems().front();
     EXPECT_EQ(problem.kind.code, code) << problem.text;
@@ -168,16 +168,16 @@ TEST(Goal, MistakesHavePlaces) {
 }
 
 TEST(Goal, CutOrChangedFilesAreRefusedOrRead) {
-  const auto schedule = read(kAll);
+  const auto schedule = goal_schedule(kAll);
   ASSERT_TRUE(schedule);
   for (const std::string& whole : {kAll, binary_of(*schedule)}) {
     for (std::size_t size = 0; size < whole.size(); ++size)
-      EXPECT_FALSE(read(whole.substr(0, size))) << size;
+      EXPECT_FALSE(goal_schedule(whole.substr(0, size))) << size;
     for (std::size_t at = 0; at < whole.size(); ++at) {
       for (const char to : {'\0', '\xff', '1', '}'}) {
         std::string other = whole;
         other[at] = to;
-        if (const auto again = read(other); !again) {
+        if (const auto again = goal_schedule(other); !again) {
           EXPECT_FALSE(again.error().problems().front().text.empty());
         }
       }
@@ -190,7 +190,7 @@ TEST(Goal, IsRecognisedByItsBeginning) {
   EXPECT_TRUE(is_goal_text(kAll));
   EXPECT_FALSE(is_goal_text("{\"num_ranks\": 4}"));
   EXPECT_FALSE(is_goal_text("// nothing"));
-  const auto schedule = read(kAll);
+  const auto schedule = goal_schedule(kAll);
   EXPECT_TRUE(is_goal_binary(binary_of(*schedule)));
   EXPECT_FALSE(is_goal_binary(kAll));
 }

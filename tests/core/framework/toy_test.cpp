@@ -13,17 +13,13 @@
 #include "sim/simulator.h"
 #include "tests/core/framework/toy/toy.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
 
 using testing::ElementsAre;
 using testing::SizeIs;
-
-const core::Library& library() {
-  static const core::Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
 
 /// Five gradients; the strategy stands in line 3.
 std::string text_of(const std::string& strategy) {
@@ -47,7 +43,7 @@ class ToyFrameworkTest : public testing::Test {
   }
 
   static core::Expected<core::Scenario> read(const std::string& strategy) {
-    return core::read_scenario(text_of(strategy), "f", library());
+    return core::read_scenario(text_of(strategy), "f", test::shipped_library());
   }
   static core::Scenario good(const std::string& strategy) {
     auto scenario = read(strategy);
@@ -113,8 +109,9 @@ TEST_F(ToyFrameworkTest, ComplainsAtThePlaces) {
 TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
   const auto change = core::parse_override("--set", "strategy.toy.gradients_per_pack=5");
   ASSERT_TRUE(change) << change.error().message();
-  const auto changed = core::read_scenario(
-      text_of("algorithm: \"ring\" toy { gradients_per_pack: 2 }"), "f", library(), {*change});
+  const auto changed =
+      core::read_scenario(text_of("algorithm: \"ring\" toy { gradients_per_pack: 2 }"), "f",
+                          test::shipped_library(), {*change});
   ASSERT_TRUE(changed) << changed.error().message();
   EXPECT_THAT(changed->plan.packs, SizeIs(1));
   EXPECT_FALSE(core::parse_override("--set", "strategy.toy.gradients=5"));
@@ -126,7 +123,7 @@ TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
   EXPECT_THAT(*axes, ElementsAre(testing::Field(&core::Axis::fields,
                                                 ElementsAre("strategy.toy.gradients_per_pack"))));
 
-  const core::Snippets snippets = core::snippets_of(*changed, library());
+  const core::Snippets snippets = core::snippets_of(*changed, test::shipped_library());
   EXPECT_THAT(snippets.list,
               ElementsAre(testing::Field(&core::Snippet::text, "toy --per-pack=5\n")));
 }

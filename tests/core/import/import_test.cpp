@@ -21,6 +21,7 @@
 #include "core/timeline/writer.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -148,8 +149,7 @@ TEST(ScenarioOfRun, SimulatesWhatWasMeasured) {
   ASSERT_TRUE(fit_gradients(model, {}));
   const auto made = scenario_of_run(run, model, "mine", {});
   ASSERT_TRUE(made);
-  const auto scenario =
-      read_scenario(made->text, "mine.textproto", Library(test::source_folder() + "/scenarios"));
+  const auto scenario = read_scenario(made->text, "mine.textproto", test::shipped_library());
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->cluster->replicas(), 2);
   ASSERT_EQ(scenario->plan.packs.size(), 2u);

@@ -28,7 +28,7 @@ std::shared_ptr<const Cluster> gpu_cluster(int workers, int gpus) {
 }
 
 /// Float32 vectors of so many elements, in creation order.
-Workload gradients(const std::vector<std::int64_t>& sizes) {
+Workload gradients_of(const std::vector<std::int64_t>& sizes) {
   Workload w;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     Variable v;
@@ -92,7 +92,7 @@ std::set<Rank> adding_ranks(const Collective& c) {
 
 TEST(SpecPlan, EveryGradientGoesByTheEntryThatTakesIt) {
   const auto cluster = gpu_cluster(2, 2);
-  const Plan p = planned(gradients({10, 1000, 20, 2000}),
+  const Plan p = planned(gradients_of({10, 1000, 20, 2000}),
                          by_spec("[('pscpu',1,100),('xring',2,-1)]"), *cluster);
   EXPECT_THAT(variables(p),
               ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(1), ElementsAre(3)));
@@ -105,7 +105,8 @@ TEST(SpecPlan, EveryGradientGoesByTheEntryThatTakesIt) {
 
 TEST(SpecPlan, PacksOfEachEntryTakeTurnsByThemselves) {
   const auto cluster = gpu_cluster(4, 1);
-  const Plan p = planned(gradients({1, 2, 3, 1000, 1001}), by_spec("pscpu:100:pscpu#2"), *cluster);
+  const Plan p =
+      planned(gradients_of({1, 2, 3, 1000, 1001}), by_spec("pscpu:100:pscpu#2"), *cluster);
   std::vector<int> turns;
   for (const Pack& pack : p.packs) turns.push_back(pack.turn);
   EXPECT_THAT(turns, ElementsAre(0, 1, 2, 0, 1));
@@ -120,7 +121,7 @@ TEST(SpecPlan, PackingHappensInsideEachEntry) {
   const auto cluster = gpu_cluster(2, 2);
   Strategy strategy = by_spec("pscpu:100:xring");
   strategy.num_packs = 2;
-  const Plan cut = planned(gradients({10, 1000, 21, 2000}), strategy, *cluster);
+  const Plan cut = planned(gradients_of({10, 1000, 21, 2000}), strategy, *cluster);
   EXPECT_THAT(entries(cut), ElementsAre(0, 0, 1, 1));
   EXPECT_THAT(variables(cut),
               ElementsAre(ElementsAre(0, 2), ElementsAre(2), ElementsAre(1, 3), ElementsAre(3)));
@@ -128,11 +129,11 @@ TEST(SpecPlan, PackingHappensInsideEachEntry) {
   EXPECT_EQ(cut.collective(cut.packs[1]).elements, 16);
   strategy.num_packs = 0;
   strategy.agg_small_grads_max_bytes = Bytes(100);
-  const Plan small = planned(gradients({10, 1000, 20, 21, 22}), strategy, *cluster);
+  const Plan small = planned(gradients_of({10, 1000, 20, 21, 22}), strategy, *cluster);
   EXPECT_THAT(variables(small), ElementsAre(ElementsAre(0, 2, 3, 4), ElementsAre(1)))
       << "neighbours among those that the entry takes";
   strategy.num_packs = 1;
-  EXPECT_EQ(planned(gradients({10, 1000, 20}), strategy, *cluster).packs.size(), 2u)
+  EXPECT_EQ(planned(gradients_of({10, 1000, 20}), strategy, *cluster).packs.size(), 2u)
       << "num_packs goes first";
 }
 
@@ -144,7 +145,7 @@ TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
   const auto sizes = [&] {
     std::vector<std::size_t> members;
     for (const Pack& pack :
-         planned(gradients(std::vector<std::int64_t>(10, 5)), strategy, *cluster).packs)
+         planned(gradients_of(std::vector<std::int64_t>(10, 5)), strategy, *cluster).packs)
       members.push_back(pack.payload.members.size());
     return members;
   };
@@ -155,8 +156,8 @@ TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
 
 TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
   const auto cluster = gpu_cluster(1, 2);
-  const Plan p =
-      planned(gradients({10, 1000, 20, 500, 2000}), by_spec("nccl:100:xring:600:nccl"), *cluster);
+  const Plan p = planned(gradients_of({10, 1000, 20, 500, 2000}),
+                         by_spec("nccl:100:xring:600:nccl"), *cluster);
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 2, 2));
   std::map<int, int> after;  // by the one variable of a pack
   for (const Pack& pack : p.packs) {
@@ -173,7 +174,7 @@ TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
 TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
   for (const char* name : {"nccl/xring", "nccl/rechd", "nccl/pscpu"}) {
     for (const auto& [workers, told] : std::vector<std::pair<int, int>>{{1, 0}, {2, 2 * 3}}) {
-      const Plan plan = planned(gradients({800}), by_spec(name), *gpu_cluster(workers, 4));
+      const Plan plan = planned(gradients_of({800}), by_spec(name), *gpu_cluster(workers, 4));
       const Schedule& schedule = *plan.collective(plan.packs[0]).schedule;
       EXPECT_THAT(check(schedule, plan.collective(plan.packs[0]).contract()), IsEmpty());
       int signals = 0;
@@ -197,7 +198,7 @@ TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
 
 TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
   const auto cluster = gpu_cluster(2, 2);
-  const Workload w = gradients({10, 1000, 20, 2000});
+  const Workload w = gradients_of({10, 1000, 20, 2000});
   const auto notes = [&](const Strategy& s) { return planned(w, s, *cluster).notes.codes(); };
   const auto texts = [&](const Strategy& s) { return planned(w, s, *cluster).notes.texts(); };
   for (const auto& [limit, moved] : {std::pair(100, " 0 of 4 "), std::pair(60, " 1 of 4 ")}) {
@@ -211,10 +212,10 @@ TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
   EXPECT_THAT(notes(restored), Contains("spec.results-restored"));
   EXPECT_THAT(texts(restored), Contains(testing::ContainsRegex("2 of 4 variables .* v1 .* v2")));
   EXPECT_THAT(notes(by_spec("pscpu:100:xring")), Not(Contains("spec.results-restored")))
-      << "tf_cnn_benchmarks carries variables with gradients";
+      << "tf_cnn_benchmarks carries variables with gradients_of";
   EXPECT_THAT(notes(by_spec("nccl")), Contains("spec.nccl-in-one-process"));
   EXPECT_THAT(notes(by_spec("nccl/pscpu#2")), Contains("spec.shards-ignored"));
-  EXPECT_THAT(notes(by_spec("pscpu:5:xring")), Contains("spec.entry-without-gradients"));
+  EXPECT_THAT(notes(by_spec("pscpu:5:xring")), Contains("spec.entry-without-gradients_of"));
   EXPECT_THAT(notes(by_spec("('xring',2)")), IsEmpty());
 }
 
@@ -222,10 +223,10 @@ TEST(SpecPlan, ResultsByEntryWantVariablesOfOneShape) {
   const auto cluster = gpu_cluster(2, 2);
   Strategy strategy = by_spec("[('pscpu',1,100),('xring',1,-1)]");
   strategy.spec->result_order = ResultOrder::kByEntry;
-  const auto refused = make_plan(gradients({10, 1000, 20, 2000}), strategy, *cluster);
+  const auto refused = make_plan(gradients_of({10, 1000, 20, 2000}), strategy, *cluster);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().field, "all_reduce_spec");
-  EXPECT_TRUE(make_plan(gradients({10, 20, 1000}), strategy, *cluster))
+  EXPECT_TRUE(make_plan(gradients_of({10, 20, 1000}), strategy, *cluster))
       << "they come in order anyway";
 }
 
@@ -234,7 +235,7 @@ TEST(SpecPlan, TakenLiterallyTensorFlowsOwnLimitsHold) {
   const auto error = [&](const char* text, const std::vector<std::int64_t>& sizes) {
     Strategy strategy = by_spec(text);
     strategy.spec->validation = SpecValidation::kLiteral;
-    const auto plan = make_plan(gradients(sizes), strategy, *cluster);
+    const auto plan = make_plan(gradients_of(sizes), strategy, *cluster);
     if (plan) return std::string();
     EXPECT_FALSE(plan.error().text.empty());
     return fmt::format("{} {}", to_string(plan.error().code), plan.error().field);
@@ -292,7 +293,7 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
         strategy.agg_small_grads_max_bytes = Bytes(agg);
         for (const Reduction reduction : {Reduction::kSum, Reduction::kMean}) {
           strategy.reduction = reduction;
-          const Plan plan = planned(gradients({1, 1}), strategy, *cluster);
+          const Plan plan = planned(gradients_of({1, 1}), strategy, *cluster);
           std::vector<double> result(2, 0);
           for (const Pack& pack : plan.packs) {
             const Contract contract = plan.collective(pack).contract();
@@ -329,10 +330,10 @@ TEST(TensorFlowSpec, NothingToReduceIsRefused) {
   for (const Data& c : golden_cases("nccl.ops")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_TRUE(c["input"]["tensors"].items().empty());
-    const auto plan = make_plan(gradients({}), by_spec("nccl"), *gpu_cluster(1, 2));
+    const auto plan = make_plan(gradients_of({}), by_spec("nccl"), *gpu_cluster(1, 2));
     ASSERT_FALSE(plan);
     EXPECT_EQ(plan.error().field, "");
-    EXPECT_TRUE(make_plan(gradients({1}), by_spec("nccl"), *gpu_cluster(1, 2)));
+    EXPECT_TRUE(make_plan(gradients_of({1}), by_spec("nccl"), *gpu_cluster(1, 2)));
   }
 }
 
@@ -344,7 +345,7 @@ TEST(TensorFlowSpec, EveryWorkersCpuGathersInTheFirstStageOfPscpuPscpu) {
     const auto workers = static_cast<int>(c["input"]["num_workers"].number());
     ASSERT_NE(c["input"]["first_gather_devices"].number(), workers);
     const Plan plan =
-        planned(gradients({30}), by_spec("('pscpu/pscpu', 2)"), *gpu_cluster(workers, 2));
+        planned(gradients_of({30}), by_spec("('pscpu/pscpu', 2)"), *gpu_cluster(workers, 2));
     EXPECT_EQ(adding_ranks(plan.collective(plan.packs[0])).size(),
               static_cast<std::size_t>(workers));
   }
@@ -356,7 +357,7 @@ TEST(TensorFlowSpec, SecondStageOfPscpuPscpuInTfCnnBenchmarks) {
     const auto workers = static_cast<int>(c["input"]["workers"].number());
     const auto cluster = gpu_cluster(workers, 2);
     const std::string text = "pscpu/pscpu#" + c["input"]["shards"].text();
-    const Plan plan = planned(gradients({30, 40}), by_spec(text), *cluster);
+    const Plan plan = planned(gradients_of({30, 40}), by_spec(text), *cluster);
     EXPECT_TRUE(plan.notes.has("spec.shards-ignored"));
     for (const Pack& pack : plan.packs) {
       std::vector<std::string> second;  // who adds twice: its own GPUs, and then the workers
@@ -377,7 +378,7 @@ TEST(TensorFlowSpec, SecondStageOfPscpuPscpuInTfCnnBenchmarks) {
     }
     Strategy contrib = by_spec(text);
     contrib.spec->api = SpecApi::kMultiWorkerAllReduce;
-    EXPECT_THAT(planned(gradients({30}), contrib, *cluster).notes.codes(), IsEmpty());
+    EXPECT_THAT(planned(gradients_of({30}), contrib, *cluster).notes.codes(), IsEmpty());
   }
 }
 

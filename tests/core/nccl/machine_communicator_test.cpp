@@ -20,18 +20,13 @@
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core::nccl {
 namespace {
 
-std::shared_ptr<const Machine> shipped(const std::string& name) {
-  static const Library library(test::source_folder() + "/scenarios");
-  const auto file = library.read(Library::Kind::kMachine, name, "");
-  return *read_machine((*file)->text, (*file)->path);
-}
-
 System system(const std::string& machine, int nodes) {
-  const auto made = system_of(*shipped(machine), nodes, std::nullopt, "infiniband");
+  const auto made = system_of(*test::shipped_machine(machine), nodes, std::nullopt, "infiniband");
   if (!made) throw std::invalid_argument(made.error().message());
   return *made;
 }
@@ -49,8 +44,8 @@ Settings settings(const std::string& variables, Version version = kDefaultVersio
 
 Expected<OnMachines> known(const std::string& machine, int nodes, const std::string& variables,
                            Version version = kDefaultVersion) {
-  return on_machines(*shipped(machine), system(machine, nodes), "infiniband", "--network",
-                     settings(variables, version), version);
+  return on_machines(*test::shipped_machine(machine), system(machine, nodes), "infiniband",
+                     "--network", settings(variables, version), version);
 }
 
 std::string told(const Graph& g) {
@@ -73,8 +68,8 @@ TEST_P(PathVariables, FindWhatIsFoundOnTheTopologyThatNcclWroteDown) {
     for (const int nodes : {1, 2, 4}) {
       SCOPED_TRACE(fmt::format("{} {} × {}", variable, nodes, GetParam().machine));
       const auto search = search_settings(settings(variable));
-      const auto drawn =
-          topology_of(*shipped(GetParam().machine), system(GetParam().machine, nodes));
+      const auto drawn = topology_of(*test::shipped_machine(GetParam().machine),
+                                     system(GetParam().machine, nodes));
       ASSERT_TRUE(drawn) << drawn.error().message();
       const auto ours = search_graphs(*drawn, nodes, *search);
       const auto written = search_graphs(test::topology(GetParam().topology), nodes, *search);

@@ -21,7 +21,7 @@ namespace {
 constexpr Algorithm kByNetwork[] = {Algorithm::kCollNetDirect, Algorithm::kCollNetChain,
                                     Algorithm::kNvls};
 
-Parameters shipped() {
+Parameters shipped_parameters() {
   const auto loaded = Parameters::load(test::source_folder() + "/scenarios");
   EXPECT_TRUE(loaded);
   return loaded.value_or(Parameters::initial());
@@ -40,7 +40,7 @@ System reducing(int nodes) {
 }
 
 Prediction predicted(const System& s, Algorithm algorithm, Function function, std::int64_t bytes,
-                     const Parameters& parameters = shipped()) {
+                     const Parameters& parameters = shipped_parameters()) {
   const auto comm = uniform_communicator(s, kDefaultVersion, on());
   EXPECT_TRUE(comm);
   return predict(s, *comm, {function, bytes},
@@ -64,7 +64,7 @@ TEST(SharpTime, CardsCarryHalfOfWhatARingsDoBetweenManyNodes) {
 }
 
 TEST(SharpTime, OfSmallMessagesGrowsByALevelOfSwitchesAlone) {
-  const Parameters p = shipped();
+  const Parameters p = shipped_parameters();
   for (const Algorithm algorithm : kByNetwork) {
     const auto us = [&](int nodes) {
       return predicted(reducing(nodes), algorithm, Function::kAllReduce, 8, p).us();
@@ -80,7 +80,7 @@ TEST(SharpTime, OfSmallMessagesGrowsByALevelOfSwitchesAlone) {
 }
 
 TEST(SharpTime, IsNeverLessThanWhatTheCardsCarry) {
-  const Parameters p = shipped();
+  const Parameters p = shipped_parameters();
   for (const Algorithm algorithm : kByNetwork) {
     for (const Function function :
          {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter}) {
@@ -106,7 +106,7 @@ TEST(SharpTime, IsNeverLessThanWhatTheCardsCarry) {
 // 1/8) S.
 TEST(SharpTime, OfLongMessagesIsTheNarrowestWay) {
   const double bytes = static_cast<double>(std::int64_t{1} << 36);
-  const Parameters p = shipped();
+  const Parameters p = shipped_parameters();
   System slow = reducing(4);
   slow.nic_gb_per_s = 1;
   System fast = reducing(4);
@@ -129,7 +129,7 @@ TEST(SharpTime, OfLongMessagesIsTheNarrowestWay) {
 
 TEST(SharpTime, FiguresArePublishedNotFitted) {
   int found = 0;
-  const Parameters p = shipped();
+  const Parameters p = shipped_parameters();
   for (const Parameter& one : p.all()) {
     if (!one.name.starts_with("sharp.")) continue;
     ++found;
@@ -151,7 +151,7 @@ std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, cons
                                                     const Settings& settings) {
   const auto tables = load_nccl_tests(reference(log));
   EXPECT_TRUE(tables && tables->size() == 1) << log;
-  const Parameters p = shipped();
+  const Parameters p = shipped_parameters();
   std::vector<std::pair<std::int64_t, double>> made;
   for (const NcclTestsRow& row : tables->front().rows) {
     const Operation operation{Function::kAllReduce, row.bytes};

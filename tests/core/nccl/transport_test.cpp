@@ -18,6 +18,7 @@
 #include "core/scenario/scenario.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -27,11 +28,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-const Library& library() {
-  static const Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
 
 /// What every shipped kind of link is.
 const std::map<std::string, Transport>& shipped_links() {
@@ -70,7 +66,7 @@ Expected<Scenario> scenario(const Case& setup) {
                   "strategy {{ algorithm: "
                   "\"nccl\" nccl {{ {} }} }}",
                   setup.machine, setup.nodes, setup.network, setup.own_machine, setup.nccl),
-      "s", library());
+      "s", test::shipped_library());
 }
 
 /// How long NCCL takes for it; 0 if that is not known.
@@ -99,10 +95,10 @@ TEST(TransportOfFiles, HasTheNamesAndNumbersOfTheSchema) {
 }
 
 TEST(TransportOfFiles, IsStatedByEveryShippedKindOfLink) {
-  const std::vector<std::string> names = library().names(Library::Kind::kLink);
+  const std::vector<std::string> names = test::shipped_library().names(Library::Kind::kLink);
   EXPECT_EQ(names.size(), shipped_links().size());
   for (const std::string& name : names) {
-    const auto file = library().read(Library::Kind::kLink, name, "");
+    const auto file = test::shipped_library().read(Library::Kind::kLink, name, "");
     const auto link = read_network_link((*file)->text, (*file)->path);
     ASSERT_TRUE(link) << link.error().message();
     ASSERT_TRUE(shipped_links().contains(name)) << name << " is not in this test's table";
@@ -111,8 +107,8 @@ TEST(TransportOfFiles, IsStatedByEveryShippedKindOfLink) {
 }
 
 TEST(TransportOfFiles, IsStatedByEveryCardOfAShippedMachine) {
-  for (const std::string& name : library().names(Library::Kind::kMachine)) {
-    const auto file = library().read(Library::Kind::kMachine, name, "");
+  for (const std::string& name : test::shipped_library().names(Library::Kind::kMachine)) {
+    const auto file = test::shipped_library().read(Library::Kind::kMachine, name, "");
     const auto machine = read_machine((*file)->text, (*file)->path);
     ASSERT_TRUE(machine) << machine.error().message();
     for (const int nic : (*machine)->nics())
@@ -204,7 +200,7 @@ TEST(TransportOfFiles, IsTheCardsWhereTheNetworkStatesNoneAndANoteSaysSo) {
 }
 
 TEST(TransportOfFiles, ThatNobodyStatesIsNotGuessed) {
-  const auto file = library().read(Library::Kind::kMachine, "dgx-a100", "");
+  const auto file = test::shipped_library().read(Library::Kind::kMachine, "dgx-a100", "");
   std::string text = test::replaced((*file)->text, " transport: INFINIBAND", "");
   text = "machine { " + test::replaced(text, "name: \"dgx-a100\"", "name: \"mine\"") + "\n}";
   const Case bare{"latency_us: 2", "", "mine", 2, text};
@@ -232,15 +228,15 @@ TEST(TransportOfFiles, StaysWhereALinkIsSpelledOut) {
   network.set_kind(proto::Network::ONE_SWITCH);
   network.set_link("roce-400");
   network.set_source("fitted");
-  ASSERT_TRUE(spell_out_link(network, "s", library()));
+  ASSERT_TRUE(spell_out_link(network, "s", test::shipped_library()));
   EXPECT_EQ(network.transport(), proto::ROCE);
   network.set_link("ndr");
-  ASSERT_TRUE(spell_out_link(network, "s", library()));
+  ASSERT_TRUE(spell_out_link(network, "s", test::shipped_library()));
   EXPECT_EQ(network.transport(), proto::ROCE) << "what it states itself";
 }
 
 TEST(TransportOfFiles, IsWrittenOfTopologies) {
-  const auto file = library().read(Library::Kind::kMachine, "dgx-a100", "");
+  const auto file = test::shipped_library().read(Library::Kind::kMachine, "dgx-a100", "");
   const auto like = read_machine((*file)->text, (*file)->path);
   const auto text = [&](const std::string& topology, const std::string& link) {
     return *nccl::cluster_text(test::topology(topology), {"mine", "t.xml", 2, link, "dgx-a100"},
@@ -256,7 +252,7 @@ TEST(TransportOfFiles, IsWrittenOfTopologies) {
   const auto read = read_scenario(
       "cluster { " + dgx + " } workload { variable { name: \"v\" shape: 100 } forward_ms: 0 " +
           "update_ms: 0 } strategy { algorithm: \"nccl\" }",
-      "s", library());
+      "s", test::shipped_library());
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_THAT(read->why_rings, IsEmpty()) << "NCCL's times are known of what is imported";
 }

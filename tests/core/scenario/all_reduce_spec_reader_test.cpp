@@ -11,6 +11,7 @@
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -27,7 +28,7 @@ std::string text_of(const std::string& strategy, int workers = 2,
 }
 
 Expected<Scenario> read(const std::string& text) {
-  return read_scenario(text, "f", Library(test::source_folder() + "/scenarios"));
+  return read_scenario(text, "f", test::shipped_library());
 }
 
 Scenario good(const std::string& strategy, int workers = 2) {

@@ -9,6 +9,7 @@
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -28,8 +29,6 @@ constexpr const char* kCluster =
     "\"n\" "
     "kind: PCIE bandwidth_gb_per_s: 6 latency_us: 1 } }";
 
-Library library() { return Library(test::source_folder() + "/scenarios"); }
-
 TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/clusters");
@@ -37,9 +36,10 @@ TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
   const auto apart = load_scenario(
       folder.write("s.textproto",
                    std::string("cluster { file: \"clusters/c.textproto\" } ") + kRest),
-      library());
+      test::shipped_library());
   const auto whole = load_scenario(
-      folder.write("w.textproto", std::string("cluster { ") + kCluster + " } " + kRest), library());
+      folder.write("w.textproto", std::string("cluster { ") + kCluster + " } " + kRest),
+      test::shipped_library());
   ASSERT_TRUE(apart) << apart.error().message();
   ASSERT_TRUE(whole) << whole.error().message();
   EXPECT_EQ(apart->cluster->replicas(), 3);
@@ -64,7 +64,7 @@ TEST(ClusterFile, NamesMachinesFromWhereItLies) {
   const auto scenario = load_scenario(
       folder.write("s.textproto",
                    std::string("cluster { file: \"clusters/c.textproto\" } ") + kRest),
-      library());
+      test::shipped_library());
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(describe(*scenario->cluster), "1 × m, 1 GPU");
 }
@@ -73,7 +73,7 @@ TEST(ClusterFile, ProblemsAreToldWhereTheyAre) {
   const test::TemporaryFolder folder;
   const auto read = [&folder](const std::string& cluster) {
     return load_scenario(folder.write("s.textproto", "cluster { " + cluster + " }\n" + kRest),
-                         library());
+                         test::shipped_library());
   };
   const std::string here = folder.file("s.textproto"), there = folder.file("c");
   EXPECT_THAT(read("file: \"absent\""),

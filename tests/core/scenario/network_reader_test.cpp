@@ -7,6 +7,7 @@
 #include "core/scenario/scenario.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
-
-Library library() { return Library(test::source_folder() + "/scenarios"); }
 
 Expected<Scenario> read(const std::string& network, const std::string& machine = "cpu-host",
                         int count = 16, const std::string& rest = "") {
@@ -25,7 +24,7 @@ Expected<Scenario> read(const std::string& network, const std::string& machine =
           "variable {{ name: \"v\" shape: 100 }} update_ms: 0 }} strategy {{ algorithm: "
           "\"ring\" }} {}",
           machine, count, network, rest),
-      "s", library());
+      "s", test::shipped_library());
 }
 
 Network network_of(const std::string& text, const std::string& machine = "cpu-host") {
@@ -209,8 +208,8 @@ TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
 }
 
 TEST(ShippedLinks, AreReadAndCarryLessThanTheirLine) {
-  for (const std::string& name : library().names(Library::Kind::kLink)) {
-    const auto file = library().read(Library::Kind::kLink, name, "");
+  for (const std::string& name : test::shipped_library().names(Library::Kind::kLink)) {
+    const auto file = test::shipped_library().read(Library::Kind::kLink, name, "");
     ASSERT_TRUE(file && *file);
     const auto link = read_network_link((*file)->text, (*file)->path);
     ASSERT_TRUE(link) << link.error().message();
@@ -219,7 +218,7 @@ TEST(ShippedLinks, AreReadAndCarryLessThanTheirLine) {
     EXPECT_GT(link->switch_latency, Time());
     EXPECT_LT(link->switch_latency, link->latency);
   }
-  EXPECT_THAT(library().names(Library::Kind::kLink),
+  EXPECT_THAT(test::shipped_library().names(Library::Kind::kLink),
               testing::IsSupersetOf({"ethernet-1", "ethernet-10", "ethernet-25", "ethernet-100",
                                      "edr", "hdr", "ndr", "roce-100", "efa", "slingshot-11"}));
 }

@@ -18,6 +18,7 @@
 #include "core/text/bind.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -159,11 +160,6 @@ const std::string kModel =
     "9 "
     "} }\n";
 
-const Library& library() {
-  static const Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
-
 TEST(OldForm, PlansAreTheSame) {
   struct Case {
     std::string cluster, old_form, now;
@@ -201,10 +197,10 @@ TEST(OldForm, PlansAreTheSame) {
             "tensorflow { mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: 2 } "
             "}"}}) {
     SCOPED_TRACE(c.old_form);
-    const auto before =
-        read_scenario(c.cluster + kModel + "strategy { " + c.old_form + " }\n", "f", library());
-    const auto now =
-        read_scenario(c.cluster + kModel + "strategy { " + c.now + " }\n", "f", library());
+    const auto before = read_scenario(c.cluster + kModel + "strategy { " + c.old_form + " }\n", "f",
+                                      test::shipped_library());
+    const auto now = read_scenario(c.cluster + kModel + "strategy { " + c.now + " }\n", "f",
+                                   test::shipped_library());
     ASSERT_TRUE(before) << before.error().message();
     ASSERT_TRUE(now) << now.error().message();
     EXPECT_EQ(plan_digest(*before), plan_digest(*now));
@@ -217,11 +213,12 @@ TEST(OldForm, ErrorsStandWhereTheTextHasThem) {
   const auto fails = [](const std::string& strategy, const std::string& mark, ProblemCode code,
                         const std::string& field) {
     const std::string text = kSixteen + kModel + "strategy {\n  " + strategy + "\n}\n";
-    EXPECT_THAT(read_scenario(text, "f", library()), FailsWith(at(text, mark, code, field)))
+    EXPECT_THAT(read_scenario(text, "f", test::shipped_library()),
+                FailsWith(at(text, mark, code, field)))
         << strategy;
     // Overrides are applied to today's form, whose text has other lines.
-    const auto changed =
-        read_scenario(text, "f", library(), {*parse_override("--set", "run.steps=2")});
+    const auto changed = read_scenario(text, "f", test::shipped_library(),
+                                       {*parse_override("--set", "run.steps=2")});
     EXPECT_THAT(changed, FailsWith(at(text, mark, code, field))) << strategy;
   };
   fails("launch_us: 3\n  mirrored {\n    cross_device_ops: BOGUS\n  }", "BOGUS",
@@ -247,7 +244,7 @@ TEST(OldForm, OverridesByOlderNamesChangeTextsOfEitherForm) {
       if (parsed) overrides.push_back(std::move(*parsed));
     }
     const auto scenario = read_scenario(kEight + kModel + "strategy { " + strategy + " }\n", "f",
-                                        library(), overrides);
+                                        test::shipped_library(), overrides);
     EXPECT_TRUE(scenario) << scenario.error().message();
     return scenario ? plan_digest(*scenario) : 0;
   };
@@ -276,7 +273,7 @@ TEST(OldForm, AnOverrideReplacesWhatItExcludesButNoOtherOverride) {
   const auto with = [&](const std::vector<std::string>& set) {
     std::vector<Override> overrides;
     for (const std::string& one : set) overrides.push_back(*parse_override("--set", one));
-    return read_scenario(text, "f", library(), overrides);
+    return read_scenario(text, "f", test::shipped_library(), overrides);
   };
   const auto bytes = with({"strategy.bytes_per_pack=7"});
   ASSERT_TRUE(bytes);

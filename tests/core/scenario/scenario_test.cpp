@@ -12,6 +12,7 @@
 #include "core/scenario/plan_digest.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -27,21 +28,21 @@ const std::string kCluster =
 const std::string kWorkload = "workload { variable { name: \"w\" shape: 1000 } }\n";
 const std::string kStrategy = "strategy { algorithm: \"ring\" }\n";
 
-Library library() { return Library(test::source_folder() + "/scenarios"); }
-
 std::string errors_of(const std::string& text) {
-  const auto scenario = read_scenario(text, "f", library());
+  const auto scenario = read_scenario(text, "f", test::shipped_library());
   return scenario ? "" : scenario.error().message();
 }
 
 /// The text is refused, among other things for this, where the mark stands (place_in()).
 void expect_problem(const std::string& text, ProblemCode code, const std::string& field,
                     const std::string& mark) {
-  EXPECT_THAT(read_scenario(text, "f", library()), FailsWith(at(text, mark, code, field))) << text;
+  EXPECT_THAT(read_scenario(text, "f", test::shipped_library()),
+              FailsWith(at(text, mark, code, field)))
+      << text;
 }
 
 Scenario good(const std::string& text) {
-  auto scenario = read_scenario(text, "f", library());
+  auto scenario = read_scenario(text, "f", test::shipped_library());
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return scenario ? std::move(*scenario) : Scenario{};
 }
@@ -115,7 +116,7 @@ TEST(Scenario, IsTheSameAsJson) {
 }
 
 TEST(Scenario, EmptyTextNamesEverythingThatIsMissing) {
-  EXPECT_THAT(read_scenario("", "f", library()),
+  EXPECT_THAT(read_scenario("", "f", test::shipped_library()),
               FailsWithAll(std::vector<test::Mistake>{{kMissing, "Scenario.strategy", 1, 1, "f"},
                                                       {kMissing, "Scenario.cluster", 1, 1, "f"},
                                                       {kMissing, "Scenario.workload", 1, 1, "f"}}));
@@ -131,7 +132,7 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
           "workload { model: \"resnet51_torchvision\" batch: -4 forward_ms: 1e300 colour: 5 }\n"
           "strategy { algorithm: \"rnig\" shards: 0 bytes_per_pack: -1 num_packs: 99999999999 }\n"
           "run { steps: 0 seed: -3 }\n",
-          "f", library()),
+          "f", test::shipped_library()),
       FailsWithAll(std::vector<test::Mistake>{{kUnknownName, "Workers.machine", 2, 22},
                                               {kTooSmall, "Workers.count", 2, 40},
                                               {kTooSmall, "Network.latency_us", 3, 42},
@@ -149,8 +150,9 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
 }
 
 TEST(Scenario, ANameThatIsNoneIsShownWithTheNearest) {
-  const auto read = read_scenario(
-      "cluster { workers { machine: \"dgx1-v10\" } }" + kWorkload + kStrategy, "f", library());
+  const auto read =
+      read_scenario("cluster { workers { machine: \"dgx1-v10\" } }" + kWorkload + kStrategy, "f",
+                    test::shipped_library());
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().problems().front().text, testing::HasSubstr("\"dgx1-v100\""));
 }
@@ -463,7 +465,8 @@ TEST(Scenario, StrategiesFitTheCluster) {
 TEST(Scenario, ErrorsInNamedFilesAreReportedThere) {
   const std::string text =
       "cluster { workers { machine: \"broken.textproto\" } }" + kWorkload + kStrategy;
-  const auto scenario = read_scenario(text, test::source_folder() + "/tests/data/x", library());
+  const auto scenario =
+      read_scenario(text, test::source_folder() + "/tests/data/x", test::shipped_library());
   ASSERT_FALSE(scenario);
   const Location& where = scenario.error().problems().front().where;
   EXPECT_EQ(where.file, test::source_folder() + "/tests/data/broken.textproto");

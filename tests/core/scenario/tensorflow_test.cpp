@@ -7,6 +7,7 @@
 #include "core/scenario/scenario.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -28,15 +29,15 @@ const std::string kThree =
     "shape: 1000 } }\n";
 const std::string kOne = "workload { variable { name: \"a\" shape: 1000 } }\n";
 
-Expected<Scenario> read(const std::string& strategy, const std::string& workload = kThree,
-                        const std::string& cluster = kGpus) {
+Expected<Scenario> read_on_two(const std::string& strategy, const std::string& workload = kThree,
+                               const std::string& cluster = kGpus) {
   return read_scenario(cluster + workload + "strategy { " + strategy + " }\n", "f",
-                       Library(test::source_folder() + "/scenarios"));
+                       test::shipped_library());
 }
 
-Scenario good(const std::string& strategy, const std::string& workload = kThree,
-              const std::string& cluster = kGpus) {
-  auto scenario = read(strategy, workload, cluster);
+Scenario planned(const std::string& strategy, const std::string& workload = kThree,
+                 const std::string& cluster = kGpus) {
+  auto scenario = read_on_two(strategy, workload, cluster);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return scenario ? std::move(*scenario) : Scenario{};
 }
@@ -56,7 +57,7 @@ TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
   for (const char* text : {"tensorflow { multi_worker_mirrored { communication_options { } } }",
                            "tensorflow { multi_worker_mirrored { hints { } } }",
                            "tensorflow { multi_worker_mirrored { collective_all_reduce { } } }"}) {
-    const Scenario s = good(text);
+    const Scenario s = planned(text);
     EXPECT_EQ(s.strategy.algorithm, BaseAlgorithm::kTfRing) << text;
     EXPECT_EQ(s.strategy.launch, Launch::kConcurrent);
     EXPECT_EQ(s.strategy.staging, Staging::kViaHostOnRequest);
@@ -67,28 +68,28 @@ TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
 
 TEST(MultiWorkerMirrored, NcclIsAskedForByHintOrBySessionAndNeedsGpus) {
   EXPECT_EQ(
-      good(
+      planned(
           "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }")
           .strategy.algorithm,
       BaseAlgorithm::kNccl);
-  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { implementation: "
-                 "RING } hints { "
-                 "implementation: NCCL } } }")
+  EXPECT_EQ(planned("tensorflow { multi_worker_mirrored { communication_options { implementation: "
+                    "RING } hints { "
+                    "implementation: NCCL } } }")
                 .strategy.algorithm,
             BaseAlgorithm::kNccl);
-  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { implementation: "
-                 "NCCL } hints { "
-                 "implementation: AUTO } } }")
+  EXPECT_EQ(planned("tensorflow { multi_worker_mirrored { communication_options { implementation: "
+                    "NCCL } hints { "
+                    "implementation: AUTO } } }")
                 .strategy.algorithm,
             BaseAlgorithm::kNccl)
       << "a call cannot take it back";
-  const Scenario config = good(
+  const Scenario config = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } "
       "collective_all_reduce { "
       "collective_nccl: true } } }");
   EXPECT_EQ(config.strategy.algorithm, BaseAlgorithm::kNccl) << "the config beats the hint";
   EXPECT_TRUE(config.plan.notes.has("tensorflow.session-means-nccl"));
-  const Scenario hosts = good(
+  const Scenario hosts = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }",
       kThree, kHosts);
   EXPECT_EQ(hosts.strategy.algorithm, BaseAlgorithm::kTfRing);
@@ -100,14 +101,14 @@ TEST(MultiWorkerMirrored, NcclForOneGradientIsWhatTheSessionSays) {
     return "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } " +
            how + " } }";
   };
-  EXPECT_EQ(good(nccl(""), kOne).strategy.algorithm, BaseAlgorithm::kNccl)
+  EXPECT_EQ(planned(nccl(""), kOne).strategy.algorithm, BaseAlgorithm::kNccl)
       << "a graph's config has collective_nccl";
-  EXPECT_TRUE(good(nccl(""), kOne).plan.notes.has("tensorflow.batch-of-one-is-auto"));
-  EXPECT_EQ(good(nccl("collective_all_reduce { eager: true }"), kOne).strategy.algorithm,
+  EXPECT_TRUE(planned(nccl(""), kOne).plan.notes.has("tensorflow.batch-of-one-is-auto"));
+  EXPECT_EQ(planned(nccl("collective_all_reduce { eager: true }"), kOne).strategy.algorithm,
             BaseAlgorithm::kTfRing);
-  EXPECT_EQ(good(nccl("collective_all_reduce { eager: true }")).strategy.algorithm,
+  EXPECT_EQ(planned(nccl("collective_all_reduce { eager: true }")).strategy.algorithm,
             BaseAlgorithm::kNccl);
-  EXPECT_EQ(good(nccl("collective_all_reduce { eager: true generation: TF_2_5 }"), kOne)
+  EXPECT_EQ(planned(nccl("collective_all_reduce { eager: true generation: TF_2_5 }"), kOne)
                 .strategy.algorithm,
             BaseAlgorithm::kNccl)
       << "its launches can be ordered";
@@ -115,27 +116,29 @@ TEST(MultiWorkerMirrored, NcclForOneGradientIsWhatTheSessionSays) {
 
 TEST(MultiWorkerMirrored, TheCallsTimeoutTakesTheStrategysBack) {
   EXPECT_EQ(
-      good(
+      planned(
           "tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: 1.5 } } }")
           .strategy.timeout,
       milliseconds(1500));
-  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: 30 "
-                 "} hints { "
-                 "timeout_seconds: 0 } } }")
-                .strategy.timeout,
-            std::nullopt);
   EXPECT_EQ(
-      good("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: -1 } } }")
+      planned("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: 30 "
+              "} hints { "
+              "timeout_seconds: 0 } } }")
           .strategy.timeout,
       std::nullopt);
-  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: "
-                 "9e-7 } } }")
+  EXPECT_EQ(
+      planned(
+          "tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: -1 } } }")
+          .strategy.timeout,
+      std::nullopt);
+  EXPECT_EQ(planned("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: "
+                    "9e-7 } } }")
                 .strategy.timeout,
             std::nullopt);
 }
 
 TEST(MultiWorkerMirrored, EveryGenerationPacksInItsOwnWay) {
-  const auto with = [](const std::string& rest) { return packs(good(rest)); };
+  const auto with = [](const std::string& rest) { return packs(planned(rest)); };
   EXPECT_THAT(
       with(
           "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }"),
@@ -154,7 +157,7 @@ TEST(MultiWorkerMirrored, EveryGenerationPacksInItsOwnWay) {
   EXPECT_THAT(with("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: "
                    "4000 } } }"),
               ElementsAre("cb", "a"));
-  const Scenario later = good(
+  const Scenario later = planned(
       "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 4000 } "
       "collective_all_reduce { "
       "generation: TF_2_5 } } }");
@@ -164,7 +167,7 @@ TEST(MultiWorkerMirrored, EveryGenerationPacksInItsOwnWay) {
 }
 
 TEST(MultiWorkerMirrored, NothingIsMergedInEagerMode) {
-  const Scenario s = good(
+  const Scenario s = planned(
       "tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { "
       "eager: true } } }");
   EXPECT_THAT(packs(s), ElementsAre("c", "b", "a"));
@@ -176,17 +179,17 @@ TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
     return "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1 } " +
            how + " } }";
   };
-  const Scenario hinted = good(
+  const Scenario hinted = planned(
       "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1 "
       "implementation: NCCL } } }");
   EXPECT_THAT(packs(hinted), ElementsAre("c", "b", "a"));
   EXPECT_FALSE(hinted.plan.notes.has("tensorflow.descending-keys"));
-  const Scenario config = good(each("collective_all_reduce { collective_nccl: true }"));
+  const Scenario config = planned(each("collective_all_reduce { collective_nccl: true }"));
   EXPECT_THAT(packs(config), ElementsAre("a", "b", "c")) << "what is ready last is launched first";
   EXPECT_EQ(config.plan.packs[1].after, 0);
   EXPECT_GT(config.plan.packs[0].payload.instance_key, config.plan.packs[1].payload.instance_key);
   EXPECT_TRUE(config.plan.notes.has("tensorflow.descending-keys"));
-  const Scenario first = good(
+  const Scenario first = planned(
       "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 "
       "collective_nccl: true "
       "all_reduce_merge_scope: 1 } } }");
@@ -196,20 +199,21 @@ TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
 
 TEST(MultiWorkerMirrored, UpdatesFollowPacksIfTheProgramAggregates) {
   EXPECT_EQ(
-      good("tensorflow { multi_worker_mirrored { communication_options { } } }").strategy.update,
+      planned("tensorflow { multi_worker_mirrored { communication_options { } } }").strategy.update,
       Update::kAfterAll);
-  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { collective_all_reduce { "
-                 "experimental_aggregate_gradients: false } } }")
+  EXPECT_EQ(planned("tensorflow { multi_worker_mirrored { collective_all_reduce { "
+                    "experimental_aggregate_gradients: false } } }")
                 .strategy.update,
             Update::kPerPack);
   EXPECT_EQ(
-      good("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }")
+      planned(
+          "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }")
           .strategy.update,
       Update::kPerPack);
 }
 
 TEST(MultiWorkerMirrored, WhatIsSaidBesideItWins) {
-  const Scenario s = good(
+  const Scenario s = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } } "
       "launch: CONCURRENT "
       "merging: SEPARATE staging: VIA_HOST");
@@ -220,7 +224,7 @@ TEST(MultiWorkerMirrored, WhatIsSaidBesideItWins) {
 
 TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
   const auto wrong = [](const std::string& strategy, const std::string& kind) {
-    EXPECT_THAT(test::kinds_of(read(strategy)), ElementsAre(kind)) << strategy;
+    EXPECT_THAT(test::kinds_of(read_on_two(strategy)), ElementsAre(kind)) << strategy;
   };
   wrong("tensorflow { multi_worker_mirrored { communication_options { } } } algorithm: \"ring\"",
         "conflict Strategy.algorithm");
@@ -290,19 +294,21 @@ TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
 
 TEST(TfRingOfAScenario, MistakesAreExplained) {
   const auto wrong = [](const std::string& strategy, const std::string& kind) {
-    EXPECT_THAT(test::kinds_of(read("algorithm: \"tf_ring\" " + strategy)), ElementsAre(kind))
+    EXPECT_THAT(test::kinds_of(read_on_two("algorithm: \"tf_ring\" " + strategy)),
+                ElementsAre(kind))
         << strategy;
   };
   for (const char* align : {"16", "32", "64"})
-    EXPECT_TRUE(read(fmt::format("algorithm: \"tf_ring\" tf_ring {{ align_bytes: {} }}", align)))
+    EXPECT_TRUE(
+        read_on_two(fmt::format("algorithm: \"tf_ring\" tf_ring {{ align_bytes: {} }}", align)))
         << align;
   wrong("tf_ring { align_bytes: 48 }", "invalid TfRing.align_bytes");
-  EXPECT_TRUE(read("algorithm: \"tf_ring\" shards: 2"));
+  EXPECT_TRUE(read_on_two("algorithm: \"tf_ring\" shards: 2"));
   wrong("shards: 3", "conflict Strategy.shards");
   wrong("shards: 2 tf_ring { subdiv_offsets: 0 }", "conflict Strategy.tf_ring");
   for (const int offset : {-7, 7})
     EXPECT_TRUE(
-        read(fmt::format("algorithm: \"tf_ring\" tf_ring {{ subdiv_offsets: {} }}", offset)))
+        read_on_two(fmt::format("algorithm: \"tf_ring\" tf_ring {{ subdiv_offsets: {} }}", offset)))
         << offset;
   wrong("tf_ring { subdiv_offsets: 8 }", "conflict Strategy.tf_ring");
   wrong("tf_ring { gpu_ring_order: \"0,1,2\" }", "conflict Strategy.tf_ring");
@@ -312,10 +318,10 @@ TEST(TfRingOfAScenario, MistakesAreExplained) {
 
 TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsGiven) {
   // DGX-1: NVLink joins 0 to 3, 4 to 7, and i to i + 4.
-  const Scenario s = good("algorithm: \"tf_ring\"");
+  const Scenario s = planned("algorithm: \"tf_ring\"");
   EXPECT_THAT(device_order(s.cluster->machine(0), 8, ""), ElementsAre(0, 1, 2, 3, 7, 4, 5, 6));
   const Scenario ordered =
-      good("algorithm: \"tf_ring\" tf_ring { gpu_ring_order: \"7,6,5,4,3,2,1,0\" }");
+      planned("algorithm: \"tf_ring\" tf_ring { gpu_ring_order: \"7,6,5,4,3,2,1,0\" }");
   const Schedule& schedule = *ordered.plan.collective(ordered.plan.packs.front()).schedule;
   EXPECT_EQ(schedule.step(7, 1, 0).to.rank(7, 16), 6);
   EXPECT_EQ(schedule.step(0, 1, 0).to.rank(0, 16), 15);

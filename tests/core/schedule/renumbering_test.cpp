@@ -29,7 +29,7 @@ std::shared_ptr<const Cluster> cluster_of(int workers, int gpus) {
                                    gpus, network);
 }
 
-struct Case {
+struct OnMachines {
   int workers = 2;
   int gpus = 1;
   Strategy strategy;
@@ -77,7 +77,7 @@ std::string seen(const Step& step, Rank rank, std::int32_t ranks, const Renumber
   return text;
 }
 
-void expect_same(const Schedule& schedule, Renumbering by, const Case& c) {
+void expect_same(const Schedule& schedule, Renumbering by, const OnMachines& c) {
   const Renumbered same(by, c.workers, c.gpus, 0);
   for (int d = 1; d < c.workers; ++d) {
     const Renumbered other(by, c.workers, c.gpus, d);
@@ -100,8 +100,8 @@ void expect_same(const Schedule& schedule, Renumbering by, const Case& c) {
   }
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<OnMachines> cases() {
+  std::vector<OnMachines> all;
   for (const AlgorithmChoice algorithm : algorithms()) {
     for (const CollectiveKind kind : collective_kinds()) {
       if (!traits(algorithm).supports(kind, true)) continue;
@@ -110,7 +110,7 @@ std::vector<Case> cases() {
           for (const std::int64_t elements :
                {std::int64_t{0}, std::int64_t{workers * gpus}, std::int64_t{96} * workers * gpus,
                 std::int64_t{97}}) {
-            Case c{workers, gpus, Strategy::for_algorithm(algorithm), elements};
+            OnMachines c{workers, gpus, Strategy::for_algorithm(algorithm), elements};
             c.strategy.collective = kind;
             c.strategy.out_of_place = !can_be_in_place(kind);
             if (has_blocks(kind) && elements % (workers * gpus) != 0) continue;
@@ -126,7 +126,7 @@ std::vector<Case> cases() {
 
 TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEverywhere) {
   std::map<Found, int> found;
-  for (const Case& c : cases()) {
+  for (const OnMachines& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
     const Collective collective =
         make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
@@ -140,25 +140,24 @@ TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEvery
     }
   }
   // Those that are, and know it; what has a root or a server is not.
-  using Kind = CollectiveKind;
-  for (const auto& known :
-       {Found(BaseAlgorithm::kRing, Kind::kAllReduce),
-        Found(BaseAlgorithm::kRing, Kind::kAllGather),
-        Found(BaseAlgorithm::kRing, Kind::kReduceScatter),
-        Found(BaseAlgorithm::kRing, Kind::kSendReceive),
-        Found(BaseAlgorithm::kNccl, Kind::kAllReduce),
-        Found(BaseAlgorithm::kNccl, Kind::kSendReceive),
-        Found(BaseAlgorithm::kHalvingDoubling, Kind::kAllReduce),
-        Found(BaseAlgorithm::kHalvingDoubling, Kind::kAllGather),
-        Found(BaseAlgorithm::kRecursiveDoubling, Kind::kAllReduce),
-        Found(kNcclRing, Kind::kAllReduce), Found(kNcclHalvingDoubling, Kind::kAllReduce),
-        Found(kNcclRecursiveDoubling, Kind::kAllReduce)}) {
+  for (const auto& known : {Found(BaseAlgorithm::kRing, CollectiveKind::kAllReduce),
+                            Found(BaseAlgorithm::kRing, CollectiveKind::kAllGather),
+                            Found(BaseAlgorithm::kRing, CollectiveKind::kReduceScatter),
+                            Found(BaseAlgorithm::kRing, CollectiveKind::kSendReceive),
+                            Found(BaseAlgorithm::kNccl, CollectiveKind::kAllReduce),
+                            Found(BaseAlgorithm::kNccl, CollectiveKind::kSendReceive),
+                            Found(BaseAlgorithm::kHalvingDoubling, CollectiveKind::kAllReduce),
+                            Found(BaseAlgorithm::kHalvingDoubling, CollectiveKind::kAllGather),
+                            Found(BaseAlgorithm::kRecursiveDoubling, CollectiveKind::kAllReduce),
+                            Found(kNcclRing, CollectiveKind::kAllReduce),
+                            Found(kNcclHalvingDoubling, CollectiveKind::kAllReduce),
+                            Found(kNcclRecursiveDoubling, CollectiveKind::kAllReduce)}) {
     EXPECT_GT(found[known], 4) << to_string(known.first) << ", " << to_string(known.second);
   }
   for (const auto& [known, times] : found)
     EXPECT_TRUE(times == 0 || !has_root(known.second))
         << to_string(known.first) << ", " << to_string(known.second);
-  EXPECT_EQ((found[{BaseAlgorithm::kPscpu, Kind::kAllReduce}]), 0);
+  EXPECT_EQ((found[{BaseAlgorithm::kPscpu, CollectiveKind::kAllReduce}]), 0);
 }
 
 TEST(Renumbering, IsNoticedByUnequalChunks) {
@@ -177,7 +176,7 @@ TEST(Renumbering, IsNoticedByUnequalChunks) {
 /// nearly all of theirs.
 TEST(IdenticalSteps, DoWhatThoseAPeriodBeforeDo) {
   std::map<AlgorithmChoice, int> found;
-  for (const Case& c : cases()) {
+  for (const OnMachines& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
     const Collective collective =
         make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);

@@ -6,6 +6,7 @@
 #include "core/synthesis/fabric_of_cluster.h"
 #include "core/synthesis/synthesis.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core::synthesis {
 namespace {
@@ -32,7 +33,7 @@ Expected<Scenario> scenario_on(const std::string& cluster) {
   return read_scenario("cluster { " + cluster +
                            " }\nworkload { variable { name: \"b\" shape: 4096 } update_ms: 0 }\n"
                            "strategy { algorithm: \"ring\" }\n",
-                       "a.textproto", Library(test::source_folder() + "/scenarios"));
+                       "a.textproto", test::shipped_library());
 }
 
 FabricGraph fabric_on(const std::string& cluster) {

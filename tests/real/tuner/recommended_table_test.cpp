@@ -18,16 +18,12 @@
 #include "tests/real/tuner/nccl_host.h"
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::test {
 namespace {
 
 namespace nccl = core::nccl;
-
-const core::Library& library() {
-  static const core::Library shipped(source_folder() + "/scenarios");
-  return shipped;
-}
 
 struct Where {
   std::string machine;
@@ -42,7 +38,7 @@ core::Scenario scenario(const Where& where, const std::string& strategy) {
                   "workload {{ variable {{ name: \"a\" shape: [1000, 1000] }} variable {{ name: "
                   "\"b\" shape: 50000000 }} forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {} }}\n",
                   where.machine, where.nodes, where.link, strategy),
-      "f.textproto", library());
+      "f.textproto", shipped_library());
   if (!read) throw std::runtime_error(read.error().message());
   return std::move(*read);
 }
@@ -90,7 +86,7 @@ class RecommendedTable : public testing::TestWithParam<Where> {
       const core::Scenario recommended = scenario(
           GetParam(), strategy + fmt::format(" nccl {{ version: \"{}\" {} }}", release.name, set));
       const auto table =
-          core::nccl_tuner_table(recommended, library(), core::tuner_table::Reader::kTutti);
+          core::nccl_tuner_table(recommended, shipped_library(), core::tuner_table::Reader::kTutti);
       ASSERT_TRUE(table) << table.error();
       const test::TemporaryFolder folder;
       const std::string path =

@@ -14,6 +14,7 @@
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -36,7 +37,7 @@ core::Expected<Scenario> read(const std::string& strategy, const std::string& ma
       fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\n"
                   "workload {{ {} forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {} }}\n",
                   machines, variables, strategy),
-      "test.textproto", core::Library(test::source_folder() + "/scenarios"));
+      "test.textproto", test::shipped_library());
 }
 
 std::string workers_of(int workers, int gpus) {

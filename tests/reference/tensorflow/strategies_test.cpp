@@ -15,6 +15,7 @@
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -38,7 +39,7 @@ core::Expected<Scenario> read(const std::string& workers, const std::string& str
       fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\n"
                   "workload {{ {} }}\nstrategy {{ {} }}\n",
                   workers, variables, strategy),
-      "test.textproto", core::Library(test::source_folder() + "/scenarios"));
+      "test.textproto", test::shipped_library());
 }
 std::string gpus(int count, int workers = 1) {
   return fmt::format("workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }}", workers, count);
