@@ -32,7 +32,7 @@ std::string show_with(Time time, int more) {
 
 std::string show(Time time) { return show_with(time, 0); }
 
-std::vector<std::string> show_outliers(const std::vector<Time>& times) {
+std::vector<std::string> show_distinct(const std::vector<Time>& times) {
   std::vector<Time> different = times;
   std::sort(different.begin(), different.end());
   different.erase(std::unique(different.begin(), different.end()), different.end());

@@ -11,7 +11,7 @@ namespace tutti::core {
 std::string show(Time time);
 /// Formats times that are compared with each other. Different times get enough digits to look
 /// different, up to seven significant digits.
-std::vector<std::string> show_outliers(const std::vector<Time>& times);
+std::vector<std::string> show_distinct(const std::vector<Time>& times);
 /// Formats a size with powers of 1000: "102 MB", "4.00 KB".
 std::string show(Bytes bytes);
 /// Formats a rate: "25.0 GB/s".

@@ -86,8 +86,7 @@ constexpr double share(Time part, Time whole) {
 }
 
 /// Returns the time that `bytes` take at `rate`, rounded up to a picosecond: a message has arrived
-/// when its last bit has arrived. transfer_time() is the only place where the simulator rounds
-/// times. The result saturates at `kLongestDuration`.
+/// when its last bit has arrived. The result saturates at `kLongestDuration`.
 /// REQUIRES: bytes ≥ 0, rate > 0.
 Time transfer_time(Bytes bytes, Bandwidth rate);
 /// Returns the transfer time of `times` · `bytes`; the product may exceed 64 bits.

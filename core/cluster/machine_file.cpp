@@ -351,6 +351,7 @@ std::optional<std::vector<std::string>> expand_name(const std::string& pattern) 
 
 void spell_out_rates(proto::Machine& machine) {
   for (proto::Link& link : *machine.mutable_link()) {
+    if (link.kind() == proto::Link::SOCKET) continue;  // has no generations: reported later
     const LinkKind kind = link.kind() == proto::Link::NVLINK ? LinkKind::kNvlink : LinkKind::kPcie;
     const auto lane = link.has_generation() ? lane_rate(kind, link.generation()) : std::nullopt;
     const LaneCount count = lane_count(kind);

@@ -287,10 +287,20 @@ LinearForm linear_of(ValueOp op, const Facts& a, const Facts& b) {
     of_a = 0, of_b = a.low;
   else
     return form;
-  form.is = true;
-  form.base = of_a * a.linear.base + of_b * b.linear.base;
+  // The interval of a value may be in range although a coefficient is not: (i - 1000) * 2^59.
+  bool overflow = false;
+  const auto combined = [&](std::int64_t x, std::int64_t y) {
+    std::int64_t product = 0, other = 0, sum = 0;
+    overflow = overflow || __builtin_mul_overflow(of_a, x, &product) ||
+               __builtin_mul_overflow(of_b, y, &other) ||
+               __builtin_add_overflow(product, other, &sum);
+    return sum;
+  };
+  form.base = combined(a.linear.base, b.linear.base);
   for (std::size_t i = 0; i < kSlots; ++i)
-    form.coefficients[i] = of_a * a.linear.coefficients[i] + of_b * b.linear.coefficients[i];
+    form.coefficients[i] = combined(a.linear.coefficients[i], b.linear.coefficients[i]);
+  if (overflow) return {};
+  form.is = true;
   return form;
 }
 

@@ -92,10 +92,10 @@ std::optional<PathStep> parse_step(const std::string& written) {
   const std::size_t bracket = written.find('[');
   PathStep step{written.substr(0, bracket), 0};
   if (bracket == std::string::npos) return step;
+  if (written.back() != ']') return std::nullopt;
   const char* const end = written.data() + written.size() - 1;
   const auto [stop, status] = std::from_chars(written.data() + bracket + 1, end, step.index);
-  if (written.back() != ']' || status != std::errc() || stop != end || step.index < 0)
-    return std::nullopt;
+  if (status != std::errc() || stop != end || step.index < 0) return std::nullopt;
   return step;
 }
 

@@ -87,7 +87,10 @@ class SparsePlanner {
       }
     }
     plan_ = &plan;
-    if (plan.partition)
+    const bool splits =
+        strategy_.independent || std::any_of(communicators.begin(), communicators.end(),
+                                             [](const Communicator& c) { return c.splits_model; });
+    if (plan.partition || splits)
       return wrong("",
                    "sparse gradients are not modelled for groups of replicas (splits_model, "
                    "INDEPENDENT); remove sparse_gradient");

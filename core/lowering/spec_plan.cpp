@@ -122,6 +122,7 @@ class SpecPlanner {
     for (Pack& pack : part->packs) {
       for (Member& member : pack.payload.members)
         member.variable = taken[static_cast<std::size_t>(member.variable)];
+      if (pack.also_needs >= 0) pack.also_needs = taken[static_cast<std::size_t>(pack.also_needs)];
       if (pack.after >= 0) pack.after += before;
       pack.entry = static_cast<int>(e);
       pack.collective += collectives;

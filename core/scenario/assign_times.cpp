@@ -315,10 +315,10 @@ class Nccl {
     const int nodes = one.nodes;
     const auto limit = one.strategy->channels;
     const int channels = limit.value_or(0);
-    const auto known = predictors_.find({nodes, one.gpus, channels});
-    if (known != predictors_.end()) return known->second.get();
     if (nodes > 1 && one.strategy->staging != Staging::kDirect)
       return give_up("its times do not include staging through host memory"), nullptr;
+    const auto known = predictors_.find({nodes, one.gpus, channels});
+    if (known != predictors_.end()) return known->second.get();
     auto system = system_of(nodes, one.gpus);
     if (!system) return give_up(text_of(system.error())), nullptr;
     nccl::Settings settings = options().settings;

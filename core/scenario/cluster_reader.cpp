@@ -42,6 +42,7 @@ class ClusterReader {
 
     std::vector<WorkerGroup> groups;
     std::vector<int> replicas;
+    std::vector<const proto::Workers*> with_replicas;
     std::size_t server_groups = 0;
     std::int64_t total = 0;
     bool usable = !message_.workers().empty() && fields_.sources().whole(message_);
@@ -67,6 +68,7 @@ class ClusterReader {
         usable = false;
       }
       replicas.push_back(replicas_of(workers, *machine));
+      with_replicas.push_back(&workers);
       usable = usable && replicas.back() > 0;
     }
     if (server_groups > 0 && replicas.empty() && usable) {
@@ -83,7 +85,7 @@ class ClusterReader {
     for (std::size_t i = 1; i < replicas.size(); ++i) {
       if (replicas[i] == replicas.front() || replicas[i] == 0 || replicas.front() == 0) continue;
       fields_.complain_at(
-          message_.workers(static_cast<int>(i)), "replicas", ProblemCode::kConflict,
+          *with_replicas[i], "replicas", ProblemCode::kConflict,
           "workers \"{}\" have {} devices with replicas, but workers \"{}\" have {}: collectives "
           "need the same number on every worker; set replicas: {} for both",
           groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),

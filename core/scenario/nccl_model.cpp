@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,10 +25,13 @@ namespace {
 /// Calls `visit` with every collective of the plan.
 template <class PlanOrNot, class Visit>
 void visit_collectives(PlanOrNot& plan, Visit visit) {
-  for (auto& pack : plan.packs)
-    visit(plan.collectives[static_cast<std::size_t>(pack.collective)].first);
-  for (auto& exchange : plan.exchanges)
-    visit(plan.collectives[static_cast<std::size_t>(exchange.collective)].first);
+  // Packs of a trace share collectives, and each is visited once.
+  std::set<CollectiveId> visited;
+  const auto visit_once = [&](CollectiveId id) {
+    if (visited.insert(id).second) visit(plan.collectives[static_cast<std::size_t>(id)].first);
+  };
+  for (const auto& pack : plan.packs) visit_once(pack.collective);
+  for (const auto& exchange : plan.exchanges) visit_once(exchange.collective);
 }
 
 std::shared_ptr<const nccl::CollectiveTime> at_band_end(nccl::CollectiveTime time, BandEnd end) {

@@ -325,7 +325,8 @@ Expected<void> spell_out_link(proto::Network& message, const std::string& path,
   if (!file) return tl::make_unexpected(file.error());
   if (!*file) {
     return tl::make_unexpected(
-        Error::request(fmt::format("there is no link kind \"{}\"", message.link()), {path, 0, 0}));
+        Error::request({ProblemCode::kUnknownName, "Network.link"},
+                       fmt::format("there is no link kind \"{}\"", message.link()), {path, 0, 0}));
   }
   const Expected<NetworkLink> link = read_network_link((*file)->text, (*file)->path);
   if (!link) return tl::make_unexpected(link.error());

@@ -146,7 +146,8 @@ class Gatherer {
     return {};
   }
 
-  /// Frees the places of workers that joined and left, unless they were started here.
+  /// Frees the places of workers that joined and then left, or that sent something before the run
+  /// began, which no worker does.
   void make_room() {
     worker_set_.greet();
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {

@@ -63,6 +63,7 @@ class CollectiveEngines {
   core::Time skip_rounds(core::Time now) {
     // Inline and without a loop over the engines, because virtual calls after each event would cost
     // one or two percent of the run time.
+    static_assert(kEngines == 3, "this names every engine");
     const bool visited =
         interpreter_.state_is_visited() && staged_.state_is_visited() && timed_.state_is_visited();
     return visited ? rounds_.look(now) : core::Time();

@@ -61,14 +61,14 @@ TEST(Show, HasThreeDigitsThatMatter) {
 
 TEST(Show, LetsDifferentTimesLookDifferent) {
   using Texts = std::vector<std::string>;
-  EXPECT_EQ(show_outliers({milliseconds(112), milliseconds(113)}), (Texts{"112 ms", "113 ms"}));
-  EXPECT_EQ(show_outliers({microseconds(112'040), microseconds(112'050), microseconds(112'040)}),
+  EXPECT_EQ(show_distinct({milliseconds(112), milliseconds(113)}), (Texts{"112 ms", "113 ms"}));
+  EXPECT_EQ(show_distinct({microseconds(112'040), microseconds(112'050), microseconds(112'040)}),
             (Texts{"112.04 ms", "112.05 ms", "112.04 ms"}));
-  EXPECT_EQ(show_outliers({milliseconds(112), milliseconds(112)}), (Texts{"112 ms", "112 ms"}));
+  EXPECT_EQ(show_distinct({milliseconds(112), milliseconds(112)}), (Texts{"112 ms", "112 ms"}));
   // Digits have an end.
-  EXPECT_EQ(show_outliers({milliseconds(112), milliseconds(112) + picoseconds(1)}),
+  EXPECT_EQ(show_distinct({milliseconds(112), milliseconds(112) + picoseconds(1)}),
             (Texts{"112.0000 ms", "112.0000 ms"}));
-  EXPECT_EQ(show_outliers({}), Texts());
+  EXPECT_EQ(show_distinct({}), Texts());
 }
 
 TEST(Random, IsTheSameEverywhere) {

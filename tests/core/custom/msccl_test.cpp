@@ -26,7 +26,7 @@ std::string wrong_xml(const std::string& text, std::int32_t ranks = 2) {
 }
 
 /// Two GPUs that exchange their halves of the sum.
-std::string pair(const std::string& head = "", const std::string& steps = "") {
+std::string pair_xml(const std::string& head = "", const std::string& steps = "") {
   std::string text = fmt::format(
       "<algo name=\"pair\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" "
       "coll=\"allreduce\" "
@@ -55,7 +55,7 @@ std::string pair(const std::string& head = "", const std::string& steps = "") {
 
 TEST(Msccl, IsReadAndProved) {
   Problems problems;
-  const auto algorithm = algorithm_of(pair(), {2, 1, 0}, problems);
+  const auto algorithm = algorithm_of(pair_xml(), {2, 1, 0}, problems);
   ASSERT_EQ(placed(problems), "");
   for (const std::int64_t elements : {0, 2, 100})
     EXPECT_EQ(check(*algorithm->schedule(elements, 0, Engine::kKernel),
@@ -66,12 +66,12 @@ TEST(Msccl, IsReadAndProved) {
 }
 
 TEST(Msccl, WhatIsWrongIsToldByNameAndPlace) {
-  const auto with = [](const std::string& step) { return wrong_xml(pair("", step)); };
+  const auto with = [](const std::string& step) { return wrong_xml(pair_xml("", step)); };
   EXPECT_EQ(wrong_xml("<algo"), "1:5 syntax");
   EXPECT_EQ(wrong_xml("<graphs/>"), "1:2 unknown-name graphs");
   EXPECT_EQ(wrong_xml("<algo/>"), "1:2 unsupported algo.coll");
-  EXPECT_EQ(wrong_xml(pair(), 3), "0:0 conflict algo.ngpus");
-  EXPECT_EQ(wrong_xml(pair(" redop=\"max\"")), "1:2 unsupported algo.redop");
+  EXPECT_EQ(wrong_xml(pair_xml(), 3), "0:0 conflict algo.ngpus");
+  EXPECT_EQ(wrong_xml(pair_xml(" redop=\"max\"")), "1:2 unsupported algo.redop");
   EXPECT_EQ(with("<op/>"), "6:2 unsupported op");
   EXPECT_EQ(with("<step s=\"3\" type=\"reduce\"/>"), "6:2 unknown-name step.type");
   EXPECT_EQ(with("<step s=\"5\" type=\"nop\"/>"), "6:2 conflict step.s");
@@ -87,7 +87,7 @@ TEST(Msccl, WhatIsWrongIsToldByNameAndPlace) {
 }
 
 TEST(Msccl, ABlockThatTalksToNobodyIsRefused) {
-  std::string text = pair();
+  std::string text = pair_xml();
   text.replace(text.find("recv=\"1\""), 8, "recv=\"-1\"");
   EXPECT_EQ(wrong_xml(text), "4:2 conflict step.type\n5:2 conflict step.type");
 }

@@ -33,8 +33,8 @@ std::string wrong_plan(const std::string& text, std::int32_t ranks = 2) {
 
 /// Two GPUs with a memory channel and a port channel to each other, which reduce in place. `ops` of
 /// each are those of thread blocks; "@" is the GPU's own number, "~" that of the other one.
-std::string pair(const std::vector<std::string>& blocks, const std::string& head = "",
-                 const std::string& more = "") {
+std::string pair_plan(const std::vector<std::string>& blocks, const std::string& head = "",
+                      const std::string& more = "") {
   std::string text =
       "{\"name\": \"pair\", \"collective\": \"allreduce\", \"protocol\": "
       "\"Simple\", \"inplace\": true" +
@@ -109,7 +109,7 @@ std::string exchange(const std::string& type = "memory") {
 
 TEST(MscclPp, APutAndASignalAreAMessage) {
   Problems problems;
-  const auto algorithm = algorithm_of(pair({exchange()}), {2, 1, 0}, problems);
+  const auto algorithm = algorithm_of(pair_plan({exchange()}), {2, 1, 0}, problems);
   ASSERT_EQ(placed(problems), "");
   const auto schedule = algorithm->schedule(6, 0, Engine::kKernel);
   ASSERT_EQ(schedule->lanes(0), 1);
@@ -117,20 +117,20 @@ TEST(MscclPp, APutAndASignalAreAMessage) {
   EXPECT_EQ(schedule->step(0, 0, 0).kind, StepKind::kSend);
   EXPECT_EQ(schedule->step(0, 0, 1).kind, StepKind::kReceiveReduce);
   EXPECT_EQ(schedule->scratch(0), 0);
-  EXPECT_EQ(proof(pair({exchange()})), std::vector<Violation>());
+  EXPECT_EQ(proof(pair_plan({exchange()})), std::vector<Violation>());
   EXPECT_EQ(algorithm->place_of(1, 0, 0)->line, 10);
   EXPECT_EQ(algorithm->padded(7), 8);
 }
 
 TEST(MscclPp, PortsSendThroughAProxyUntilAFlush) {
   // The source is overwritten while the proxy may still read it.
-  EXPECT_EQ(proof(pair({exchange("port")})).front().kind, ViolationKind::kRace);
+  EXPECT_EQ(proof(pair_plan({exchange("port")})).front().kind, ViolationKind::kRace);
   const std::string flushed =
       all({moves("put", at("i", 0, 2), there(1, 0, 2), "port"), on("signal", "port"),
            on("flush", "port"), on("wait", "port"),
            op("re", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
                         "], \"dst_buff\": [" + at("i", 0, 2) + "]")});
-  EXPECT_EQ(proof(pair({flushed})), std::vector<Violation>());
+  EXPECT_EQ(proof(pair_plan({flushed})), std::vector<Violation>());
 }
 
 TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
@@ -141,44 +141,47 @@ TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
                         "], \"dst_buff\": [{\"type\": \"i\", \"index\": @, \"size\": 1}" +
                         (sends ? ", " + there(0, "@") : "") + "]");
   };
-  EXPECT_EQ(proof(pair({all({half("rres", true), on("signal"), on("wait")})})),
+  EXPECT_EQ(proof(pair_plan({all({half("rres", true), on("signal"), on("wait")})})),
             std::vector<Violation>());
   // Without the store to the other, half of the sum is missing there.
-  EXPECT_EQ(proof(pair({all({half("rre", false), on("signal"), on("wait")})})).front().kind,
+  EXPECT_EQ(proof(pair_plan({all({half("rre", false), on("signal"), on("wait")})})).front().kind,
             ViolationKind::kWrongSum);
   const std::string get =
       op("get", "\"channel_type\": \"memory\", \"src_buff\": [" + there(0, 0, 2) +
                     "], \"dst_buff\": [" + at("s", 0, 2) + "]");
   const std::string add = op("re", "\"src_buff\": [" + at("s", 0, 2) + ", " + at("i", 0, 2) +
                                        "], \"dst_buff\": [" + at("i", 0, 2) + "]");
-  EXPECT_EQ(proof(pair({all({get, on("signal"), on("wait"), add})})), std::vector<Violation>());
-  EXPECT_EQ(proof(pair({all({get, add})})).front().kind, ViolationKind::kRace);
+  EXPECT_EQ(proof(pair_plan({all({get, on("signal"), on("wait"), add})})),
+            std::vector<Violation>());
+  EXPECT_EQ(proof(pair_plan({all({get, add})})).front().kind, ViolationKind::kRace);
 }
 
 TEST(MscclPp, PacketsAreTheirOwnSignals) {
   const std::string plan =
-      pair({all({moves("ppkt", at("i", 0, 2), there(1, 0, 2)),
-                 op("repkt", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
-                                 "], \"dst_buff\": [" + at("i", 0, 2) + "]")})});
+      pair_plan({all({moves("ppkt", at("i", 0, 2), there(1, 0, 2)),
+                      op("repkt", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
+                                      "], \"dst_buff\": [" + at("i", 0, 2) + "]")})});
   EXPECT_EQ(proof(plan), std::vector<Violation>());
   // Nobody writes these packets.
-  const auto never = proof(
-      pair({op("upkt", "\"src_buff\": [" + at("s", 0) + "], \"dst_buff\": [" + at("i", 0) + "]")}));
+  const auto never = proof(pair_plan(
+      {op("upkt", "\"src_buff\": [" + at("s", 0) + "], \"dst_buff\": [" + at("i", 0) + "]")}));
   ASSERT_FALSE(never.empty());
   EXPECT_EQ(never.front().kind, ViolationKind::kDeadlock);
 }
 
 TEST(MscclPp, SwitchesReduceAndMulticast) {
   const std::string own = "{\"switch_channel_id\": 0, \"index\": @, \"size\": 1}";
-  const std::string plan = pair({all({on("rlxsignal"), on("rlxwait"),
-                                      op("glres", "\"channel_type\": \"switch\", \"src_buff\": [" +
-                                                      own + "], \"dst_buff\": [" + own + "]"),
-                                      on("signal"), on("wait")})});
+  const std::string plan =
+      pair_plan({all({on("rlxsignal"), on("rlxwait"),
+                      op("glres", "\"channel_type\": \"switch\", \"src_buff\": [" + own +
+                                      "], \"dst_buff\": [" + own + "]"),
+                      on("signal"), on("wait")})});
   EXPECT_EQ(proof(plan), std::vector<Violation>());
   // Without the first signals, the other one may not have begun.
-  const std::string early = pair({all({op("glres", "\"channel_type\": \"switch\", \"src_buff\": [" +
-                                                       own + "], \"dst_buff\": [" + own + "]"),
-                                       on("signal"), on("wait")})});
+  const std::string early =
+      pair_plan({all({op("glres", "\"channel_type\": \"switch\", \"src_buff\": [" + own +
+                                      "], \"dst_buff\": [" + own + "]"),
+                      on("signal"), on("wait")})});
   EXPECT_EQ(proof(early).front().kind, ViolationKind::kUnheard);
 }
 
@@ -192,7 +195,7 @@ TEST(MscclPp, BarriersAndSemaphoresOrderThreadBlocks) {
     std::string b = add;
     a.replace(a.find("BETWEEN"), 7, first);
     b.replace(b.find("BETWEEN"), 7, second);
-    return pair({a, b});
+    return pair_plan({a, b});
   };
   const std::string barrier = op("barrier", "\"barrier_id\": 0, \"num_threadblocks\": 2");
   EXPECT_EQ(proof(with(barrier, barrier)), std::vector<Violation>());
@@ -207,7 +210,7 @@ TEST(MscclPp, BarriersAndSemaphoresOrderThreadBlocks) {
 }
 
 TEST(MscclPp, DeadlocksAreNamedByTheirCycle) {
-  const std::string text = pair({all({on("wait"), on("signal")})});
+  const std::string text = pair_plan({all({on("wait"), on("signal")})});
   const auto found = proof(text);
   ASSERT_EQ(found.front().kind, ViolationKind::kDeadlock);
   EXPECT_GE(found.size(), 2U);
@@ -215,9 +218,9 @@ TEST(MscclPp, DeadlocksAreNamedByTheirCycle) {
 
 TEST(MscclPp, PipelinesHaveRoundsOfBytes) {
   const auto plan = [](int unit) {
-    return pair({op("pipeline", fmt::format("\"iter_context\": {{\"unit_size\": {}, "
-                                            "\"num_chunks\": 2}}, \"ops\": [{}]",
-                                            unit, exchange()))});
+    return pair_plan({op("pipeline", fmt::format("\"iter_context\": {{\"unit_size\": {}, "
+                                                 "\"num_chunks\": 2}}, \"ops\": [{}]",
+                                                 unit, exchange()))});
   };
   Problems problems;
   const auto algorithm = algorithm_of(plan(16), {2, 1, 0}, problems);
@@ -242,16 +245,16 @@ TEST(MscclPp, ThreadBlockGroupsDivideTheirPlaces) {
                              "], \"dst_buff\": [" + at("i", 0, 2) + "], " + group)});
   };
   for (const int elements : {2, 6, 100})
-    EXPECT_EQ(proof(pair({part(0), part(1)}), elements), std::vector<Violation>());
+    EXPECT_EQ(proof(pair_plan({part(0), part(1)}), elements), std::vector<Violation>());
 }
 
 TEST(MscclPp, WhatIsWrongIsToldByNameAndPlace) {
-  const auto with = [](const std::string& one) { return wrong_plan(pair({one})); };
+  const auto with = [](const std::string& one) { return wrong_plan(pair_plan({one})); };
   EXPECT_EQ(wrong_plan("{"), "1:2 syntax");
   EXPECT_EQ(wrong_plan("{}"), "1:1 missing collective");
   EXPECT_EQ(wrong_plan("{\"collective\": \"test\"}"), "1:16 unsupported collective");
-  EXPECT_EQ(wrong_plan(pair({exchange()}), 3), "0:0 conflict gpus");
-  EXPECT_EQ(wrong_plan(pair({exchange()}, ", \"new\": 1")), "1:84 unknown-field new");
+  EXPECT_EQ(wrong_plan(pair_plan({exchange()}), 3), "0:0 conflict gpus");
+  EXPECT_EQ(wrong_plan(pair_plan({exchange()}, ", \"new\": 1")), "1:84 unknown-field new");
   const auto first = [](const std::string& all) { return all.substr(0, all.find('\n')); };
   EXPECT_EQ(first(with(op("fly"))), "3:1 unknown-name name");
   EXPECT_EQ(first(with(on("signal", "radio"))), "3:1 unknown-name channel_type");

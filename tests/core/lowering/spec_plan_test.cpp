@@ -212,10 +212,10 @@ TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
   EXPECT_THAT(notes(restored), Contains("spec.results-restored"));
   EXPECT_THAT(texts(restored), Contains(testing::ContainsRegex("2 of 4 variables .* v1 .* v2")));
   EXPECT_THAT(notes(by_spec("pscpu:100:xring")), Not(Contains("spec.results-restored")))
-      << "tf_cnn_benchmarks carries variables with gradients_of";
+      << "tf_cnn_benchmarks carries variables with gradients";
   EXPECT_THAT(notes(by_spec("nccl")), Contains("spec.nccl-in-one-process"));
   EXPECT_THAT(notes(by_spec("nccl/pscpu#2")), Contains("spec.shards-ignored"));
-  EXPECT_THAT(notes(by_spec("pscpu:5:xring")), Contains("spec.entry-without-gradients_of"));
+  EXPECT_THAT(notes(by_spec("pscpu:5:xring")), Contains("spec.entry-without-gradients"));
   EXPECT_THAT(notes(by_spec("('xring',2)")), IsEmpty());
 }
 

@@ -233,9 +233,10 @@ int sweep(const SweepOptions& options, const Environment& environment) {
                                 : !options.points.empty()       ? "--points"
                                 : !options.scenario.set.empty() ? "--set"
                                 : !options.output.empty()       ? "-o"
-                                                                : "--timeout-seconds";
+                                : options.timeout_seconds       ? "--timeout-seconds"
+                                                                : "--calibration";
       return refuse({ProblemCode::kConflict, given},
-                    "{} is an existing sweep; --over, --points, --set, -o and "
+                    "{} is an existing sweep; --over, --points, --set, --calibration, -o and "
                     "--timeout-seconds apply only to new sweeps",
                     options.scenario.file);
     }

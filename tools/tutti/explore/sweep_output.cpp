@@ -84,7 +84,7 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
   std::vector<Time> times;
   for (std::size_t i = 0; i < listed; ++i)
     times.push_back(outcomes[static_cast<std::size_t>(points[i])]->step);
-  const std::vector<std::string> shown_times = core::show_outliers(times);
+  const std::vector<std::string> shown_times = core::show_distinct(times);
   for (std::size_t i = 0; i < listed; ++i) {
     const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
     const double over =

@@ -192,7 +192,9 @@ Expected<bool> Tuning::report_best() {
   result_.values = space_.values(*best_);
   result_.best.emplace();
   result_.best->scenario = std::move(*scenario);
-  return tell_of(*result_.best, "simulating the best").has_value() && !interrupt_.happened();
+  if (auto ran = tell_of(*result_.best, "simulating the best"); !ran)
+    return tl::make_unexpected(ran.error());
+  return !interrupt_.happened();
 }
 
 Expected<bool> Tuning::try_others() {

@@ -136,10 +136,14 @@ class ComparingAlgorithms {
         progress_.update(static_cast<double>(++done) /
                          static_cast<double>(sizes.size() * made_.scenarios.size()));
       }
+      // One bound for all columns: if one of them reduces in the network, less has to move.
       const core::Scenario& first = made_.scenarios.front();
+      const bool network_adds = std::any_of(
+          made_.scenarios.begin(), made_.scenarios.end(),
+          [](const core::Scenario& scenario) { return core::network_adds(scenario.plan); });
       const core::Bound bound =
           core::collective_bound(*first.cluster, kind, request_.what.root, core::Bytes(row.bytes),
-                                 first.run.network_model, core::network_adds(first.plan));
+                                 first.run.network_model, network_adds);
       row.bound = bound.time;
       row.bound_reason = bound.reason;
       made_.rows.push_back(std::move(row));
@@ -237,17 +241,18 @@ std::string text_of(const Comparison& made, const PerfAlgorithmsRequest& request
 }
 
 std::string csv_of(const Comparison& made) {
+  const auto quoted = [](const std::string& name) {
+    std::string cell = "\"";
+    for (const char c : name) cell += c == '"' ? "\"\"" : std::string(1, c);
+    return cell + "\"";
+  };
   std::string text = "bytes,lower_bound_us";
-  for (const std::string& name : made.names) {
-    std::string quoted;
-    for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
-    text += fmt::format(",\"{}_us\"", quoted);
-  }
+  for (const std::string& name : made.names) text += "," + quoted(name + "_us");
   text += ",fastest\n";
   for (const Row& row : made.rows) {
     text += fmt::format("{},{}", row.bytes, core::to_us(row.bound));
     for (const Time time : row.times) text += fmt::format(",{}", core::to_us(time));
-    text += fmt::format(",\"{}\"\n", made.names[row.fastest()]);
+    text += "," + quoted(made.names[row.fastest()]) + "\n";
   }
   return text;
 }
