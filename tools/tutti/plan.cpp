@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -419,7 +420,6 @@ int plan(const PlanOptions& options, const Environment& environment) {
     return refuse({core::ProblemCode::kUnused, "--exchange"},
                   "--exchange selects the exchange for --schedule or --check; add one of them");
   // A trace of messages alone has no pack: its graph and its proof are all that can be shown.
-  const bool shows_steps = options.schedule || options.exchange || packs > 0;
   if (packs == 0 && (options.pack != 0 || (options.schedule && !options.exchange)))
     return refuse(out_of_range("--pack", options.pack, -1),
                   "--pack {}: this scenario has no packs; leave out --pack and --schedule",
@@ -427,12 +427,12 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (packs > 0 && (options.pack < 0 || options.pack >= packs))
     return refuse(out_of_range("--pack", options.pack, packs - 1),
                   "--pack {}: expected a number from 0 to {}", options.pack, packs - 1);
-  const ShownSteps steps_shown =
-      shows_steps ? shown_steps(chosen(*scenario, options)) : ShownSteps{};
-  const Collective& collective = steps_shown.collective;
+  std::optional<ShownSteps> steps_shown;
+  if (options.schedule) steps_shown = shown_steps(chosen(*scenario, options));
   const std::string shown = options.exchange ? fmt::format("exchange {}", *options.exchange)
                                              : fmt::format("pack {}", options.pack);
   if (options.schedule) {
+    const Collective& collective = steps_shown->collective;
     const std::int64_t steps = steps_of(*collective.schedule);
     if (steps > kMaxPrintedSteps) {
       return refuse({core::ProblemCode::kTooLarge, "--schedule"},
@@ -458,7 +458,8 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format == "json") return print_out(plan_json(*scenario, options));
   std::string text = plan_text(*scenario, options.variables);
   if (options.schedule) {
-    const std::string& why = steps_shown.why_not_nccls;
+    const Collective& collective = steps_shown->collective;
+    const std::string& why = steps_shown->why_not_nccls;
     text += fmt::format("\nsteps of {} ({} elements{}):\n", shown, collective.elements,
                         why.empty() ? "" : fmt::format("; not NCCL's own schedule: {}", why));
     text +=
