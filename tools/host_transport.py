@@ -247,8 +247,8 @@ def tell(options, out):
                     if key == "with" and not right:
                         wrong.append(f"{a.label}: {a.group} and {b.group}")
     print(file=out)
-    published.paragraph(f"Order of strategies on the same hardware: {pairs['with'][0]} of {pairs['with'][1]} pairs are right with hosts, "
-                        f"{pairs['without'][0]} without." + (f" Wrong: {'; '.join(wrong)}." if wrong else ""), out)
+    published.paragraph(f"Order of strategies on the same hardware: with the host model, {pairs['with'][0]} of {pairs['with'][1]} pairs are "
+                        f"predicted in the right order; without it, {pairs['without'][0]}." + (f" Wrong: {'; '.join(wrong)}." if wrong else ""), out)
     steps = ddp_steps()
     before = pool(lambda s: s.predict(OFF, options.tutti), steps, options.jobs)
     after = pool(lambda s: s.predict(PODS.replace("FIGURES", ""), options.tutti), steps, options.jobs)

@@ -142,7 +142,8 @@ class Lines {
   Table table;
 };
 
-/// Returns lines for all-reduces as rings over the channels that packs of these sizes have.
+/// Returns lines that make NCCL run all-reduces as rings. Each range of sizes gets the number of
+/// channels that the scenario's packs of these sizes have.
 std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
   std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
   for (const Pack& pack : scenario.plan.packs)

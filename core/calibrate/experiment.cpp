@@ -1,7 +1,8 @@
 // This file turns measurements into scenarios that the simulator can run. A timeline contains its
 // scenario, so runs are grouped by that text, and the repetitions of a scenario become one
-// experiment with median times. A log of nccl-tests contains no scenario. For each collective,
-// type, size and root in it, the user's scenario is rewritten to this one buffer. To predict an
+// experiment with median times. A log of nccl-tests contains no scenario. For each combination of
+// collective, type, size and root in the log, a copy of the user's scenario is made that contains
+// only this collective on one buffer. To predict an
 // experiment, the values under test are put into its cluster, the result is simulated, and the
 // times with the measured keys are picked out. fit.cpp searches for the values, and run_times.cpp
 // extracts times from timelines.

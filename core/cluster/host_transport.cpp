@@ -27,7 +27,7 @@ constexpr HostFigure kFigures[] = {
     {"grpc.receive_thread_gb_per_s", 1.66, 0.8, 1.9,
      "tensorflow/tensorflow issue 6116: 128 to 1024 MB over loopback, E5-2630 v3; the linear term "
      "of a fit to five "
-     "sizes (0.60 ms per MB); issue 6256 measured 1.3 to 1.9"},
+     "sizes (0.60 ms per MB); issue 6256 measured 1.3 to 1.9 GB/s"},
     {"grpc.threads", 8, 1, 8,
      "tensorflow/core/distributed_runtime/rpc/grpc_worker_cache.cc: one polling thread per process "
      "in 1.x; 8 in later "

@@ -82,7 +82,8 @@ class PlanAlgorithm : public CustomAlgorithm {
     const auto add = [&](const std::string& text) {
       note += (note.empty() ? plan_->name + ": " : "; ") + text;
     };
-    if (plan_->packets) add("packets take the time of messages without flags here");
+    if (plan_->packets)
+      add("the flags of packets are not simulated: a packet takes as long as its data alone");
     if (plan_->has_pipelines)
       add(
           fmt::format("its pipelines have at most {} rounds here, which are longer than unit_size "

@@ -466,11 +466,11 @@ class Lowering {
   StepProgram out_;
   Durations durations_;
   DueExchanges points_;
-  std::int32_t hold_ = -1;             ///< the hold that the end of the backward pass opens
-  TaskId cursor_ = kNoTask;            ///< the task before the next task of the pass
-  Time computed_;                      ///< computation time in this half of the pass so far
+  std::int32_t hold_ = -1;   ///< the hold that the end of the backward pass opens
+  TaskId cursor_ = kNoTask;  ///< the task before the next task of the pass
+  Time computed_;            ///< computation time so far in the current half (forward or backward)
   std::int32_t exchanges_ = 0;         ///< number of exchanges in the step so far
-  std::vector<TaskId> last_exchange_;  ///< by communicator: its last exchange in this half
+  std::vector<TaskId> last_exchange_;  ///< by communicator: its last exchange in the current half
   std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< by pack that is read: the forward tasks
                                                        ///< that wait for it
   std::vector<std::pair<int, TaskId>>

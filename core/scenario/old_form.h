@@ -20,8 +20,8 @@ struct MovedField {
   std::string_view was;  ///< old path, for example "mirrored"
   std::string_view now;  ///< new path, for example "tensorflow.mirrored"; empty: the field is
                          ///< dropped if its value is 0, which has no effect
-  /// The field moves only if the strategy has this other field after the moves of all rows above.
-  /// Empty: the field always moves.
+  /// Path of another field that must be present for the move; it is looked up after all rows above
+  /// have been applied. Empty: the field always moves.
   std::string_view beside;
 };
 

@@ -118,7 +118,7 @@ class Stages : public Schedule {
     Rank local = 0;
     Lane lane = 0;
     Lane first_lane = 0;         ///< first lane of the stage on this rank
-    Lane first_lane_before = 0;  ///< first lane of the last earlier stage that has lanes on this
+    Lane first_lane_before = 0;  ///< first lane of the nearest earlier stage with lanes on this
                                  ///< rank
     std::int32_t lanes_before = 0;
   };

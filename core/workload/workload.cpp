@@ -71,7 +71,7 @@ void scale_to(std::vector<Time>& parts, Time total) {
   if (parts.empty()) return;
   const Time before = std::accumulate(parts.begin(), parts.end(), Time());
   if (before == Time()) {
-    // Nothing is known about the layers, so each gets the same share.
+    // Nothing is known about the layers, so each gets the same share of the total.
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto n = static_cast<std::int64_t>(parts.size());
       const auto k = static_cast<std::int64_t>(i);

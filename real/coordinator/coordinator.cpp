@@ -231,7 +231,8 @@ Expected<void> Coordinator::start_workers() {
   order.join = listener_->address();
   order.secret = gathering.secret;
   if (is_every_address(order.join.host)) {
-    // Other workers will use the address at which they reached the coordinator.
+    // Workers that are started here join over loopback. Workers on other machines reach them at
+    // the host at which they reached the coordinator.
     order.join.host = "127.0.0.1";
     order.listen = "0.0.0.0:0";  // opens no more than the user has opened
   }

@@ -91,8 +91,8 @@ void Cycles::begin(Clock::time_point begin) {
   timers_.at(begin, [this] { begin_cycle(); });
 }
 
-/// Tags follow those of the plan, in the same order on all workers. The step is irrelevant for
-/// that: all of these tags have the number of the last step.
+/// Tags of cycles are numbered after the plan's packs, in the same order on all workers. The step
+/// is irrelevant for that: all of these tags have the number of the last step.
 CollectiveTag Cycles::next_tag() {
   return {static_cast<std::uint32_t>(first_ + count_ - 1),
           static_cast<std::uint32_t>(scenario_.plan.packs.size()) + numbers_++};

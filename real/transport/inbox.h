@@ -43,8 +43,8 @@ struct InboxPeer {
   Bell* bell = nullptr;  ///< the peer's bell
 };
 
-/// A worker's inbox, in memory shared with all other workers. It has a bell, and a ring for each
-/// peer.
+/// A worker's inbox, in memory shared with all other workers. It has one doorbell, and a ring
+/// buffer for each peer.
 class Inbox {
  public:
   /// Creates the inbox of worker `own` in a run of `workers` workers, and exchanges inboxes with

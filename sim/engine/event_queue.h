@@ -37,8 +37,8 @@ enum class EventKind : std::uint32_t {
   kSent,     ///< `a`: message that has left its sender's buffer (only if this time was unknown when
              ///< the message was sent)
   kDeliver,  ///< `a`: message, `b`: index of the receiver at which the whole message has arrived
-  kArrive,  ///< `a`: instance, `b`: connection whose next message has arrived; for messages without
-            ///< state in the network
+  kArrive,  ///< `a`: instance, `b`: connection whose next message has arrived (used instead of kHop
+            ///< and kDeliver if the passage was computed when the message was sent)
   kChange,  ///< `a`: index of the link whose bandwidth changes
   kTimed,   ///< `a`: instance of TimedCollectives whose next piece begins
   kTimer,   ///< `a`: number in Deadlines

@@ -1,9 +1,9 @@
-// Writes a scenario from which users learn the format, so it is assembled from pieces of text with
-// comments and not printed from a message, which has none. The text is then read like any scenario.
-// This checks all names and limits at once, and an unknown model or machine is reported as in other
-// commands. Defaults fit the machine: NCCL if it has GPUs, and measured layer times if the library
-// has a profile of the model on such a device. The groups of a dragonfly grow with the number of
-// nodes, so that the links between them stay few enough to simulate.
+// Writes a scenario from which users learn the format. It is assembled from pieces of text, because
+// a protobuf message that is printed would have no comments. The text is then read like any
+// scenario. This checks all names and limits at once, and an unknown model or machine is reported
+// as in other commands. Defaults fit the machine: NCCL if it has GPUs, and measured layer times if
+// the library has a profile of the model on such a device. The groups of a dragonfly grow with the
+// number of nodes, so that the links between them stay few enough to simulate.
 
 #include "tools/tutti/init.h"
 
@@ -162,8 +162,8 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
   text += fmt::format("  model: \"{}\"\n", options.model);
   if (!profile.empty()) {
     text +=
-        "  # Measured times per layer; replace it by batch to compute times from FLOPs and the "
-        "device's rate.\n";
+        "  # Measured times per layer. To compute times from FLOPs and the device's rate instead, "
+        "replace layer_times by batch.\n";
     text += fmt::format("  layer_times: \"{}\"\n", profile);
   } else {
     text +=

@@ -6,8 +6,9 @@
 // steps becomes kPerfect, which is negative and so ends all loops.
 //
 // Inside a node, the first channel tries the order of the PCI bus first, and every later channel
-// the order of the previous one. Bandwidth is taken from links in channel_crossings.cpp. The
-// requirements that a trial has to meet are chosen and relaxed in node_search.cpp.
+// the order of the previous one. channel_crossings.cpp subtracts the bandwidth of
+// a channel from the links that it uses, and gives it back. The requirements that a trial has to
+// meet are chosen and relaxed in node_search.cpp.
 
 #include "core/nccl/search/channel_search.h"
 

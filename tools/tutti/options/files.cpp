@@ -212,7 +212,8 @@ void add_manual(CLI::App& app, ManualOptions& o) {
       "Examples:\n"
       "  tutti manual sweep | man -l -\n"
       "  tutti manual --folder ~/.local/share/man/man1");
-  c->add_option("command", o.command, "Command, such as sweep (default: the program)");
+  c->add_option("command", o.command,
+                "Command whose page is printed, such as sweep (default: the page of tutti itself)");
   c->add_option("--folder", o.folder, "Write the pages of all commands into this folder");
 }
 
