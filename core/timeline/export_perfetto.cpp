@@ -69,8 +69,8 @@ enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, 
 constexpr std::array<const char*, 3> kCategories = {"step", "compute", "pack"};
 enum class Category { kStep, kCompute, kPack };
 /// The part of a receive in which its message moves.
-constexpr const char* kUnderWay = "under way";
-constexpr std::uint64_t kUnderWayId = 1;
+constexpr const char* kInFlight = "in flight";
+constexpr std::uint64_t kInFlightId = 1;
 template <class Text>
 std::uint64_t interned_id(Text text) {
   return static_cast<std::uint64_t>(text) + 1;
@@ -124,7 +124,7 @@ class Exporter {
       add(*data.mutable_debug_annotation_names(), interned_id(i), kArguments[i]);
     for (std::size_t i = 0; i < kCategories.size(); ++i)
       add(*data.mutable_event_categories(), interned_id(i), kCategories[i]);
-    add(*data.mutable_event_names(), kUnderWayId, kUnderWay);
+    add(*data.mutable_event_names(), kInFlightId, kInFlight);
   }
 
   template <class List>
@@ -140,7 +140,7 @@ class Exporter {
                                : span.kind >= SpanKind::kFirstCompute ? span.pack
                                                                       : -1;
     const auto [entry, fresh] =
-        names_.try_emplace({span.kind, which}, kUnderWayId + 1 + names_.size());
+        names_.try_emplace({span.kind, which}, kInFlightId + 1 + names_.size());
     if (fresh)
       add(*packet.mutable_interned_data()->mutable_event_names(), entry->second, name_of(span));
     return entry->second;
@@ -277,7 +277,7 @@ class Exporter {
       begin.set_timestamp(nanoseconds_of(moves));
       begin.mutable_track_event()->set_type(kBegin);
       begin.mutable_track_event()->set_track_uuid(track_uuid(track));
-      begin.mutable_track_event()->set_name_iid(kUnderWayId);
+      begin.mutable_track_event()->set_name_iid(kInFlightId);
     }
     perfetto::TrackEvent& end = write_end(track, end_of(span));
     const std::uint64_t flow = flow_id(span.peer, span.step, span.pack, span.peer_index);

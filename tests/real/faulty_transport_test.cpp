@@ -47,7 +47,7 @@ constexpr core::Lane kSlotLane = 1 << 24;  // as real/emulate/network.cpp has it
 /// Pieces up to here may be there as a whole before anybody asks where they go.
 constexpr std::int64_t kShort = 16 << 10;
 
-/// What is under way between all workers. Each step moves one thing, chosen at random among the
+/// What is in flight between all workers. Each step moves one thing, chosen at random among the
 /// oldest of every channel.
 class Ether {
  public:
@@ -89,7 +89,7 @@ class Ether {
     queue(std::move(item));
   }
 
-  /// Moves something. False if nothing is under way.
+  /// Moves something. False if nothing is in flight.
   bool step() {
     if (lines_.empty()) return false;
     const std::size_t which = random_.below(lines_.size());
@@ -259,7 +259,7 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed,
       end.failed = end.failed || !works;
     }
     moved = ether.step() || moved;
-    // Time may also pass while something is under way: then it comes late.
+    // Time may also pass while something is in flight: then it comes late.
     if (!stage || stage->timers.next() == Timers::Clock::time_point::max() ||
         (moved && random.below(4) > 0))
       continue;

@@ -205,7 +205,7 @@ TEST(Perfetto, ShowsWhenAMessageBeginsToMove) {
       events.emplace_back(names[packet.track_event().name_iid()], packet.timestamp());
   }
   EXPECT_EQ(events, (std::vector<std::pair<std::string, std::uint64_t>>{
-                        {"send", 5}, {"", 9}, {"receive", 1}, {"under way", 7}, {"", 9}, {"", 9}}));
+                        {"send", 5}, {"", 9}, {"receive", 1}, {"in flight", 7}, {"", 9}, {"", 9}}));
 }
 
 TEST(Perfetto, RowsAreInOrderHoweverManyThereAre) {
