@@ -25,6 +25,15 @@
 namespace tutti::core {
 namespace {
 
+std::optional<LinkKind> link_kind(const proto::Link& link) {
+  switch (link.kind()) {
+    case proto::Link::NVLINK: return LinkKind::kNvlink;
+    case proto::Link::PCIE: return LinkKind::kPcie;
+    case proto::Link::SOCKET: return LinkKind::kSocket;
+    default: return std::nullopt;
+  }
+}
+
 constexpr int kMaxParts = 4096;
 
 class MachineReader {
@@ -201,14 +210,11 @@ class MachineReader {
     const std::string what = fmt::format("link \"{}\"–\"{}\"", message.from(), message.to());
     MachineLink link;
     link.source = source_of(message.source());
-    switch (message.kind()) {
-      case proto::Link::NVLINK: link.kind = LinkKind::kNvlink; break;
-      case proto::Link::PCIE: link.kind = LinkKind::kPcie; break;
-      case proto::Link::SOCKET: link.kind = LinkKind::kSocket; break;
-      default:
-        fields_.complain_at(message, "kind", ProblemCode::kMissing,
-                            "{}: kind is missing; set it to NVLINK, PCIE or SOCKET", what);
-    }
+    if (const auto kind = link_kind(message))
+      link.kind = *kind;
+    else
+      fields_.complain_at(message, "kind", ProblemCode::kMissing,
+                          "{}: kind is missing; set it to NVLINK, PCIE or SOCKET", what);
     set_rates(message, what, link);
     link.latency = time_from_us(
         fields_.required(message, "latency_us", what, {0, kMaxLatencyUs}, "0 is allowed")
@@ -351,13 +357,13 @@ std::optional<std::vector<std::string>> expand_name(const std::string& pattern) 
 
 void spell_out_rates(proto::Machine& machine) {
   for (proto::Link& link : *machine.mutable_link()) {
-    if (link.kind() == proto::Link::SOCKET) continue;  // has no generations: reported later
-    const LinkKind kind = link.kind() == proto::Link::NVLINK ? LinkKind::kNvlink : LinkKind::kPcie;
-    const auto lane = link.has_generation() ? lane_rate(kind, link.generation()) : std::nullopt;
-    const LaneCount count = lane_count(kind);
+    const auto kind = link_kind(link);
+    const auto lane =
+        kind && link.has_generation() ? lane_rate(*kind, link.generation()) : std::nullopt;
+    if (!lane) continue;  // nothing to replace, or a mistake that is reported later
+    const LaneCount count = lane_count(*kind);
     const int lanes = link.has_lanes() ? link.lanes() : count.usual;
-    if (!lane || lanes < 1 || lanes > count.most)
-      continue;  // nothing to replace, or a mistake that is reported later
+    if (lanes < 1 || lanes > count.most) continue;  // reported later
     if (!link.has_bandwidth_gb_per_s())
       link.set_bandwidth_gb_per_s(to_gb_per_s(Bandwidth(lane->payload.count() * lanes)));
     link.clear_generation();

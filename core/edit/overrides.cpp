@@ -67,8 +67,8 @@ class ChangedText {
 
 /// Converts problems of the changed text to locations in the original text and to the overrides
 /// that caused them.
-Error reported_of_original(const Error& error, const std::string& text, const std::string& path,
-                           const ChangedText& changed, const std::vector<Override>& overrides) {
+Error at_original_places(const Error& error, const std::string& text, const std::string& path,
+                         const ChangedText& changed, const std::vector<Override>& overrides) {
   const TextPlaces before(text);
   const TextPlaces after(changed.text());
   std::vector<Problem> problems = error.problems();
@@ -230,7 +230,7 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
   auto scenario = read_scenario(changed.text(), path, library);
   if (!scenario)
     return tl::make_unexpected(
-        reported_of_original(scenario.error(), text, path, changed, overrides));
+        at_original_places(scenario.error(), text, path, changed, overrides));
   return scenario;
 }
 

@@ -59,9 +59,9 @@ class InCluster : public core::Schedule {
   std::int32_t all_;
 };
 
-class OneTells : public core::Schedule {
+class OneReports : public core::Schedule {
  public:
-  OneTells(std::int32_t ranks, Rank from, Rank to) : ranks_(ranks), from_(from), to_(to) {}
+  OneReports(std::int32_t ranks, Rank from, Rank to) : ranks_(ranks), from_(from), to_(to) {}
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
@@ -90,7 +90,7 @@ std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Sch
 }
 
 std::shared_ptr<const core::Schedule> one_reports(std::int32_t ranks, Rank from, Rank to) {
-  return std::make_shared<OneTells>(ranks, from, to);
+  return std::make_shared<OneReports>(ranks, from, to);
 }
 
 }  // namespace tutti::real

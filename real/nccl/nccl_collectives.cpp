@@ -462,7 +462,7 @@ void NcclCollectives::hear(const TuttiNcclChannel& channel) {
     following_ = Following::kLost;
     return;
   }
-  Asked& requested = requested_[what];
+  Requested& requested = requested_[what];
   if (!requested.heard[who]) channels_due_ += channel.channels - 1;
   requested.heard[who] = true;
   --channels_due_;

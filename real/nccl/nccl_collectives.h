@@ -138,7 +138,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
 
   /// An operation issued to NCCL whose channels may still be reported. It is the same on all
   /// communicators. Only if channels are recorded.
-  struct Asked {
+  struct Requested {
     CollectiveTag tag;
     std::int32_t part = 0;
     TuttiNcclFunction function = kTuttiNcclOther;
@@ -148,7 +148,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   /// The state of recording NCCL's channels: active, or the reason why it is not.
   enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler, kLost };
   Following following_ = Following::kNo;
-  std::deque<Asked> requested_;
+  std::deque<Requested> requested_;
   std::int64_t given_up_ = 0;  ///< number of operations that precede those in asked_
   /// The number of channels that operations in asked_ still wait for. If an operation's number is
   /// unknown, it counts as one.

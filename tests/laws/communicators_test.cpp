@@ -16,6 +16,7 @@
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -139,7 +140,7 @@ TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
 
 /// Both groups of four GPUs of one machine at once: on its NVSwitch they do not share a link.
 TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   for (const char* const collective :
        {"ALL_REDUCE", "ALL_TO_ALL", "REDUCE_SCATTER", "ALL_GATHER"}) {
     for (const int stride : {1, 2}) {

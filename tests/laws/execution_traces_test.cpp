@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/export/trace_export.h"
+#include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/rewrite.h"
 #include "core/timeline/summary.h"
@@ -133,6 +134,24 @@ std::vector<Case> cases() {
                               "strategy { algorithm: \"nccl\" }\n"
                               "run { interference: OFF }"},
   };
+}
+
+TEST(ExecutionTraces, SharedCollectivesTakeAnEndOfTheirBandOnce) {
+  const Scenario step =
+      scenario_of(cluster(2) +
+                  "workload { variable { name: \"a\" shape: 300000 } variable { name: \"b\" shape: "
+                  "300000 } }\nstrategy { algorithm: \"nccl\" }");
+  Exported exported(step);
+  Scenario trace = exported.chakra(step);
+  ASSERT_EQ(trace.plan.packs.size(), 2u);
+  ASSERT_EQ(trace.plan.packs[0].collective, trace.plan.packs[1].collective);
+  const auto before = trace.plan.collective(trace.plan.packs[0]).nccl;
+  ASSERT_TRUE(before);
+  ASSERT_GT(before->band.high, 1);
+  ASSERT_TRUE(take_band_end(trace, BandEnd::kHigh));
+  const auto after = trace.plan.collective(trace.plan.packs[0]).nccl;
+  EXPECT_NEAR(static_cast<double>(after->work.count()),
+              before->band.high * static_cast<double>(before->work.count()), 1);
 }
 
 TEST(ExecutionTraces, AChakraTraceOfAStepTakesItsTime) {

@@ -20,6 +20,7 @@
 #include "core/strategy/nccl_links.h"
 #include "core/timeline/summary.h"
 #include "tests/laws/nccl_scenarios.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -42,17 +43,12 @@ constexpr std::pair<const char*, CollectiveKind> kKinds[] = {
     {"SCATTER", CollectiveKind::kScatter},
     {"SEND_RECEIVE", CollectiveKind::kSendReceive}};
 
-std::shared_ptr<const core::Machine> machine_named(const std::string& name) {
-  const auto file = test::shipped_library().read(core::Library::Kind::kMachine, name, "");
-  return *core::read_machine((*file)->text, (*file)->path);
-}
-
 /// Those that NCCL's time model knows, which are all with GPUs but those whose GPUs are too old for
 /// it.
 std::vector<std::string> machines_with_times() {
   std::vector<std::string> known;
   for (const std::string& name : test::shipped_library().names(core::Library::Kind::kMachine)) {
-    const auto machine = machine_named(name);
+    const auto machine = test::shipped_machine(name);
     if (!machine->gpus().empty() && nccl::system_of(*machine, 1, std::nullopt, std::nullopt))
       known.push_back(name);
   }
@@ -105,7 +101,8 @@ Needs needs(CollectiveKind kind, double bytes, double ranks, double nodes) {
 class PhysicalLimits : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] static std::vector<int> node_counts() {
-    return machine_named(GetParam())->nics().empty() ? std::vector{1} : std::vector{1, 2, 16};
+    return test::shipped_machine(GetParam())->nics().empty() ? std::vector{1}
+                                                             : std::vector{1, 2, 16};
   }
 };
 
@@ -181,13 +178,13 @@ void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_
 TEST_P(PhysicalLimits, NoTimeOfNcclsIsBelowWhatTheNarrowestCutCarries) {
   for (const int nodes : node_counts()) {
     expect_nothing_above_the_cut(
-        {machine_named(GetParam()), nodes},
+        {test::shipped_machine(GetParam()), nodes},
         {8, std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 33});
   }
 }
 
 TEST_P(PhysicalLimits, NorWhereSomeOfANodesGpusTakePart) {
-  const auto machine = machine_named(GetParam());
+  const auto machine = test::shipped_machine(GetParam());
   const auto all = static_cast<int>(machine->gpus().size());
   for (const int nodes : node_counts()) {
     // As many on every card: the time model takes cards to be used alike.
@@ -200,7 +197,7 @@ TEST_P(PhysicalLimits, NorWhereSomeOfANodesGpusTakePart) {
 }
 
 TEST_P(PhysicalLimits, NorByFewChannelsOrOtherReleases) {
-  const auto machine = machine_named(GetParam());
+  const auto machine = test::shipped_machine(GetParam());
   for (const int nodes : node_counts()) {
     for (const char* most : {"1", "2", "3"})
       expect_nothing_above_the_cut({machine, nodes, std::nullopt, {{"NCCL_MAX_NCHANNELS", most}}},
@@ -271,7 +268,7 @@ constexpr const char* kOneSwitch = "network { kind: ONE_SWITCH latency_us: 2 }";
 constexpr const char* kRails = "network { kind: RAILS latency_us: 2 }";
 
 TEST_P(PhysicalLimits, NoLinkIsBusyForLongerThanTheRun) {
-  const auto gpus = static_cast<std::int64_t>(machine_named(GetParam())->gpus().size());
+  const auto gpus = static_cast<std::int64_t>(test::shipped_machine(GetParam())->gpus().size());
   const std::int64_t large = (std::int64_t{1} << 28) / (4 * gpus) * 4 * gpus;
   for (const int nodes : node_counts()) {
     if (nodes * gpus > 64 && nodes > 2) continue;

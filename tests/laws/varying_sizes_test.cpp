@@ -16,6 +16,7 @@
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti {
 namespace {
@@ -86,7 +87,7 @@ struct KeptLengths : core::DeafSink {
 
 /// Two groups of eight experts on the GPUs of two machines.
 core::Expected<core::Scenario> experts(const std::string& exchange, const std::string& run) {
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   return core::read_scenario(
       fmt::format(
           "cluster {{ workers {{ machine: \"dgx-a100\" count: 2 }} network {{ kind: RAILS "

@@ -47,8 +47,8 @@ constexpr core::Lane kSlotLane = 1 << 24;  // as real/emulate/network.cpp has it
 /// Pieces up to here may be there as a whole before anybody asks where they go.
 constexpr std::int64_t kShort = 16 << 10;
 
-/// What is in flight between all workers. Each step moves one thing, chosen at random among the
-/// oldest of every channel.
+/// Holds everything that is in flight between all workers. Each step moves one thing, chosen at
+/// random among the oldest of every channel.
 class Ether {
  public:
   Ether(Fault fault, std::uint64_t seed, std::uint64_t moment)

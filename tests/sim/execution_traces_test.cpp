@@ -10,6 +10,7 @@
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::sim {
 namespace {
@@ -51,7 +52,7 @@ class ExecutionTraceRuns : public testing::Test {
  protected:
   Expected<Scenario> read(const std::string& workload, int workers,
                           const std::string& rest = "strategy { algorithm: \"ring\" }") {
-    const core::Library library(test::source_folder() + "/scenarios");
+    const core::Library& library = test::shipped_library();
     return core::read_scenario(cluster(workers) + "workload { " + workload + " }\n" + rest,
                                folder_ / "s.textproto", library);
   }

@@ -14,6 +14,7 @@
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::test {
 
@@ -23,7 +24,7 @@ using sim::Folds;
 using sim::Remembers;
 
 inline Scenario read(const std::string& text) {
-  const core::Library library(source_folder() + "/scenarios");
+  const core::Library& library = shipped_library();
   auto scenario = core::read_scenario(text, "f", library);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message()) << "\n" << text;
   return std::move(*scenario);

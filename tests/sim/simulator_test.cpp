@@ -13,6 +13,7 @@
 #include "core/timeline/writer.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::sim {
 namespace {
@@ -29,7 +30,7 @@ Scenario scenario(
     const std::string& strategy, const std::string& run = "",
     const std::string& workload =
         "model: \"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" batch: 32") {
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   auto s = core::read_scenario(
       "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH "
       "latency_us: 1.5 } }\nworkload "
@@ -223,7 +224,7 @@ TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
            "kind: PCIE "
            "bandwidth_gb_per_s: 10 latency_us: 0 } } ";
   };
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   for (const char* algorithm : {"ring", "pscpu"}) {
     for (const char* model : {"FIFO", "IDEAL", "FAIR"}) {
       for (const int fast : {1, 2, 5}) {
@@ -338,7 +339,7 @@ TEST(Recording, IsBoundedByWorkersTimeAndNumber) {
 }
 
 TEST(Recording, KeepsTheLoadOfTheRecordedWorkersLinksOverTime) {
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"dgx1-v100\" } workers { machine: \"hgx-h100\" count: 2 } "
       "workers { machine: "
@@ -398,7 +399,7 @@ TEST(Cancel, LeavesAWholeTimelineOfWhatRan) {
 }
 
 TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"cpu-host\" count: 64 } network { kind: ONE_SWITCH "
       "latency_us: 1e9 } }\n"
@@ -413,7 +414,7 @@ TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
 }
 
 TEST(Simulator, SumsBeyondSixtyFourBitsDoNotOverflow) {
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"m\" count: 2000 } network { kind: ONE_SWITCH latency_us: 0 } "
       "machine { name: "
@@ -438,7 +439,7 @@ TEST(Simulator, SumsBeyondSixtyFourBitsDoNotOverflow) {
 }
 
 TEST(Simulator, MoreLanesThanItCountsAreAnError) {
-  const core::Library library(test::source_folder() + "/scenarios");
+  const core::Library& library = test::shipped_library();
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"cpu-host\" count: 4096 } network { kind: ONE_SWITCH "
       "latency_us: 1 } }\n"

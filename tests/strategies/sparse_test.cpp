@@ -283,6 +283,20 @@ TEST(Sparse, AWorkersCpuThatKeepsWhatItReadsReadsAllOfIt) {
   EXPECT_EQ(bytes.at("w0 out"), 2 * (kValueBytes + kIndexBytes) + kDense * 4);
 }
 
+TEST(Sparse, GroupsOfReplicasAreRefusedWhateverElseThereIs) {
+  for (const char* const dense : {"", "variable { name: \"dense\" shape: 40 } "}) {
+    const auto refused = core::read_scenario(
+        std::string("cluster { workers { machine: \"dgx1-v100\" } } workload { variable { name: "
+                    "\"v\" shape: 100 shape: 8 } ") +
+            dense +
+            "sparse_gradient { variable: \"v\" rows_per_step: 6 } } strategy { algorithm: \"ring\" "
+            "} "
+            "communicator { name: \"tensor\" size: 2 splits_model: true }",
+        "f", test::shipped_library());
+    EXPECT_THAT(test::kinds_of(refused), ElementsAre("conflict Scenario")) << dense;
+  }
+}
+
 TEST(Sparse, ServersOfTheBenchmarksAndCopiesHaveNone) {
   const auto refused =
       read("workers { machine: \"m\" count: 2 } workers { machine: \"s\" server: true }",

@@ -179,6 +179,13 @@ TEST(ImportNcclTopology, HoldsGraphsAgainstADump) {
       run_tutti({"import", "nccl-topology", file, "--graphs", "--set", "NCCL_NVB_DISABLE=1",
                  "--nodes", "2", "--set", "NCCL_GRAPH_FILE=" + dump, "--against", dump});
   EXPECT_EQ(given.status, 0) << "what is given is not searched: " << given.out;
+  std::string without = folder.read("g.xml");
+  const std::size_t graph = without.find("<graph ");
+  without.erase(graph, without.find("</graph>") + 8 - graph);
+  const Outcome missing = run_tutti({"import", "nccl-topology", file, "--graphs", "--against",
+                                     folder.write("without.xml", without)});
+  EXPECT_EQ(missing.status, 1) << missing.err;
+  EXPECT_THAT(missing.out, HasSubstr("ring: the dump has no graph with id 0"));
   expect_refused({"import", "nccl-topology", topology("dgxa100"), "--gpus", "4", "--graphs",
                   "--set", "NCCL_GRAPH_FILE=" + dump},
                  folder, {ProblemCode::kConflict, "graph"});

@@ -48,6 +48,18 @@ TEST(Simulate, SaysWhatNcclChoseAndHowFarOffThatMayBe) {
   EXPECT_THAT(plan.out, HasSubstr("threads: each of 16 replicas"));
 }
 
+TEST(Plan, ShowsATraceOfMessagesAlone) {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(scenario("02_eight_hosts_ring"), folder.file("s.textproto"));
+  const Outcome made = run_tutti({"export", folder.file("s.textproto"), "--to", "goal"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const std::string trace = folder.file("s.goal.textproto");
+  const Outcome plan = run_tutti({"plan", trace, "--check"});
+  EXPECT_EQ(plan.status, 0) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr(" and 0 collectives of a trace (GOAL)"));
+  expect_refused({"plan", trace, "--schedule"}, folder, {ProblemCode::kTooLarge, "--pack"});
+}
+
 TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
   const TemporaryFolder folder;
   const std::string file = scenario("16_interference");

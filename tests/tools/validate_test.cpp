@@ -92,6 +92,7 @@ TEST_F(Validate, FactsThatAreNoneAreReasons) {
            {"\"dtype\": \"float\"", "\"dtype\": \"complex\"", "\"complex\""},
            {"\"env\": {}", "\"env\": \"NCCL_ALGO=Tree\"", "env: "},
            {"\"nodes\": 1,", "\"nodes\": 1.5,", "nodes: "},
+           {"\"outlier_sizes\": []", "\"outlier_sizes\": [\"1e\"]", "outlier_sizes: "},
            {"\"outlier_sizes\": []", "\"outlier_sizes\": \"x\"", "outlier_sizes: "}}) {
     std::string broken = meta;
     broken.replace(broken.find(good), good.size(), bad);

@@ -161,13 +161,14 @@ std::vector<ChannelLoops> assign_channels(const Communicator& comm, Function fun
                                           std::int64_t planned, std::int64_t item) {
   TUTTI_CHECK((comm.version >= kOldestVersion && planned >= count && count > 0),
               "{} of {} elements by NCCL {}", count, planned, to_string(comm.version));
-  const ChannelAssigner deal(comm, function, choice, planned, item);
+  const ChannelAssigner assigner(comm, function, choice, planned, item);
   const bool collnet = by_network(choice.algorithm, comm.nodes);
-  std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0} ? deal.in_turns()
-                                       : comm.version < Version{2, 22, 0}          ? deal.evenly()
-                                                                          : deal.by_traffic();
+  std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0}
+                                           ? assigner.in_turns()
+                                       : comm.version < Version{2, 22, 0} ? assigner.evenly()
+                                                                          : assigner.by_traffic();
   if (count == planned) return channels;
-  const std::int64_t all = deal.rails() * count;
+  const std::int64_t all = assigner.rails() * count;
   const EvenCut evenly{all, std::ssize(channels)};
   for (std::int64_t c = 0; c < std::ssize(channels); ++c) {
     ChannelLoops& channel = channels[static_cast<std::size_t>(c)];

@@ -74,8 +74,8 @@ int make_communicator(int device, const char* id, int ranks, int rank, int numbe
 
 int state(TuttiNcclCommunicator* communicator) {
   ncclResult_t now = ncclSuccess;
-  const ncclResult_t requested = ncclCommGetAsyncError(nccl(communicator), &now);
-  return requested == ncclSuccess ? now : requested;
+  const ncclResult_t status = ncclCommGetAsyncError(nccl(communicator), &now);
+  return status == ncclSuccess ? now : status;
 }
 
 int finalize(TuttiNcclCommunicator* communicator) { return ncclCommFinalize(nccl(communicator)); }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -18,7 +19,7 @@ using testing::Not;
 /// On two machines that `link` joins; on one if there is none.
 Travel travel(const std::string& strategy, const std::string& link, const std::string& cluster = "",
               const std::string& run = "") {
-  const Library library(test::source_folder() + "/scenarios");
+  const Library& library = test::shipped_library();
   const std::string network =
       link.empty() ? "count: 1 }"
                    : "count: 2 } network { kind: ONE_SWITCH link: \"" + link + "\" }";

@@ -11,6 +11,7 @@
 #include "sim/simulator.h"
 #include "sim/sweep/evaluator.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -35,7 +36,7 @@ std::vector<Compared> published(const std::string& table_name, const std::string
   Problems problems;
   const CsvTable table = parse_csv(*read_text_file(path), path, problems);
   EXPECT_TRUE(problems.empty());
-  const Library library(test::source_folder() + "/scenarios");
+  const Library& library = test::shipped_library();
   sim::Simulator simulator;
   sim::Evaluator evaluator({*read_text_file(scenario), scenario, {}}, library, simulator);
   std::vector<Compared> list;

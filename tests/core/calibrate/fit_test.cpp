@@ -199,8 +199,8 @@ TEST(Fit, PointsThatCannotBeComputedAreAvoided) {
 
 TEST(Fit, StopsWhenAsked) {
   FitProblem problem = ring_problem(1, 50, measured(5, 12, 0.01, 1));
-  int requested = 0;
-  problem.cancelled = [&requested] { return ++requested > 20; };
+  int calls = 0;
+  problem.cancelled = [&calls] { return ++calls > 20; };
   const Fit result = fit(problem);
   EXPECT_TRUE(result.cancelled);
   EXPECT_LT(result.evaluations, 60);

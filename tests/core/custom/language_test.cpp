@@ -74,6 +74,10 @@ TEST(Language, ReportsNamesThatMeanNothing) {
 TEST(Language, RefusesDivisionByZeroBeforeAnythingRuns) {
   EXPECT_EQ(wrong(with_lane("send data[0] to 8 / rank")), "4:19 invalid");
   EXPECT_EQ(wrong(with_lane("for i from 0 to 3 { send data[i % i] to rank + 1 }")), "4:33 invalid");
+  EXPECT_EQ(wrong(with_lane("for i from 1000 to 1001 { send data[(i - 1000) * 576460752303423488 "
+                            "% 4] to rank + 1 }")),
+            "")
+      << "the product fits, although its constant term alone does not";
   EXPECT_EQ(wrong(with_lane("send data[1 / 0] to rank + 1")), "4:13 invalid");
   EXPECT_EQ(wrong(with_lane("send data[8 / (rank - 4)] to rank + 1")), "4:13 invalid");
   EXPECT_EQ(wrong(with_lane("send data[log2(rank)] to rank + 1")), "4:11 invalid");

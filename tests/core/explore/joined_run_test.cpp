@@ -10,6 +10,7 @@
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -35,7 +36,7 @@ SweepInfo info() {
 
 Scenario at(const SweepInfo& sweep, const Space& space, std::int64_t point,
             const std::string& also = "") {
-  const Library library(test::source_folder() + "/scenarios");
+  const Library& library = test::shipped_library();
   std::vector<Override> changes{*parse_override("", "workload.batch=64")};
   for (Override& change : space.overrides(point)) changes.push_back(change);
   if (!also.empty()) changes.push_back(*parse_override("", also));

@@ -110,23 +110,23 @@ TEST(Tuner, TriesEverythingWhereThereIsLittle) {
 TEST(Tuner, EndsWhereNothingCanBeBetter) {
   const Space all = space();
   Tuner tuner(all, {400, 0, 0.002, 1.5});
-  std::int64_t requested = 0;
+  std::int64_t evaluations = 0;
   for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
     for (const std::int64_t point : points)
-      ++requested, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
+      ++evaluations, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
   }
-  EXPECT_LT(requested, 100) << "the design finds what costs the least possible";
+  EXPECT_LT(evaluations, 100) << "the design finds what costs the least possible";
   EXPECT_EQ(tuner.promised(), 0);
 }
 
 TEST(Tuner, EndsWhereNothingCanBe) {
   const Space all = space();
   Tuner tuner(all, {40, 0});
-  std::int64_t requested = 0;
+  std::int64_t evaluations = 0;
   for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-    for (const std::int64_t point : points) ++requested, tuner.tell(point, std::nullopt);
+    for (const std::int64_t point : points) ++evaluations, tuner.tell(point, std::nullopt);
   }
-  EXPECT_EQ(requested, 40);
+  EXPECT_EQ(evaluations, 40);
   EXPECT_FALSE(tuner.best());
 }
 

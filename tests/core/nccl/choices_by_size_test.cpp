@@ -14,6 +14,7 @@
 #include "core/nccl/collective_time.h"
 #include "core/scenario/scenario.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 Communicator communicator_of(const std::string& machine, int nodes, const std::string& version) {
-  const Library library(test::source_folder() + "/scenarios");
+  const Library& library = test::shipped_library();
   const auto read = read_scenario(
       fmt::format(
           "cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH link: "

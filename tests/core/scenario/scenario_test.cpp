@@ -273,6 +273,11 @@ TEST(Scenario, EveryWorkerHasTheSameNumberOfDevices) {
       "network { kind: ONE_SWITCH latency_us: 1 } }" +
           kWorkload + kStrategy,
       kConflict, "Workers.replicas", "replicas: ^4");
+  expect_problem(
+      "cluster { workers { machine: \"nonesuch\" } workers { machine: \"dgx1-v100\" }\n"
+      "workers { machine: \"hgx-h100\" replicas: 4 } network { kind: ONE_SWITCH latency_us: 1 } }" +
+          kWorkload + kStrategy,
+      kConflict, "Workers.replicas", "replicas: ^4");
 }
 
 TEST(Scenario, LinksLeadSomewhere) {
@@ -314,7 +319,7 @@ TEST(Scenario, FiguresOfMachinesMakeSense) {
 }
 
 TEST(Scenario, SaysWhereCommunicationSlowsComputation) {
-  const Library library(test::source_folder() + "/scenarios");
+  const Library& library = test::shipped_library();
   const auto read = [&](const std::string& run, const std::string& figure) {
     return read_scenario(
         with_machine("device { name: \"gpu0\" kind: GPU memory_gb_per_s: 100 " + figure + " }") +

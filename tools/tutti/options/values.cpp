@@ -1,8 +1,8 @@
-// One table of what the values of options are, for the placeholders in help texts and manual pages
-// and for the completions of shells. It is separate from the definitions of the options because an
-// option of the same name means the same in nearly all commands. Exceptions are rows with a
-// command, which must precede the general row, since the first row that fits counts. A test checks
-// that every option with a value has a row.
+// This table states the kind of value of every option: placeholders in help texts and manual pages
+// and the completions of shells come from it. It is separate from the definitions of the options
+// because an option of the same name means the same in nearly all commands. Exceptions are rows
+// with a command, which must precede the general row, since the first row that fits counts. A test
+// checks that every option with a value has a row.
 
 #include "tools/tutti/options/values.h"
 

@@ -12,8 +12,8 @@ class Option;
 
 namespace tutti::tools {
 
-/// The kind of value of an option or argument. It determines the placeholder in help texts and
-/// manual pages, and the completions of shells.
+/// The kind of value that an option or argument takes. Help texts and manual pages show its
+/// placeholder, and completions of shells propose its choices.
 struct OptionValue {
   enum class Kind {
     kText,  ///< any text
