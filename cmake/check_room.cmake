@@ -1,4 +1,5 @@
-# Run by the build (room.cmake): reads the includes of core/ROOM and writes STAMP if they are of that room and of KNOWS alone.
+# The build runs this script (room.cmake). It reads the includes of core/ROOM, and writes STAMP if
+# all includes are from this room or from the rooms in KNOWS.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" knows "${KNOWS}")
 file(GLOB_RECURSE files ${SOURCE}/core/${ROOM}/*.h ${SOURCE}/core/${ROOM}/*.cpp)

@@ -1,21 +1,22 @@
-# How our own code is compiled: link to `tutti_flags`. Headers of others are system headers and stay silent.
+# The compiler options of Tutti's own code. Targets get them by linking to `tutti_flags`. Headers of
+# other libraries are system headers, so they cause no warnings.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# The Python module is a shared library of the same objects as the programs. Our functions are never replaced at load time, so
-# calls between them stay direct.
+# The Python module is a shared library of the same objects as the programs. Tutti's functions are
+# never replaced at load time, so calls between them can be direct.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this ccache remembers nothing that was compiled with a precompiled header.
+  # Without this setting, ccache does not cache files that are compiled with a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
-# Linking takes a quarter of the time with it.
+# With mold, linking takes a quarter of the time.
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
@@ -28,20 +29,22 @@ target_compile_features(tutti_flags INTERFACE cxx_std_20)
 add_library(tutti_warnings INTERFACE)
 target_link_libraries(tutti_flags INTERFACE $<BUILD_INTERFACE:tutti_warnings>)
 target_compile_options(tutti_warnings INTERFACE
-  # Sources of a library are compiled some twelve together (see CMakePresets.json): a fifth of the time. What one file calls
-  # its own then stands in a file that others are included in.
+  # Unity builds compile about twelve sources of a library together (see CMakePresets.json), which
+  # takes a fifth of the time. The warning does not understand that anonymous namespaces of included
+  # sources remain local.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-  # gcc 12 sees overlapping copies in its own std::string (its bug 105651).
+  # gcc 12 warns about overlapping copies in its own std::string (gcc bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${TUTTI_WARNINGS_AS_ERRORS}>:-Werror>)
-# Programs for users: checked copies and stack frames, and tables that nobody can write to once the program runs.
-# Sanitizers check more, and know other functions of these names.
+# Hardening of release programs: checked copies and stack frames, and read-only relocation tables.
+# Sanitizers check more, and replace the checked functions, so sanitized builds have no hardening.
 if(TUTTI_HARDENING AND NOT TUTTI_SANITIZE AND NOT TUTTI_FUZZ AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   include(CheckPIESupported)
   check_pie_supported(LANGUAGES CXX)
-  # clang up to 14 knows the second level at most. Distributions' own level would be defined twice.
+  # clang up to 14 supports at most level 2. The level that a distribution defines must be undefined
+  # first.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
     set(fortify 2)
   else()
@@ -66,22 +69,24 @@ if(TUTTI_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# compile_quickly(TARGET): for code whose speed nobody waits for (it reads small files, prints, or draws). -O1 takes two thirds of the
-# compile time of -O3.
+# compile_quickly(TARGET) is for code whose speed does not matter: it reads small files, prints or
+# draws. -O1 takes two thirds of the compile time of -O3.
 function(compile_quickly target)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()
 
-# What gcc needs of a target with a precompiled header. The first option is for ccache. The others: gcc 12 sees its own std::string
-# overflow (its bug 105651), and a header that was precompiled is no system header to it.
+# Options of gcc for targets with a precompiled header. -fpch-preprocess is for ccache. The other
+# options suppress warnings of gcc 12 about overflows in its own std::string (gcc bug 105651),
+# because gcc does not treat precompiled headers as system headers.
 set(precompiled_header_options
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow>)
 
-# use_common_headers(TARGET): the standard headers that nearly every file includes are compiled once for all libraries (a tenth of
-# their compile time). Presets without unity builds do without, so that each file includes what it uses.
+# use_common_headers(TARGET) compiles the standard headers that nearly every file includes once for
+# all libraries, which saves a tenth of their compile time. Presets without unity builds do not use
+# it, so they check that each file includes what it uses.
 if(CMAKE_UNITY_BUILD)
   add_library(common_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
   target_link_libraries(common_headers PRIVATE tutti_flags fmt::fmt tl::expected)

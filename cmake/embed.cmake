@@ -1,5 +1,6 @@
 # cmake -D INPUT=FILE -D OUTPUT=FILE.cpp -D HEADER=FILE.h -D FUNCTION=NAME -P embed.cmake
-# A source with the bytes of a file: `std::string_view NAME()` in namespace tutti::core, or in that of -D NAMESPACE=….
+# Writes a C++ source that contains the bytes of a file. `std::string_view NAME()` returns them; the
+# function is in namespace tutti::core, or in the namespace of -D NAMESPACE=….
 
 if(NOT NAMESPACE)
   set(NAMESPACE tutti::core)

@@ -1,4 +1,5 @@
-# Parts that are built only where their libraries are found. Each says in one line whether it is, and what to do if not.
+# Parts that are built only if their libraries are found. Each part prints one line: whether it is
+# built, or how to get the missing libraries.
 
 # report_part(NAME FOUND WHAT HINT): "-- NAME: WHAT" or "-- NAME: left out, HINT".
 function(report_part name found what hint)

@@ -1,4 +1,4 @@
-# What is installed, and the packages that `cpack` makes of it:
+# The files to install, and the packages that `cpack` makes from them:
 #   tutti         the command, data, documentation, manual pages, completion, the Python module
 #   tutti-window  the desktop window
 #   tutti-dev     headers and libraries of core and sim, a CMake package, a file for pkg-config, the schema of scenarios
@@ -8,7 +8,7 @@ install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti
   PATTERN "decisions" EXCLUDE)
 
-# Each package has its licence and changelog where Debian looks for them.
+# Each package has its licence and changelog in the folders that Debian prescribes.
 find_program(GZIP_PROGRAM gzip)
 if(GZIP_PROGRAM)
   set(changelog ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz)
@@ -44,7 +44,8 @@ write_basic_package_version_file(TuttiConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti COMPONENT dev)
 
-# The libraries refer to each other in circles of no order that pkg-config could state, so they form a group.
+# The libraries have circular references, so no order of them links. They form a linker group
+# instead.
 set(archives)
 foreach(library IN LISTS libraries)
   get_target_property(type ${library} TYPE)
@@ -78,7 +79,8 @@ endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# Others may write into installed folders only if the umask of whoever packs lets them; so it is stated.
+# Without this setting, the permissions of installed folders depend on the umask of the user who
+# makes the package.
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 

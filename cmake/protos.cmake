@@ -1,6 +1,7 @@
-# tutti_protos(TARGET PROTOS FILES… [LINK LIBRARIES…]): a library of generated messages. Called from files that the top folder
-# includes: protobuf_generate writes next to a file's path from there, so that "core/proto/….pb.h" is what both we and the generated
-# code include.
+# tutti_protos(TARGET PROTOS FILES… [LINK LIBRARIES…]): a library of generated messages. The
+# function is called from files that the top CMakeLists.txt includes, because protobuf_generate
+# derives output paths from the top folder. Tutti's code and generated code therefore both include
+# "core/proto/….pb.h".
 function(tutti_protos target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PROTOS;LINK")
   list(TRANSFORM arg_PROTOS PREPEND ${PROJECT_SOURCE_DIR}/)

@@ -1,10 +1,12 @@
-# Rooms: the folders of core, each a library of its own that links and includes only the rooms that it names.
+# Rooms are the folders of core. Each room is a library that links to, and includes headers of, only
+# the rooms that it lists.
 #
 # tutti_room(NAME SOURCES file… [KNOWS room…] [LINK library…] [COLD])
 #
-# makes core_NAME of files in core/NAME. KNOWS: the rooms whose headers its files include, all of them. The build refuses any other
-# include, and also a room that is named and not used (check_room.cmake). LINK: libraries of others, for its own files alone. COLD: nobody waits for its code
-# (see compile_quickly).
+# defines the library core_NAME from files in core/NAME. KNOWS: all rooms whose headers these files
+# include. The build fails if a file includes another room, or if a listed room is not used
+# (check_room.cmake). LINK: external libraries, which only this room uses. COLD: the room is compiled
+# by compile_quickly, because its speed does not matter.
 function(tutti_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "COLD" "" "SOURCES;KNOWS;LINK")
   add_library(core_${name} STATIC ${room_SOURCES})

@@ -27,8 +27,8 @@ namespace {
 
 std::string no_worker_program(const std::string& program) {
   if (::access(program.c_str(), X_OK) == 0) return "";
-  return "workers are processes of the tutti command, expected at " + program +
-         "; install or build both together";
+  return "the tutti command, which a real run starts once per worker, was not found at " + program +
+         "; install or build the command and the window together";
 }
 
 std::string no_gpus() {
@@ -55,7 +55,8 @@ Backend for_real(std::string id, std::string name, const real::TcpExecutorOption
   return backend;
 }
 
-/// Returns the number of cores minus one, since the window needs a core.
+/// Returns the number of threads for a sweep: the number of cores minus one, since the window needs
+/// a core.
 int threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
 core::Expected<bool> search(core::SweepStore& store, const SweepOrder& order,
@@ -83,7 +84,7 @@ core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library,
     if (!change) return tl::make_unexpected(change.error());
     set.push_back(std::move(*change));
   }
-  // A problem of the scenario is reported once, rather than for every point.
+  // Report a problem of the scenario once, instead of once per point.
   const auto scenario =
       core::read_scenario(order.info.scenario_text, order.info.scenario_file, library, set);
   if (!scenario) return tl::make_unexpected(scenario.error());

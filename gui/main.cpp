@@ -27,14 +27,15 @@
 
 namespace {
 
-/// Prints serious messages only; Qt also warns about missing folders and displays.
+/// Prints only serious messages of Qt. Qt also warns about missing folders and displays.
 void only_what_is_grave(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type == QtCriticalMsg || type == QtFatalMsg)
     std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
 }
 
-/// While an object exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of the program.
-/// Runs are then stopped, and their processes and files removed, as if the window had been closed.
+/// While an object of this class exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of
+/// the program. Runs are then stopped, and their processes and files removed, as if the window had
+/// been closed.
 class EndsBySignal {
  public:
   explicit EndsBySignal(QApplication& app) {
@@ -61,8 +62,8 @@ class EndsBySignal {
 
 void say(const QString& what) { std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(what)); }
 
-/// Returns a message if the window does not have the requested size; empty if it has. (The panels
-/// need a minimum of space.)
+/// Returns an error message if the window does not have the requested size; else an empty text.
+/// (The panels need a minimum of space.)
 QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
   if (wanted.isEmpty() || window.size() == wanted) return {};
   const QSize least = window.minimumSizeHint().expandedTo(window.minimumSize());
@@ -73,7 +74,7 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
       .arg(least.height());
 }
 
-/// Writes the picture. Returns the error in words; empty if there was none.
+/// Writes the picture. Returns an error message; empty on success.
 QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   window.messages().look_around();
   window.numbers().finish();
@@ -90,8 +91,8 @@ QString recovery_folder() {
   return data.isEmpty() ? QString() : data + QStringLiteral("/recovery");
 }
 
-/// Draws and writes the picture once everything is open, and then ends the program; this works
-/// without a display. If a requested item is missing, prints an error and writes no picture.
+/// Draws and writes the picture once all files are open, and then ends the program. No display is
+/// needed. If a requested item is missing, prints an error and writes no picture.
 int write_screenshot(QApplication& app, tutti::gui::MainWindow& window,
                      const tutti::gui::Options& options) {
   using tutti::gui::MainWindow;
@@ -135,7 +136,8 @@ int show_window(QApplication& app, tutti::gui::MainWindow& window,
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A lost worker and an exceeded file size limit then are errors of write calls.
+  // Without these signals, write calls return an error if a worker is lost, or if the limit of the
+  // file size is exceeded.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   qInstallMessageHandler(only_what_is_grave);
@@ -153,8 +155,9 @@ int main(int argc, char** argv) {
                           qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
                           qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
   if (no_display && !screenshot) {
-    say(QStringLiteral(
-        "there is no display (DISPLAY is not set); --screenshot FILE writes a picture"));
+    say(
+        QStringLiteral("there is no display (DISPLAY is not set); to write a picture without a "
+                       "display, use --screenshot FILE"));
     return 2;
   }
   if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");

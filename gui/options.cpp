@@ -1,9 +1,10 @@
-// The command line is handled in two phases. read_options() parses it before there is a window, and
-// checks everything that depends at most on the kinds of the files, so that a mistake ends the
-// program with a message. It calls one function for each group of options, and stops at the first
-// problem. show_place() applies the options that name a place, such as --find or --device, when the
-// files are open, and reports every request that cannot be met. The tables kOptions and kPlaces
-// list the options with their help texts, and those that need a timeline.
+// The command line is handled in two phases. read_options() parses the command line before the
+// window exists. It checks all rules that depend only on the options and on the kinds of files, so
+// that a mistake ends the program with a message. read_options() calls one function for each group
+// of options, and stops at the first problem. show_place() is called when the files are open. It
+// applies the options that specify a position, such as --find or --device, and reports every
+// request that cannot be satisfied. The table kOptions lists the options with their help texts. The
+// table kPlaces lists the options that need a timeline.
 
 #include "gui/options.h"
 
@@ -28,19 +29,20 @@ using core::Time;
 
 namespace {
 
-/// Longer than any run. In picoseconds it still fits into 64 bits.
+/// Longer than any run. The limit in picoseconds fits into 64 bits.
 constexpr double kMaxMicroseconds = 9e12;
 
 struct Option {
   const char* name;
   const char* help;
-  const char* value;  ///< the option's value in the help text; empty: it takes none
+  const char*
+      value;  ///< the name of the option's value in the help text; empty: the option has no value
 };
 
 constexpr Option kOptions[] = {
     {"screenshot",
-     "Write a picture of the window to this .png file (or of its timeline or plot to this .svg "
-     "file) instead of showing it; needs no display",
+     "Write a picture to this file instead of opening the window: .png shows the whole window, "
+     ".svg only the timeline or plot; needs no display",
      "file"},
     {"size", "Size of the window in pixels, such as 1600x900", "size"},
     {"dark", "Dark colours", ""},
@@ -48,19 +50,21 @@ constexpr Option kOptions[] = {
     {"from-us", "Start of the visible time range", "time"},
     {"to-us", "End of the visible time range", "time"},
     {"at-us", "Position of the time cursor", "time"},
-    {"device", "Show the contents of a device, such as w0/gpu1 (with two timelines: of the first)",
-     "name"},
-    {"find", "Select the first matching span, such as \"pack 3\" or \"receive gpu1\"", "words"},
+    {"device", "Show the contents of a device, such as w0/gpu1, in the first timeline", "name"},
+    {"find",
+     "Search term, such as \"pack 3\" or \"receive gpu1\"; the first matching span is selected",
+     "words"},
     {"align", "Align two timelines by start, step (default) or pack", "what"},
     {"x", "Field on the x axis of a sweep's plot, such as strategy.bytes_per_pack", "field"},
-    {"by", "Field with one curve per value in a sweep's plot (\"\": a single curve)", "field"},
+    {"by", "Field whose values become the curves of a sweep's plot (\"\" for a single curve)",
+     "field"},
     {"cost",
      "Quantity on the y axis of a sweep's plot: step_time (default), exposed_communication, "
      "speed_up, …",
      "cost"},
     {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"}};
 
-/// The options that name a position in a timeline.
+/// The options that specify a position in a timeline.
 constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"};
 
 using Wrong = std::optional<QString>;
@@ -87,27 +91,28 @@ Wrong read_files(const QCommandLineParser& parser, Options& options) {
   options.second = files.value(1);
   options.run = is_set(parser, "run");
   const bool scenario = !files.isEmpty() && is_scenario(files.front());
-  if (options.run && !scenario) return QStringLiteral("--run needs a scenario; name one");
+  if (options.run && !scenario)
+    return QStringLiteral("--run needs a scenario; name a scenario file");
   options.sweep = !files.isEmpty() && is_of(files.front(), FileKind::kSweep);
   if (files.size() == 2) {
     const auto second = file_kind(files[1].toStdString());
     if (!second) return QString::fromStdString(second.error().message());
     if (scenario || *second != FileKind::kTimeline)
-      return QStringLiteral("two files must be two timelines, or a sweep and a timeline");
+      return QStringLiteral("with two files, name two timelines, or a sweep and a timeline");
   }
   options.svg =
       files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
   if (options.svg &&
       !value(parser, "screenshot").endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
-    return QStringLiteral("a plot in a file can be drawn as a PNG: --screenshot FILE.png");
+    return QStringLiteral(
+        "an .svg plot can only be converted to a PNG; give --screenshot FILE.png");
   for (const char* const place : kPlaces) {
     if (!is_set(parser, place)) continue;
     const QString name = QString::fromLatin1(place);
     if (files.isEmpty() || options.sweep)
       return QStringLiteral("--%1 needs a timeline; name one").arg(name);
     if (scenario && !options.run)
-      return QStringLiteral(
-                 "--%1 needs a timeline; name one, or create it from a scenario with --run")
+      return QStringLiteral("--%1 needs a timeline; name a timeline, or run a scenario with --run")
           .arg(name);
   }
   return std::nullopt;
@@ -158,7 +163,8 @@ Wrong read_looks(const QCommandLineParser& parser, Options& options) {
       return QStringLiteral("--screenshot %1: expected a name that ends in .png or .svg").arg(name);
     if (svg && (options.file.isEmpty() || (is_scenario(options.file) && !options.run)))
       return QStringLiteral(
-                 "--screenshot %1: an SVG shows a timeline or a sweep; name one, or use .png")
+                 "--screenshot %1: an .svg picture needs a timeline or a sweep; name one, or use "
+                 ".png")
           .arg(name);
   }
   if (!is_set(parser, "size")) return std::nullopt;
@@ -233,10 +239,11 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
 
 tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral(
-      "Shows a timeline written by tutti simulate or tutti run, or compares two timelines; opens a "
-      "scenario to edit and run; or plots a sweep of tutti sweep or tutti tune --database, even "
-      "while it runs. A timeline after a sweep is drawn in its plot as a measured point."));
+  parser.setApplicationDescription(
+      QStringLiteral("Shows a timeline written by tutti simulate or tutti run, or compares two "
+                     "timelines; opens a scenario to edit and run; or plots a sweep of tutti sweep "
+                     "or tutti tune --database, even while it runs. If a timeline of a real run "
+                     "follows the sweep, it is drawn as a measured point."));
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("file"),
@@ -268,7 +275,8 @@ static QStringList show_plot(MainWindow& window, const Options& options) {
     for (const SweepField& known : fields_of(*window.sweep().data()))
       names << QString::fromStdString(known.name);
     if (!field->isEmpty() && !names.contains(*field))
-      missing << QStringLiteral("--%1 %2: this field does not vary here; expected one of %3")
+      missing << QStringLiteral(
+                     "--%1 %2: this field does not vary in the sweep; expected one of %3")
                      .arg(QString::fromLatin1(name), *field, names.join(QStringLiteral(", ")));
   }
   window.sweep().choose(choice);

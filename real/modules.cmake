@@ -1,5 +1,6 @@
-# What only works where there is a GPU, as modules that the program loads when a run asks for them (docs/decisions): the
-# program itself is the same with and without CUDA, and starts on machines that have neither driver nor NCCL.
+# The modules that need a GPU. The program loads a module only if a run needs it (docs/decisions).
+# The program itself is therefore the same with and without CUDA, and starts on machines without a
+# driver and without NCCL.
 
 option(TUTTI_CUDA "Build the CUDA and NCCL modules, if the CUDA toolkit and NCCL are found" ON)
 set(TUTTI_CUDA_ARCHITECTURES "" CACHE STRING
@@ -10,7 +11,7 @@ if(TUTTI_CUDA)
   check_language(CUDA)
 endif()
 if(TUTTI_CUDA AND CMAKE_CUDA_COMPILER)
-  # 90-virtual: whatever comes later compiles it for itself when it is loaded.
+  # 90-virtual: drivers of later GPUs compile this code when it is loaded.
   if(TUTTI_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES ${TUTTI_CUDA_ARCHITECTURES})
   elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT TUTTI_WARNINGS_AS_ERRORS)
@@ -19,7 +20,7 @@ if(TUTTI_CUDA AND CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
   endif()
   enable_language(CUDA)
-  # CMake 3.25 does not know C++20 for this nvcc, and would leave the flag out.
+  # CMake 3.25 does not know that this nvcc supports C++20, and would omit the flag.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
@@ -31,7 +32,7 @@ if(TUTTI_CUDA AND CMAKE_CUDA_COMPILER)
   find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
 endif()
 
-# tutti_module(NAME FILES…): libNAME.so in lib/tutti beside the program's bin.
+# tutti_module(NAME FILES…): builds libNAME.so in lib/tutti, next to the program's bin folder.
 function(tutti_module name)
   add_library(${name} MODULE ${ARGN})
   target_link_libraries(${name} PRIVATE CUDA::cudart_static)

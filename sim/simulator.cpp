@@ -21,9 +21,9 @@ using core::Scenario;
 
 constexpr double kFewSteps = 100e3;  // lane steps; they take some hundredths of a second
 
-/// Returns the number of lanes of the largest collective, of which at most Interpreter::kMaxLanes
-/// can be simulated. Packs of one algorithm differ in the number of lanes only by their size, if at
-/// all.
+/// Returns the number of lanes of the largest collective. A collective with more than
+/// Interpreter::kMaxLanes lanes cannot be simulated. Packs with the same algorithm can differ in
+/// the number of lanes only if their sizes differ.
 std::int64_t lanes_of(const Scenario& scenario) {
   std::map<int, const core::Collective*> largest;  // by entry of the spec
   for (const core::Pack& pack : scenario.plan.packs) {
@@ -66,8 +66,8 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
   return core::Error::request(
       {core::ProblemCode::kTooLarge, "Strategy"},
       fmt::format(
-          "one collective of this strategy has {} lanes over its {} ranks; at most {} can be "
-          "simulated; use fewer shards, channels or workers{}",
+          "a collective of this strategy has {} lanes on its {} ranks, which exceeds the limit of "
+          "{} lanes; use fewer shards, channels or workers{}",
           lanes_of(scenario), scenario.plan.widest().schedule->ranks(), Interpreter::kMaxLanes,
           why_not_folded.empty()
               ? ""
@@ -77,9 +77,9 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
       {scenario.file, 0, 0});
 }
 
-/// Returns the cost of looking up links for NCCL's timed collectives. These take few events for any
-/// number of ranks, but each route of each rank is looked up, which takes as long as some 15 lane
-/// steps.
+/// Returns the cost of looking up links for NCCL's timed collectives. Timed collectives take few
+/// events for any number of ranks, but each route of each rank is looked up, which takes about as
+/// long as 15 lane steps.
 double steps_to_look_up(const Scenario& scenario) {
   double ways = 0;
   for (const core::Pack& pack : scenario.plan.packs) {
@@ -95,8 +95,9 @@ double steps_to_look_up(const Scenario& scenario) {
   return kStepsOfAWay * ways;
 }
 
-/// True if folding saves enough. Short runs are simulated completely. A timeline of one worker only
-/// is for runs that would otherwise take too long.
+/// True if folding saves enough time. Short runs are simulated with all workers. A run with a
+/// timeline is folded only if it would otherwise take too long, because its timeline then has only
+/// one worker.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
   constexpr double kStepsWithTimeline = 50e6;  // lane steps; they take some ten seconds
   return steps_of(scenario) + steps_to_look_up(scenario) >
@@ -123,7 +124,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
     return tl::make_unexpected(
         core::Error::request({core::ProblemCode::kConflict, "Run.network_model"},
                              "conditions: changing links and background traffic need network model "
-                             "fifo or fair; ideal models only the ports at both ends",
+                             "fifo or fair, because ideal models only the ports at both ends",
                              {scenario.file, 0, 0}));
   }
   if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
@@ -140,7 +141,9 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       HeldTimeline held;
       RunEnd one = sim::run(*folding.scenario, scenario, of_one, remember, control, held);
       if (!one.symmetry_broken) return held.tell(sink), std::move(one.ran);
-      why_not = "messages of different workers arrive at the same time, ordered by worker number";
+      why_not =
+          "messages of several workers arrive at the same time, and their order depends on the "
+          "number of the worker";
     }
     if (folds_ == Folds::kAlways)
       return tl::make_unexpected(core::Error::request(

@@ -5,19 +5,20 @@
 namespace tutti::sim {
 
 /// When to simulate one worker on behalf of all identical workers (sim/folding/folding.h). The
-/// choice does not affect results; only the cost of the simulation and the contents of a timeline
-/// differ.
+/// choice affects only the cost of the simulation and the contents of a timeline, not the results.
 enum class Folds {
-  /// If all workers are identical and simulating each of them would take long. The threshold is
-  /// higher for a run that records a timeline, because the timeline then has one worker only.
+  /// One worker is simulated if all workers are identical and the simulation of each of them would
+  /// take long. The threshold is higher for a run that records a timeline, because the timeline of
+  /// a folded run has only one worker.
   kWhereItPays,
-  kAlways,  ///< always; a run in which one worker cannot represent all is refused
+  kAlways,  ///< one worker is always simulated; the run is refused if that worker cannot represent
+            ///< all workers
   kNever,
 };
 
 /// When to skip the simulation of training steps (sim/run/repetition.h) and of rounds of a
-/// collective (sim/interpreter/rounds.h) that repeat the previous one. The choice does not affect
-/// results; only the cost of the simulation differs.
+/// collective (sim/interpreter/rounds.h) that repeat the previous one. The choice affects only the
+/// cost of the simulation, not the results.
 enum class Remembers {
   kWhereItPays,  ///< repeated steps are skipped if the run takes long
   kAlways,       ///< repeated steps are skipped, however short the run is
@@ -40,13 +41,14 @@ class Simulator : public core::Executor {
   Remembers remembers_;
 };
 
-/// True if a run with Folds::kAlways was refused only because one worker cannot represent all.
+/// True if a run with Folds::kAlways was refused only because one worker cannot represent all
+/// workers.
 bool cannot_stand_for_all(const core::Error& refusal);
 
 /// Estimates the number of lane steps that a run simulates: the steps of one worker if `folds`
-/// allows folding and the scenario can be folded, else the steps of all workers. A run whose
-/// folding fails midway also simulates all workers. A million lane steps take about a second. Cost:
-/// as much as building a plan.
+/// allows folding and the scenario can be folded; otherwise the steps of all workers. If folding
+/// fails during the run, the run simulates all workers in addition. A million lane steps take about
+/// a second. Cost: the cost of building a plan.
 double work_of(const core::Scenario& scenario, Folds folds = Folds::kWhereItPays);
 
 }  // namespace tutti::sim

@@ -48,18 +48,18 @@ std::string why_not(const Travel::Part& now, const Travel::Part& other, const st
   if (nccl_changes && nccl_times == KnownTimes::kAssumed) add(assumed);
   if (other.nccl && !now.nccl && nccl_times == KnownTimes::kLinks)
     add(
-        fmt::format("Tutti has no measured NCCL times for this system; {} it uses the data-sheet "
-                    "rates of the links",
+        fmt::format("Tutti has no measured NCCL times for this system; {} the prediction uses the "
+                    "data-sheet rates of the links",
                     where));
   if (other.messages && !now.messages && other.message_times == KnownTimes::kPriors)
     add(
-        fmt::format("{} the host overhead of its messages was measured on other machines and is "
-                    "known within a factor of about two",
+        fmt::format("{} the host overhead per message was measured on other machines and is "
+                    "accurate only within a factor of two",
                     where));
   if (other.messages && !now.messages && other.message_times == KnownTimes::kLinks)
     add(
-        fmt::format("{} its messages use the full rate of their links; the overhead of the sending "
-                    "program was not measured here",
+        fmt::format("{} messages are simulated at the full rate of the links, because the overhead "
+                    "of the sending program was not measured on this cluster",
                     where));
   return why;
 }

@@ -15,8 +15,8 @@ enum class KnownTimes {
   kAssumed,  ///< parameters assumed without measurements; times may be too high or too low
 };
 
-/// The software that moves a scenario's gradients between workers and inside each worker, and how
-/// its times are known.
+/// The software that moves a scenario's gradients between workers and inside each worker, and the
+/// source of its times.
 struct Travel {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data
@@ -26,8 +26,8 @@ struct Travel {
   };
   Part across;  ///< communication between workers
   Part inside;  ///< communication between the replicas of a worker
-  /// The network for which NCCL's parameters were assumed ("tcp"); empty: they were assumed for
-  /// none.
+  /// The network whose parameters in NCCL's model are assumed ("tcp"); empty: no parameters are
+  /// assumed.
   std::string assumed_network;
 };
 Travel travel_of(const Scenario& scenario);
@@ -36,9 +36,10 @@ Travel travel_of(const Scenario& scenario);
 bool same_movers(const Travel& a, const Travel& b);
 
 /// Returns the reason why the step time of `other` cannot be compared with the step time of `now`,
-/// as a sentence without a full stop; empty if they can be compared. Predictions for the same
-/// software are comparable, because both have the same errors. If the software differs, the times
-/// of `other` must be measured, and the times of `now` must not be assumed.
+/// as a sentence without a full stop; empty if they can be compared. Two predictions for the same
+/// software are comparable, because they have the same errors. If the software differs, the
+/// scenarios are comparable only if the times of `other` are measured and the times of `now` are
+/// not assumed.
 std::string why_not_comparable(const Travel& now, const Travel& other);
 
 }  // namespace tutti::core

@@ -33,26 +33,26 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
     const double ratio = static_cast<double>(batch) / static_cast<double>(times->batch);
     if (ratio > kFarOff || ratio < 1 / kFarOff) {
       said.push_back(
-          fmt::format("extrapolated: layer times were measured at batch {} and are scaled to {}; "
-                      "costs that do not grow with the batch are unknown",
+          fmt::format("extrapolated: layer times were measured at batch size {} and are scaled to "
+                      "batch size {}, although fixed costs do not scale",
                       times->batch, batch));
     }
     if (times->gpu_model == GpuModel::kNone) continue;
     std::int64_t seen = 0;
     for (const WorkerGroup& group : scenario.cluster->groups()) {
-      // Servers come last, and compute no part of the model.
+      // Servers come last in the list of workers, and compute no part of the model.
       if (seen >= scenario.cluster->workers() - scenario.cluster->servers()) break;
       seen += group.count;
       if (is_of(*group.machine, times->gpu_model)) continue;
-      said.push_back(
-          fmt::format("extrapolated: layer times were measured on {}, but the cluster has {}",
-                      to_string(times->gpu_model), group.machine->name()));
+      said.push_back(fmt::format(
+          "extrapolated: layer times were measured on {}, but the GPUs of the cluster are {}",
+          to_string(times->gpu_model), group.machine->name()));
     }
   }
 }
 
-/// Returns what the cluster's figures were fitted to, from the scenario or a separate file; nullopt
-/// if neither states it.
+/// Returns the range of measurements to which the cluster's parameters were fitted, from the
+/// scenario or from the cluster's file; nullopt if neither states it.
 std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
                                                const proto::Scenario& message) {
   if (message.cluster().has_calibrated()) return message.cluster().calibrated();
@@ -95,9 +95,10 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
   const auto calibrated = calibrated_of(scenario, message);
   if (!calibrated) return;
   if (calibrated->has_workers() && calibrated->workers() != scenario.cluster->workers()) {
-    said.push_back(fmt::format(
-        "extrapolated: the cluster's parameters were fitted to {} workers, but it has {}",
-        calibrated->workers(), scenario.cluster->workers()));
+    said.push_back(
+        fmt::format("extrapolated: the cluster's parameters were fitted to runs on {} workers, but "
+                    "the cluster has {}",
+                    calibrated->workers(), scenario.cluster->workers()));
   }
   std::vector<std::size_t> smaller, larger;
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
@@ -107,10 +108,11 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
   }
   const auto add = [&](const std::vector<std::size_t>& packs, const char* how, std::int64_t than) {
     if (packs.empty()) return;
-    said.push_back(fmt::format(
-        "extrapolated: {} {} {} than the {} that the cluster's parameters were fitted to",
-        packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
-        show(Bytes(than))));
+    said.push_back(
+        fmt::format("extrapolated: {} {} {} than {}, the limit of the pack sizes to which the "
+                    "cluster's parameters were fitted",
+                    packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
+                    show(Bytes(than))));
   };
   add(smaller, "smaller", calibrated->least_bytes());
   add(larger, "larger", calibrated->most_bytes());

@@ -5,7 +5,7 @@
 namespace tutti::core {
 
 /// Returns the number of rings or channels of a pack, which is the number of lanes of its
-/// all-reduce. Extra lanes that divide the sum for a MEAN are not counted.
+/// all-reduce. The lanes that divide the sum by the number of replicas (for MEAN) are not counted.
 int lanes_of(const Scenario& scenario, const Pack& pack);
 
 }  // namespace tutti::core

@@ -1,10 +1,11 @@
-// The plugins go through a table's lines in order. A line matches if collective, size, nodes and
-// ranks do (-1: any). The first match whose algorithm and protocol are possible for the call
-// applies, and its channels replace NCCL's; a match that is not possible (NVLS cannot multiply) is
-// skipped. Without a match libnccl-tuner-tutti.so touches nothing, and NVIDIA's example gives the
-// call one channel, regardless of NCCL's choice. So every collective has lines for all sizes, and
-// each line whose algorithm depends on the call's type or operation is followed by one for calls
-// for which it is not possible.
+// The plugins go through a table's lines in order. A line matches a call with the same collective
+// and a matching size, number of nodes and number of ranks (-1: any). The first matching line whose
+// algorithm and protocol are possible for the call applies, and its number of channels replaces
+// NCCL's. A matching line that is not possible for the call is skipped (NVLS, for example, cannot
+// multiply). If no line matches, libnccl-tuner-tutti.so leaves the call to NCCL, while NVIDIA's
+// example gives the call one channel. So every collective has lines for all sizes. If the algorithm
+// of a line is possible only for some types or operations, another line for the remaining calls
+// follows it.
 
 #include "core/advice/nccl_tuner_table.h"
 
@@ -77,8 +78,9 @@ bool always_possible(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree;
 }
 
-/// Returns the lines of one collective: NCCL's choices by size for calls of `type` and `reduction`,
-/// then for averages and products for which the lines before may not be possible.
+/// Returns the lines of one collective. They have NCCL's choices by size for calls of `type` and
+/// `reduction`, followed by the choices for averages and products, for which the first lines may
+/// not be possible.
 OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function,
                                                DataType type, Reduction reduction) {
   std::vector<nccl::ChoiceRange> lines;
@@ -88,7 +90,7 @@ OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function
   for (const Reduction one : {reduction, Reduction::kMean, Reduction::kProduct}) {
     const auto ranges = nccl::choices_by_size(nccl.communicator, nccl.model,
                                               {function, 0, nccl::element_type(type), one});
-    // Variables may leave no algorithm for operations that are never used.
+    // For operations that are never used, the variables may exclude all algorithms.
     if (!ranges && first) return tl::make_unexpected(ranges.error().problems().front().text);
     if (!ranges) break;
     std::vector<nccl::ChoiceRange> still_open;
@@ -179,8 +181,9 @@ OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario&
       why = modelled->why_rings;
     }
   }
-  return tl::make_unexpected("NCCL's choice for other collectives is unknown for this system" +
-                             (why.empty() ? why : ": " + why));
+  return tl::make_unexpected(
+      "Tutti cannot predict what NCCL chooses for other collectives on this system" +
+      (why.empty() ? why : ": " + why));
 }
 
 /// Returns the variables that the lines of a table do not replace.
@@ -201,15 +204,13 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
   const nccl::Communicator& comm = **communicator;
   const bool example = reader == Reader::kNvidiaExample;
   if (example && comm.version < kOldestWithExample)
-    return tl::make_unexpected(
-        fmt::format("NCCL {} does not load the example tuner plugins that read a file, which 2.24 "
-                    "and later do",
-                    to_string(comm.version)));
+    return tl::make_unexpected(fmt::format(
+        "NCCL {} cannot load NVIDIA's example tuner plugin, which needs NCCL 2.24 or later",
+        to_string(comm.version)));
   if (comm.version < kOldest)
-    return tl::make_unexpected(
-        fmt::format("NCCL {} does not look for a tuner plugin with a state per communicator, which "
-                    "2.21 and later do",
-                    to_string(comm.version)));
+    return tl::make_unexpected(fmt::format(
+        "NCCL {} does not load tuner plugins with state per communicator; use NCCL 2.21 or later",
+        to_string(comm.version)));
   const Variables variables = recommended.nccl.variables;
   const auto own = tuned(comm, recommended, without_lines(variables), std::nullopt);
   if (!own) return tl::make_unexpected(own.error());
@@ -232,8 +233,8 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
   lines.table.remarks = {
       fmt::format("made by Tutti {} for {}", core::version(), recommended.name),
       fmt::format("NCCL {}, {}", to_string(comm.version), describe(*recommended.cluster)),
-      fmt::format("all-reduces between all {} GPUs of {} nodes as recommended; all else as NCCL "
-                  "chooses by itself",
+      fmt::format("all-reduces between all {} GPUs of {} nodes use the recommended choices; NCCL "
+                  "chooses for all other collectives",
                   comm.ranks, comm.nodes)};
   lines.add(nccl::Function::kAllReduce, all_reduces, comm.nodes, comm.ranks);
   std::set<std::pair<int, int>> seen{{comm.nodes, comm.ranks}};
@@ -248,7 +249,7 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
     if (auto added = lines.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)
       return tl::make_unexpected(added.error());
   }
-  // Averages have lines of their own if the recommended choice cannot average.
+  // Averages have separate lines if the recommended algorithm cannot compute averages.
   const int nodes = example ? tuner_table::kAny : comm.nodes;
   const int ranks = example ? tuner_table::kAny : comm.ranks;
   if (auto added = lines.add_all(*own, gradients.type, nodes, ranks, example); !added)
@@ -256,19 +257,19 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
 
   NcclTunerTable made;
   made.remark =
-      "in place of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or NCCL_MAX_NCHANNELS; sizes in "
-      "bytes; all-reduces between all GPUs as recommended, other collectives as NCCL chooses by "
-      "itself";
+      "which replaces NCCL_ALGO, NCCL_PROTO, NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS. Sizes are "
+      "in bytes. All-reduces between all GPUs use the recommended choices, and other collectives "
+      "the choices that NCCL would make";
   if (example)
     made.remark +=
-        ", since the plugin gives one channel to what has no line; communicators of other sizes "
-        "have the lines of this one";
+        ". Other collectives are listed because the plugin gives one channel to every collective "
+        "that matches no line. Communicators of other sizes use the same lines";
   int most = 0;
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
   const bool by_switch = own->communicator.nvls_channels >= most;
   if (most > own->communicator.channels && !by_switch)
     made.remark +=
-        fmt::format("; this number of channels exists only with NCCL_MIN_NCHANNELS={}", most);
+        fmt::format(". NCCL creates this number of channels only with NCCL_MIN_NCHANNELS={}", most);
   made.table = std::move(lines.table);
   return made;
 }

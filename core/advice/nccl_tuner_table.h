@@ -16,18 +16,16 @@ struct NcclTunerTable {
   std::string remark;  ///< one sentence about what the table replaces and requires
 };
 
-/// Returns the table that makes NCCL run the gradients' all-reduces as in `recommended`. Every
-/// other collective gets the algorithm, protocol and channels that NCCL chooses by itself (with the
-/// scenario's tuner, but without NCCL_ALGO, NCCL_PROTO and limits on channels, which the table
-/// replaces).
+/// Returns the table with which NCCL executes the gradients' all-reduces as in `recommended`. The
+/// table gives every other collective the algorithm, protocol and channels that NCCL would choose
+/// by itself, with the scenario's tuner. The table replaces NCCL_ALGO, NCCL_PROTO and limits on
+/// channels, so NCCL's own choice ignores these variables.
 ///
 /// With `reader` kNvidiaExample, the lines of other collectives match communicators of any size,
-/// because that plugin gives one channel to a call that no line matches. libnccl-tuner-tutti.so
-/// leaves such calls to NCCL.
-/// ERRORS (texts): the reason why no table can be made.
-/// REQUIRES: the algorithm of `recommended` is nccl, and its plan has packs.
-/// SOURCE: NVIDIA/nccl ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc
-/// (getAlgoInfo).
+/// because NVIDIA's plugin gives one channel to a call that matches no line. libnccl-tuner-tutti.so
+/// leaves such calls to NCCL. ERRORS (texts): the reason why no table can be made. REQUIRES: the
+/// algorithm of `recommended` is nccl, and its plan has packs. SOURCE: NVIDIA/nccl
+/// ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc (getAlgoInfo).
 tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recommended,
                                                            const Library& library,
                                                            tuner_table::Reader reader);

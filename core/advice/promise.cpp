@@ -1,11 +1,11 @@
-// A promise records predictions before anyone measures, so that a later measurement can grade them.
-// It has the collectives of the scenario's own plan, and for each communicator a series of powers
-// of two from 8 bytes to 8 GiB, because users of nccl-tests measure other sizes than those of the
-// plan. A measurement is compared with its exact size if the promise has it. Otherwise the time is
-// interpolated between two sizes of the series, linearly in the logarithms of bytes and time:
-// neighbours differ by a factor of two, and over so short a range a time is close to a power of the
-// bytes. If nothing matches, the grade names the first property that differs. The predictions come
-// from core/nccl, and callers read the measurements.
+// A promise records predictions before a measurement, so that a later measurement can test them. It
+// has the collectives of the scenario's own plan. For each communicator, it also has a series of
+// sizes (powers of two from 8 bytes to 8 GiB), because users of nccl-tests measure sizes that the
+// plan does not have. A measurement is compared with its exact size if the promise has it.
+// Otherwise the time is interpolated between two sizes of the series, linearly in the logarithms of
+// bytes and time. Adjacent sizes differ by a factor of two, and over this short range the time is
+// close to a power of the bytes. If nothing matches, the grade names the first property that
+// differs. The predictions come from core/nccl, and callers read the measurements.
 
 #include "core/advice/promise.h"
 
@@ -60,8 +60,8 @@ void add_series(const Scenario& scenario, const nccl::Predictor& predictor, Prom
   for (const CollectiveKind kind :
        {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
         CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-    // If NCCL treats a machine as several nodes, they communicate over paths that the file does not
-    // have.
+    // If NCCL treats a machine as several nodes, these nodes communicate over paths that the
+    // machine's file does not have.
     const bool known_ways =
         comm.nodes == 1 || comm.ranks_of_node() <= cluster.replicas_per_worker();
     std::optional<NcclLinkBound> bound;
@@ -99,7 +99,7 @@ class CollectiveReader {
     positive("high_us", read.high_us);
     const bool known = read.low_us > 0 && read.us > 0 && read.high_us > 0;
     if (known && (read.low_us > read.us || read.us > read.high_us))
-      wrong(value_, "has a time outside its band; low_us is at most us, and us at most high_us");
+      wrong(value_, "has a time outside its error band; expected low_us <= us <= high_us");
     if (const Value* choice = field("choice")) read.choice = choice->text;
     if (const Value* planned = field("planned")) read.planned = planned->text == "true";
     return read;
@@ -120,7 +120,7 @@ class CollectiveReader {
     const Value* const value = field(name);
     if (!value) return;
     const auto number = whole_number<std::int64_t>(value->text);
-    if (!number || *number < least) return wrong(*value, "is not a number that is possible here");
+    if (!number || *number < least) return wrong(*value, "is not a valid number for this field");
     to = *number;
   }
   void positive(const char* name, double& to) {
@@ -209,8 +209,8 @@ Expected<Promise> read_promise(std::string_view text, const std::string& file) {
   const Value* const list = field_of(*root, "collectives");
   if (!list || list->kind != Value::Kind::kList) {
     problems.add({ProblemCode::kMissing, "promise"}, {file, 0, 0},
-                 "there is no promise in it; tutti tune SCENARIO --format json writes one for "
-                 "strategies whose algorithm is nccl");
+                 "this file contains no promise (a prediction per collective); create it with "
+                 "tutti tune SCENARIO --format json, for a strategy whose algorithm is nccl");
     return problems.take();
   }
   Promise promise;
@@ -238,7 +238,7 @@ std::string_view to_string(Grade::Missing missing) {
     case Grade::Missing::kCollective: return "other collectives";
     case Grade::Missing::kRanks: return "other numbers of ranks";
     case Grade::Missing::kNodes:
-      return "other numbers of nodes, or several, of which the measurement states none";
+      return "other numbers of nodes (the measurement does not state its number)";
     case Grade::Missing::kSize: return "other sizes";
   }
   return "";
@@ -248,7 +248,8 @@ std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint
   std::vector<Grade> grades;
   for (const MeasuredPoint& point : measured) {
     Grade made{point, std::nullopt, false, Grade::Verdict::kNotPromised};
-    // The furthest that any promise comes; the order of Missing is that of the comparisons.
+    // The latest comparison that fails for a promised collective. The values of Missing are in the
+    // order of the comparisons.
     made.missing = Grade::Missing::kCollective;
     const auto lacks = [&](Grade::Missing what) { made.missing = std::max(made.missing, what); };
     std::set<std::int64_t> nodes;

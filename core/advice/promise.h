@@ -24,8 +24,8 @@ struct PromisedCollective {
   std::string choice;  ///< algorithm and protocol, as in NCCL Inspector files and tuner tables:
                        ///< "ring/ll128"
   std::int64_t channels = 0;
-  bool planned = false;  ///< true: the scenario's plan has a collective of this size; false: the
-                         ///< size is one of a series
+  bool planned = false;  ///< true if the scenario's plan has a collective of this size; false if
+                         ///< the size is one of the series
 };
 
 /// The predictions of `tutti tune` for the recommended setting.
@@ -35,9 +35,9 @@ struct Promise {
   std::vector<PromisedCollective> collectives;
 };
 
-/// Returns the predicted times of the scenario's own NCCL collectives and, for each of its
-/// communicators, of all five kinds of collective at every power of two from 8 bytes to 8 GiB.
-/// Empty if NCCL's times are not known.
+/// Returns the predicted times of the scenario's own NCCL collectives. For each communicator of the
+/// scenario, also returns the predicted times of all five kinds of collective for the sizes 8
+/// bytes, 16 bytes, …, 8 GiB. The result is empty if NCCL's times are not known.
 Promise promise_of(const Scenario& scenario);
 
 Report report_of(const Promise& promise);
@@ -47,21 +47,21 @@ Report report_of(const Promise& promise);
 /// location).
 Expected<Promise> read_promise(std::string_view text, const std::string& file);
 
-/// A measured collective; its time is the median over all executions.
+/// A measured collective. Its time is the median over all executions.
 struct MeasuredPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;  ///< 0: unknown
   double us = 0;
-  std::string choice = {};  ///< algorithm and protocol as in PromisedCollective, and channels;
-                            ///< empty: unknown
+  std::string choice = {};  ///< algorithm and protocol as in PromisedCollective, followed by the
+                            ///< channels; empty: unknown
 };
 
 /// The result of comparing one measurement with a promise.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
-  /// The first property whose measured value matches no promised collective.
+  /// The first property whose measured value no promised collective has.
   enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
   /// The promised time for the measured size; nullopt if the verdict is kNotPromised.
@@ -71,16 +71,16 @@ struct Grade {
   Missing missing = Missing::kNothing;
 };
 std::string_view to_string(Grade::Verdict verdict);
-/// Describes what the promise has in place of the measured value, such as "other sizes"; empty for
-/// kNothing.
+/// Describes the values that the promise has instead of the measured value, such as "other sizes";
+/// empty for kNothing.
 std::string_view to_string(Grade::Missing missing);
 
 /// Compares each measurement with the promised time of the same collective, bytes, ranks and nodes.
-/// If a size is both one of the scenario's own and one of the series, the scenario's own is used.
+/// If the scenario's plan and the series both have a size, the prediction for the plan is used.
 /// Between two sizes of the series, the time is interpolated as a power of the bytes.
 ///
-/// If a measurement does not state its nodes, and the promise has several numbers of nodes for its
-/// ranks, the verdict is kNotPromised.
+/// The verdict is kNotPromised if a measurement does not state its number of nodes, and the promise
+/// has several numbers of nodes for its number of ranks.
 std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured);
 
 }  // namespace tutti::core

@@ -14,13 +14,14 @@ Advice recommend(const Outcome& now, const Outcome& best) {
   advice.min_gain = advice.gain - kDifferenceError;
   advice.change = advice.min_gain > 0;
   if (advice.gain <= 0) {
-    advice.why = "no setting that was tried is faster than the current one";
+    advice.why = "none of the settings that were tried is faster than the current one";
   } else if (!advice.change) {
-    advice.why = fmt::format("the gain of {} is within the error of a predicted difference, {}",
-                             show_share(advice.gain), show_share(kDifferenceError));
+    advice.why =
+        fmt::format("the predicted gain of {} is less than the error of predicted gains, {}",
+                    show_share(advice.gain), show_share(kDifferenceError));
   } else {
     advice.why = fmt::format(
-        "of the gain of {}, at least {} exceeds the error of a predicted difference, {}",
+        "the predicted gain of {} is still {} after subtracting the error of predicted gains, {}",
         show_share(advice.gain), show_share(advice.min_gain), show_share(kDifferenceError));
   }
   return advice;

@@ -36,8 +36,8 @@ Snippet snippet_of(ProgramSetting setting) {
   return made;
 }
 
-/// Adds NCCL's choice if the scenario specifies it, as variables and as a file for NCCL's example
-/// tuner plugin.
+/// If the scenario specifies NCCL's choice, adds this choice as environment variables and as a file
+/// for NCCL's example tuner plugin.
 void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) {
   if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty())
     return;
@@ -55,19 +55,19 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
     exported += fmt::format(" NCCL_MIN_NCHANNELS={0} NCCL_MAX_NCHANNELS={0}", *channels);
   // NCCL's own choice needs no setting.
   if (channels || !variables.empty()) {
-    made.list.push_back({"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported),
-                         true, "for a quick test: they apply to every collective of the process"});
+    made.list.push_back(
+        {"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported), true,
+         "for a quick test: these variables affect every collective of the process"});
   }
   if (!choice) return;
   const auto table = nccl_tuner_table(scenario, library, tuner_table::Reader::kNvidiaExample);
   if (!table) {
-    made.notes.push_back("no file was written for NCCL's tuner: " + table.error());
+    made.notes.push_back("no table was written for NCCL's tuner: " + table.error());
     return;
   }
   made.list.push_back({"NCCL's tuner", Language::kNcclTuner, write_table(table->table), true,
-                       "a file for NCCL_TUNER_CONFIG_FILE, with libnccl-tuner-tutti.so or the "
-                       "example tuner of NCCL "
-                       "2.27.7 or later as NCCL_TUNER_PLUGIN, " +
+                       "a table for NCCL_TUNER_CONFIG_FILE, read by libnccl-tuner-tutti.so or the "
+                       "example tuner of NCCL 2.27.7 or later (NCCL_TUNER_PLUGIN), " +
                            table->remark});
 }
 

@@ -21,9 +21,10 @@ struct Snippet {
   /// nearest setting that the framework offers.
   bool as_simulated = false;
   std::string remark;  ///< a note about the snippet, in one sentence; may be empty
-  /// The overrides of the scenario that simulate the snippet: they select this framework's own
-  /// packing. `readings` has several lists if releases of the framework interpret the snippet
-  /// differently. An empty list of overrides means the scenario itself.
+  /// The overrides of the scenario with which Tutti simulates the snippet, using this framework's
+  /// own packing. `readings` has several lists of overrides if releases of the framework interpret
+  /// the snippet differently. An empty list of overrides means that the scenario itself is
+  /// simulated.
   std::vector<std::vector<Override>> readings = {{}};
 };
 std::string_view to_string(Snippet::Language language);

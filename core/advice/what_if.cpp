@@ -52,7 +52,7 @@ class WhatIfMaker {
     const StepTimes& times = scenario_.workload.times.front();
     message.mutable_workload()->set_forward_ms(to_ms(times.forward) / kBetter);
     message.mutable_workload()->set_backward_ms(to_ms(times.backward_total()) / kBetter);
-    add("computation is twice as fast (less time to overlap communication)", message);
+    add("computation is twice as fast, which leaves less time to overlap communication", message);
   }
 
   void add_strategy() {
@@ -63,8 +63,10 @@ class WhatIfMaker {
       add(what, message);
     };
     if (s.staging != Staging::kDirect && scenario_.cluster->workers() > 1) {
-      with("GPUs reach the network without host memory (strategy.staging: DIRECT)",
-           [](proto::Strategy& p) { p.set_staging(proto::Strategy::DIRECT); });
+      with(
+          "GPUs access the network directly, without copies through host memory (strategy.staging: "
+          "DIRECT)",
+          [](proto::Strategy& p) { p.set_staging(proto::Strategy::DIRECT); });
     }
     if (s.launch == Launch::kSerial && scenario_.plan.packs.size() > 1) {
       with("packs start as soon as they are ready (strategy.launch: CONCURRENT)",

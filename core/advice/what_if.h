@@ -21,12 +21,12 @@ struct WhatIf {
   std::string text;  ///< the scenario's text
 };
 
-/// Variations of a scenario that might be faster: each parameter of its cluster improved by a
-/// factor of two, computation twice as fast, other choices of the strategy's launch, staging,
-/// update and compression, no host overhead, and no interference. `summary` summarises a run of the
-/// scenario. Some variations may be invalid scenarios. `notes` lists the parameters that cannot be
-/// varied, with the reasons.
-/// ERRORS: a file that the scenario names can no longer be read.
+/// Returns variations of a scenario that might be faster. In each variation, one parameter of the
+/// cluster is better by a factor of two, computation is twice as fast, the strategy has another
+/// launch, staging, update or compression, or there is no host overhead or no interference.
+/// `summary` summarises a run of the scenario. Some variations may be invalid scenarios. `notes`
+/// lists the parameters that cannot be varied, with the reasons. ERRORS: a file that the scenario
+/// names cannot be read.
 struct WhatIfs {
   std::vector<WhatIf> list;
   std::vector<std::string> notes;

@@ -10,8 +10,8 @@
 namespace tutti::core {
 
 /// The base class of algorithms that move blocks or buffers along rings in one direction. Each ring
-/// has one lane, which carries an equal part of the data, cut into messages. If the collective is
-/// out of place, an extra lane copies the rank's own data.
+/// has one lane. Each lane carries an equal part of the data, cut into messages. If the collective
+/// is out of place, an extra lane copies the rank's own data.
 class AlongRings : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -50,7 +50,7 @@ class AlongRings : public Schedule {
     const std::int64_t most = options_.max_elements_per_message;
     return {size, std::max<std::int64_t>(1, size / most + (size % most != 0 ? 1 : 0))};
   }
-  /// Returns message `index` of a lane's part.
+  /// Returns the range of message `index` of a lane's part.
   [[nodiscard]] Range message(std::int64_t elements, Lane lane, std::int64_t index) const {
     const EvenCut cut = messages(elements, lane);
     return {Buffer::kData, part(elements, lane).offset + cut.offset(index), cut.size(index)};

@@ -7,23 +7,24 @@
 
 namespace tutti::core {
 
-/// Returns a broadcast or reduce along a ring that is cut at the root, in pipelined messages. A
-/// broadcast goes from the root to the next rank and on to the rank before the root; each rank
-/// keeps the data and forwards it. A reduce goes from the rank after the root to the root; each
-/// rank adds its own data and forwards the sum, which only the root keeps. Every rank except the
-/// last of the chain sends the whole buffer once. Each lane carries an equal part, in messages of
-/// at most `options.max_elements_per_message`. If the contract is out of place, the root of a
-/// broadcast also copies its input, on a separate lane; a reduce needs no copy.
+/// Returns a broadcast or reduce in pipelined messages along a chain: a ring that is cut at the
+/// root. A broadcast goes from the root around the ring to the rank before the root; each rank
+/// keeps the data and forwards it. A reduce goes from the rank after the root around the ring to
+/// the root. Each rank adds its own data and forwards the sum; only the root stores the sum. Every
+/// rank except the last one of the chain sends the whole buffer once. Each lane carries an equal
+/// part, in messages of at most `options.max_elements_per_message`. If the contract is out of
+/// place, the root of a broadcast also copies its input, on a separate lane; a reduce needs no
+/// copy.
 ///
-/// Time of one lane, k equal messages of C bytes: broadcast (n - 1)(α + ⌈C·β⌉) + (k - 1)⌈C·β⌉;
-/// reduce (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·t, where t is the longest time that one message
-/// takes at a rank.
+/// Time of one lane with k equal messages of C bytes: a broadcast takes (n - 1)(α + ⌈C·β⌉) + (k -
+/// 1)⌈C·β⌉; a reduce takes (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·t, where t is the longest time that
+/// one message takes at a rank.
 /// SOURCE: NVIDIA/nccl src/device/broadcast.h and reduce.h, runRing.
 /// REQUIRES: the contract is that of a broadcast or reduce; `options.input_shift` is 0, because the
-/// contract has the shift.
+/// contract contains the shift.
 std::unique_ptr<Schedule> chain(const Contract& contract, const RingOptions& options);
 
-/// Returns the broadcast from rank 0 in the order of ranks, on one lane.
+/// Returns a schedule of one lane that broadcasts from rank 0 in ascending order of ranks.
 std::unique_ptr<Schedule> chain_broadcast(std::int32_t ranks, std::int64_t elements,
                                           std::int64_t max_elements_per_message, Engine engine);
 

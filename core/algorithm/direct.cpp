@@ -39,7 +39,7 @@ class Direct : public Schedule {
     return step;
   }
 
-  /// Symmetric if nothing is reduced, all blocks are equal, and there is no root.
+  /// The schedule is symmetric if nothing is reduced, all blocks are equal, and there is no root.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t) const override {
     return by == Renumbering::kShift && !adds() && !has_root(contract_.kind) && !contract_.filled;
   }
@@ -47,7 +47,7 @@ class Direct : public Schedule {
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {
     return inputs(rank) > 0 ? inputs(rank) * size(rank, rank) : 0;
   }
-  /// A rank sends nothing to itself, so the slots of later senders move down by one.
+  /// A rank sends nothing to itself, so the slots of senders after this rank are lower by one.
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane, Rank sender) const override {
     return sender > rank ? sender - 1 : sender;
   }
@@ -66,7 +66,8 @@ class Direct : public Schedule {
   [[nodiscard]] std::int64_t copies(Rank rank) const {
     return contract_.input_shift != 0 && size(rank, rank) > 0 ? 1 : 0;
   }
-  /// The number of messages that the rank adds up. (A rank that gets a sum also contributes to it.)
+  /// The number of messages that the rank adds up. (A rank that gets a sum also contributes to the
+  /// sum.)
   [[nodiscard]] std::int32_t inputs(Rank rank) const {
     return adds() && size(rank, rank) > 0 ? n_ - 1 : 0;
   }

@@ -1,9 +1,9 @@
-// Each tree has two lanes on every rank, one up and one down; a single rank has one lane that
-// copies its input, if the collective is out of place. The up lane sums message m in steps m·k …
-// m·k + k - 1, where k is the number of steps per message: 1 for a leaf (the send), else one per
-// child; the last of these also sends the sum to the parent, except at the root. The first of these
-// steps reads the rank's own input. The root sends message m down once its up lane has completed
-// it.
+// Each tree has two lanes on every rank, one up and one down. If there is only one rank, it has one
+// lane, which copies its input if the collective is out of place. The up lane sums message m in
+// steps m·k … m·k + k - 1, where k is the number of steps per message. A leaf has k = 1 (the send);
+// any other rank has one step per child. The last of the k steps also sends the sum to the parent,
+// except at the root. The first of the k steps reads the rank's own input. The root sends message m
+// down when its up lane has completed message m.
 
 #include "core/algorithm/double_tree.h"
 
@@ -92,7 +92,7 @@ class DoubleTree : public Schedule {
   // --- the two trees ---
 
   /// Returns the rank's place in the lane's tree. The second tree is mirrored if the number of
-  /// ranks is even, else shifted by one.
+  /// ranks is even, and shifted by one rank if it is odd.
   [[nodiscard]] Rank into(Rank rank, Lane lane) const {
     if (is_first(lane)) return rank;
     return n_ % 2 == 0 ? n_ - 1 - rank : (rank + n_ - 1) % n_;

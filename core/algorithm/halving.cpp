@@ -7,11 +7,11 @@
 namespace tutti::core {
 namespace {
 
-/// The exchange between two ranks that differ in one bit.
+/// The exchange between two ranks whose numbers differ in one bit.
 enum class Action : std::uint8_t {
-  kExchangeAndAdd,  ///< each sends one half and adds the half that it receives to the half that it
-                    ///< keeps
-  kExchange,        ///< each sends the segment that it holds
+  kExchangeAndAdd,  ///< each rank sends one half, and adds the half that it receives to the half
+                    ///< that it keeps
+  kExchange,        ///< each rank sends the segment that it holds
   kDown,            ///< the rank nearer to the root sends the other rank its half
   kUp,              ///< the rank farther from the root sends the segment that it holds
   kUpAndAdd,        ///< like kUp, and the receiver adds the segment
@@ -50,7 +50,7 @@ class Halving : public PowerOfTwo {
     if (kind == Kind::kGather || kind == Kind::kReduce) up_from_the_lowest(Action::kUp);
   }
 
-  /// Symmetric if all ranks exchange equal blocks; a root breaks the symmetry.
+  /// The schedule is symmetric if all ranks exchange equal blocks. A root breaks the symmetry.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     return exchanges_workers(by, per_worker) && !has_root(contract().kind) &&
            elements() % ranks() == 0;
@@ -73,8 +73,9 @@ class Halving : public PowerOfTwo {
   }
 
   enum class Side { kNearer, kFarther, kNone };
-  /// Returns the role of the rank in a hop of the tree. Ranks take part if their lower bits equal
-  /// the root's; of each pair, the nearer one also has the root's value of this bit.
+  /// Returns the role of the rank in one hop of the tree. A rank participates if its lower bits
+  /// equal those of the root. In each pair of ranks, the nearer rank also has the root's value of
+  /// this bit.
   [[nodiscard]] Side side_of(Rank rank, int bit) const {
     const Rank differing = (rank ^ contract().root()) & ((Rank{2} << bit) - 1);
     return differing == 0                ? Side::kNearer
@@ -95,8 +96,9 @@ class Halving : public PowerOfTwo {
     const bool nearer = !exchange && side_of(rank, hop.bit) == Side::kNearer;
     const bool gives = exchange ? index == 0 : nearer == (hop.action == Action::kDown);
     const bool adds = hop.action == Action::kExchangeAndAdd || hop.action == Action::kUpAndAdd;
-    // With kDown and kExchangeAndAdd, a rank sends the partner's half; otherwise it sends its own
-    // half and receives the partner's.
+    // With kDown and kExchangeAndAdd, a rank sends the half that contains the partner's block.
+    // Otherwise, it sends the half with its own block and receives the half with the partner's
+    // block.
     const bool own_is_given = hop.action == Action::kExchange || hop.action == Action::kUp ||
                               hop.action == Action::kUpAndAdd;
     step.kind = gives ? StepKind::kSend : adds ? StepKind::kReceiveReduce : StepKind::kReceive;
@@ -108,7 +110,8 @@ class Halving : public PowerOfTwo {
     Range own;    ///< the half that contains the rank's block
     Range other;  ///< the half that contains the partner's block
   };
-  /// Returns the halves of the segment that rank and partner share above the bit.
+  /// Returns the two halves of the segment that contains the blocks of both the rank and its
+  /// partner.
   [[nodiscard]] Halves at_bit(Rank rank, int bit) const {
     Range segment{Buffer::kData, 0, elements()};
     if (whole_) return {segment, segment};

@@ -7,24 +7,26 @@
 
 namespace tutti::core {
 
-/// The size of the messages: they halve or double from hop to hop, or they always have the whole
-/// buffer.
+/// The size of the messages: half or double the size of the previous hop (kHalves), or always the
+/// whole buffer (kWhole).
 enum class Segments { kHalves, kWhole };
 
-/// Returns a collective by binomial trees and hypercubes. The number of ranks is a power of two,
-/// and each has one lane. The buffer is halved by one bit of the rank at a time, from the highest
-/// bit on; the last half is the rank's own block. With Segments::kHalves:
-/// - reduce-scatter: recursive halving, log2 n hops of n/2, n/4, … blocks, which are added;
-/// - all-gather: recursive doubling, the same in reverse order, without additions;
-/// - scatter and gather: down a binomial tree from the root, or up to it, n/2, n/4, … blocks per
-///   hop;
-/// - broadcast: scatter, then all-gather (van de Geijn);
-/// - reduce: reduce-scatter, then gather (Rabenseifner).
-/// With Segments::kWhole, for short messages: broadcast and reduce by a binomial tree in log2 n
-/// hops.
+/// Returns a collective that uses binomial trees and hypercubes. The number of ranks is a power of
+/// two, and each has one lane. The buffer is halved once per bit of the rank, from the highest bit
+/// to the lowest. The last remaining part is the rank's own block.
 ///
-/// Time with one port per rank, N bytes in total: the sum over all hops of α + ⌈c·β⌉, plus ⌈c·γ⌉ if
-/// data is added, where c = N/2, N/4, … or N. If the contract is out of place, ranks copy their
+/// With Segments::kHalves, the algorithm depends on the kind of collective. The reduce-scatter is
+/// recursive halving, with log2 n hops of n/2, n/4, … blocks that the receiver adds. The all-gather
+/// is recursive doubling: it has the same hops in reverse order and no additions. The scatter uses
+/// a binomial tree down from the root, and the gather a binomial tree up to the root, with n/2,
+/// n/4, … blocks per hop. The broadcast is a scatter followed by an all-gather (van de Geijn). The
+/// reduce is a reduce-scatter followed by a gather (Rabenseifner).
+///
+/// With Segments::kWhole, which suits short messages, broadcast and reduce use a binomial tree with
+/// log2 n hops.
+///
+/// Time with one port per rank and N bytes in total: the sum over all hops of α + ⌈c·β⌉, plus ⌈c·γ⌉
+/// if data is added, where c = N/2, N/4, … or N. If the contract is out of place, ranks copy their
 /// inputs first.
 /// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
 /// MPICH", IJHPCA 2005, sections 4.1 to 4.4.

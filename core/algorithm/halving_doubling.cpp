@@ -9,15 +9,16 @@ class HalvingDoubling : public PowerOfTwo {
  public:
   using PowerOfTwo::PowerOfTwo;
 
-  /// Symmetric only if all halves have equal size.
+  /// The schedule is symmetric only if all halves have the same size.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     return exchanges_workers(by, per_worker) && elements() % ranks() == 0;
   }
 
   [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 4 * hops(); }
 
-  /// Halving: the rank sends the given half, then receives and reduces the kept half. Doubling: it
-  /// sends the kept half, then receives the given half.
+  /// In the halving phase, the rank sends the half that it gives away, then receives and reduces
+  /// the half that it keeps. In the doubling phase, it sends the half that it has kept, then
+  /// receives the other half.
   [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
     const auto round = static_cast<int>(index / 2);
     const bool halving = round < hops();

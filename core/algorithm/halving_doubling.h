@@ -10,12 +10,12 @@ namespace tutti::core {
 /// Returns the recursive halving-doubling all-reduce. The number of ranks is a power of two, and
 /// each has one lane.
 ///
-/// In hop i (0 … log2 n - 1), ranks that differ in bit i exchange halves of the segment that both
-/// still hold. The rank whose bit i is 0 keeps and reduces the first half, which is the longer one
-/// if the length is odd; the other rank keeps the second half. Then the hops run in reverse order,
-/// and the partners exchange their results. The largest messages thus go to the nearest rank. If
-/// there are fewer elements than ranks, some halves are empty; they are sent too, to keep the ranks
-/// synchronised.
+/// In hop i (0 … log2 n - 1), ranks that differ in bit i exchange halves of the segment that they
+/// both hold at that point. The rank whose bit i is 0 keeps and reduces the first half, which is
+/// the longer one if the length is odd; the other rank keeps the second half. Then the hops run in
+/// reverse order, and the partners exchange their results. Therefore the largest messages go to the
+/// nearest rank. If there are fewer elements than ranks, some halves are empty. Empty halves are
+/// sent too, which keeps the ranks synchronised.
 ///
 /// Time with one port per rank: Σ over hops of 2(α + ⌈c·β⌉) + ⌈c·γ⌉, where c is ⌈elements / 2⌉ in
 /// the first hop and ⌈c / 2⌉ in each following one.
@@ -24,7 +24,8 @@ namespace tutti::core {
 /// build_recursive_hd_all_reduce (all_reduce.py). REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                       Engine engine = Engine::kKernel);
-/// Returns the schedule for a contract; out of place, every rank copies its whole input first.
+/// Returns the schedule for a contract. If the contract is out of place, every rank copies its
+/// whole input first.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

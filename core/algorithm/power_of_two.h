@@ -10,9 +10,9 @@
 
 namespace tutti::core {
 
-/// The base class of algorithms in which, in each hop, a rank exchanges data with the rank whose
-/// number differs in one bit. The number of ranks is a power of two, and each has one lane. If the
-/// contract is out of place, each rank copies its input to its place first.
+/// The base class of algorithms in which a rank exchanges data with one partner per hop: the rank
+/// whose number differs in one bit. The number of ranks is a power of two, and each has one lane.
+/// If the contract is out of place, each rank copies its input to its place first.
 class PowerOfTwo : public Schedule {
  public:
   PowerOfTwo(const Contract& contract, Engine engine)
@@ -41,12 +41,12 @@ class PowerOfTwo : public Schedule {
   }
 
  protected:
-  /// Returns the number of steps of all hops if the buffer is not empty.
+  /// Returns the number of steps that all hops together have if the buffer is not empty.
   [[nodiscard]] virtual std::int64_t hop_steps(Rank rank) const = 0;
   [[nodiscard]] virtual Step hop_step(Rank rank, std::int64_t index) const = 0;
 
-  /// True if renumbering by xor maps workers to workers, because the ranks of a worker differ only
-  /// in their lowest bits.
+  /// True if the renumbering is an xor (kExchange) and maps workers to workers, because the ranks
+  /// of a worker differ only in their lowest bits.
   [[nodiscard]] static bool exchanges_workers(Renumbering by, std::int32_t per_worker) {
     return by == Renumbering::kExchange &&
            std::has_single_bit(static_cast<std::uint32_t>(per_worker));

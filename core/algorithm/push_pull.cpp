@@ -21,7 +21,7 @@ Step receive(const Range& where, Rank from, Lane lane) {
   return step;
 }
 
-/// The host has a lane for each replica.
+/// The host has one lane for each replica.
 class Shares : public Schedule {
  public:
   Shares(std::int32_t replicas, std::int64_t elements, Engine replica_engine, bool to_host)
@@ -60,7 +60,8 @@ class Shares : public Schedule {
   bool to_host_;
 };
 
-/// A server (the root) and its users. The root has one lane for each user except itself.
+/// The base class of transfers between a server (the root) and its users. The root has one lane for
+/// each user other than itself.
 class AtServer : public Schedule {
  public:
   AtServer(std::int32_t ranks, std::int32_t users, Rank root, std::int64_t elements,
@@ -81,7 +82,7 @@ class AtServer : public Schedule {
   [[nodiscard]] bool root_uses() const { return root_ < users_; }
   [[nodiscard]] std::int32_t others() const { return users_ - (root_uses() ? 1 : 0); }
   [[nodiscard]] bool takes_part(Rank rank) const { return rank < users_ || is_root(rank); }
-  /// Returns the root's lane for the rank; other() is the inverse.
+  /// Returns the root's lane for the rank. other() is the inverse function.
   [[nodiscard]] Lane lane_of(Rank rank) const {
     return root_uses() && rank > root_ ? rank - 1 : rank;
   }

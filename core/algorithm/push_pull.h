@@ -15,8 +15,8 @@ namespace tutti::core {
 /// Returns the share of replica `r` of `replicas`.
 Range share_of(std::int32_t replicas, std::int64_t elements, Rank r);
 
-/// COPYD2H: sends every replica's share to the host, which is rank `replicas`. All shares together
-/// have N bytes. Time with one port: α + ⌈N·β⌉.
+/// COPYD2H: sends every replica's share to the host, which is rank `replicas`. The shares of all
+/// replicas add up to N bytes. Time with one port: α + ⌈N·β⌉.
 std::unique_ptr<Schedule> shares_to_host(std::int32_t replicas, std::int64_t elements,
                                          Engine replica_engine);
 /// COPYH2D: sends the shares back from the host.
@@ -25,12 +25,12 @@ std::unique_ptr<Schedule> shares_from_host(std::int32_t replicas, std::int64_t e
 
 /// PUSH: ranks 0 … senders - 1 of `ranks` send their data to the root. The root acknowledges each
 /// push on arrival and adds the pushes in the order of ranks. The root may be one of the senders.
-/// Time with one port per rank, W senders other than the root, N bytes: the root has received
-/// everything after α + W⌈N·β⌉. The root has the sum ⌈N·γ⌉ after that, if ⌈N·γ⌉ is at most ⌈N·β⌉.
+/// Time with one port per rank, W senders other than the root, and N bytes: the root has received
+/// all pushes after α + W⌈N·β⌉. The sum is complete ⌈N·γ⌉ later, if ⌈N·γ⌉ is at most ⌈N·β⌉.
 std::unique_ptr<Schedule> push_to_server(std::int32_t ranks, std::int32_t senders, Rank root,
                                          std::int64_t elements, Engine sender_engine);
 /// PULL: ranks 0 … askers - 1 of `ranks` request the root's data and receive it. Time with one port
-/// per rank, for W of them other than the root: 2α + W⌈N·β⌉.
+/// per rank: 2α + W⌈N·β⌉, where W is the number of these ranks other than the root.
 std::unique_ptr<Schedule> pull_from_server(std::int32_t ranks, std::int32_t askers, Rank root,
                                            std::int64_t elements, Engine asker_engine);
 

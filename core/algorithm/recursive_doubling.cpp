@@ -15,7 +15,7 @@ class RecursiveDoubling : public PowerOfTwo {
 
   [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 2 * hops(); }
 
-  /// In each hop, a rank sends its partial sum, then adds the partner's.
+  /// In each hop, a rank sends its partial sum, then adds the partial sum of its partner.
   [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
     Step step;
     step.kind = index % 2 == 0 ? StepKind::kSend : StepKind::kReceiveReduce;

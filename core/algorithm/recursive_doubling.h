@@ -18,7 +18,8 @@ namespace tutti::core {
 /// MPICH", IJHPCA 2005, section 4.5. REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                         Engine engine = Engine::kKernel);
-/// Returns the schedule for a contract; out of place, every rank copies its whole input first.
+/// Returns the schedule for a contract. If the contract is out of place, every rank copies its
+/// whole input first.
 std::unique_ptr<Schedule> recursive_doubling_all_reduce(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

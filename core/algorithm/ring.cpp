@@ -1,14 +1,14 @@
-// Maps a step's number to a chunk without iterating over earlier steps: in round t (0 … 2n - 2) the
-// rank at position p handles chunk (p - t) mod n, and rounds with empty chunks are skipped
+// Maps the number of a step to a chunk without iterating over earlier steps. In round t (0 … 2n -
+// 2), the rank at position p handles chunk (p - t) mod n. Rounds with empty chunks are skipped
 // (filled_rounds.h).
 //
-// If a lane's part is longer than n messages it is sent in several loops: all but the last move n
-// full messages.
+// If a lane's part is longer than n messages, it is sent in several loops. All loops except the
+// last move n full messages.
 //
 // step() takes a third of the simulation time of a ring, so it writes the fields of its result one
-// by one. If a Range or Peer is built elsewhere and copied, it is written in pieces (a byte, two
-// words) and read back 16 bytes at a time. Processors cannot forward such stores to the load and
-// wait some 12 cycles until all are in the cache.
+// by one. If a Range or Peer were built elsewhere and copied, it would be written in pieces (a
+// byte, two words) and read back 16 bytes at a time. Processors cannot forward such stores to the
+// load, and wait about 12 cycles until all stores are in the cache.
 
 #include "core/algorithm/ring.h"
 
@@ -63,7 +63,7 @@ class Ring : public Schedule {
     Step step;
     const std::int64_t p = walk_.position(rank, lane);
     const std::int64_t rounds = last_round() + 1;
-    // Divisions take half of the time of a step, so the usual ring (one loop, all chunks filled)
+    // Divisions take half of the time of step(), so the usual case (one loop, no empty chunks)
     // avoids them.
     const std::int64_t loop = part.full_loops == 0 ? 0 : std::min(index / rounds, part.full_loops);
     std::int64_t t = index - loop * rounds;
@@ -73,7 +73,7 @@ class Ring : public Schedule {
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
     const Stretch at = chunk_of(part, loop, chunk);
-    // The rank's own data, before any sum, is read from its input.
+    // A rank's own data is read from its input until it is part of a sum.
     step.source.offset = at.offset + (t <= n_ - 1 ? options_.input_shift : 0);
     step.target.offset = at.offset;
     step.source.count = step.target.count = at.count;
@@ -93,15 +93,15 @@ class Ring : public Schedule {
     return step;
   }
 
-  /// With chunks of equal size, the order of ranks makes no difference.
+  /// If all chunks have the same size, the order of ranks makes no difference.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     const bool even = std::all_of(parts_.begin(), parts_.end(),
                                   [](const Part& part) { return part.longer == 0; });
     return by == Renumbering::kShift && even && walk_.same_after(per_worker);
   }
 
-  /// Returns the run of identical rounds: those that forward sums, 1 … n - 2, or those that forward
-  /// results, n … 2n - 3. Rounds 0, n - 1 and 2n - 2 differ from both.
+  /// Returns one of two ranges of identical rounds: rounds 1 … n - 2, which forward sums, or rounds
+  /// n … 2n - 3, which forward results. Rounds 0, n - 1 and 2n - 2 are in neither range.
   [[nodiscard]] IdenticalSteps identical_from(Rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
     if (n_ == 1) return {};
@@ -124,12 +124,13 @@ class Ring : public Schedule {
   }
 
  private:
-  /// A lane's part of the buffer: `full_loops` of n full messages each, then the rest.
+  /// A lane's part of the buffer. It consists of `full_loops` loops of n full messages each, and a
+  /// remainder.
   struct Part {
     std::int64_t offset = 0;
     std::int64_t full_loops = 0;
     std::int64_t rest = 0;
-    // The cut of the rest, as in EvenCut.
+    // The division of the remainder into chunks, as in EvenCut.
     std::int64_t chunk = 0;
     std::int64_t longer = 0;
     std::int64_t filled = 0;
@@ -153,7 +154,8 @@ class Ring : public Schedule {
     return part;
   }
 
-  /// The number of steps of a ring with one rank: only copies of its input, if out of place.
+  /// The number of steps of a ring with one rank. It only copies its input, if the collective is
+  /// out of place.
   [[nodiscard]] std::int64_t steps_alone(const Part& part) const {
     return options_.input_shift != 0 && part.rest > 0 ? part.full_loops + 1 : 0;
   }
@@ -176,7 +178,7 @@ class Ring : public Schedule {
   std::int64_t elements_;
   RingOptions options_;
   RingWalk walk_;
-  std::vector<Part> parts_;  ///< indexed by lane
+  std::vector<Part> parts_;  ///< one part per lane
   std::int64_t loop_chunk_ = 1;
   std::int64_t loop_elements_ = 1;
 };

@@ -16,8 +16,8 @@ struct RingPath {
 };
 
 struct RingOptions {
-  /// The rings, one lane per entry. Each lane carries an equal part of the buffer around its own
-  /// ring. At least one entry.
+  /// The rings, with one lane per entry. Each lane carries an equal part of the buffer around its
+  /// own ring. The list has at least one entry.
   std::vector<RingPath> lanes{RingPath{}};
   /// The maximum message length in elements; longer chunks are sent in several loops. At least 1.
   std::int64_t max_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
@@ -32,18 +32,19 @@ struct RingOptions {
 /// and each step handles one chunk.
 ///
 /// A lane's part of the buffer is cut evenly into n chunks. The rank at position p of the ring
-/// first sends chunk p to position p + 1. Then it receives chunk p - 1, adds its own data and
-/// forwards the sum, and so on down to chunk p + 1. That chunk is then complete, so the rank keeps
-/// and forwards it. In the second pass, the rank receives the complete chunks p down to p + 2 and
-/// keeps them. Every rank sends 2(n - 1) chunks. If all chunks are equal, that is 2(n - 1)/n of the
-/// buffer, the lower bound. Empty chunks (if there are fewer elements than ranks) are neither sent
-/// nor received. An out-of-place all-reduce needs no copies, because a rank reads its own chunks
-/// from the input.
+/// first sends chunk p to the rank at position p + 1. Then it receives chunk p - 1, adds its own
+/// data and forwards the sum. It repeats this with chunks p - 2, p - 3, …, p + 1. Chunk p + 1 is
+/// complete at this rank, which therefore also stores it. In the second pass, the rank receives the
+/// complete chunks p, p - 1, …, p + 2, stores them, and forwards all but the last. Every rank sends
+/// 2(n - 1) chunks. If all chunks are equal, every rank thus sends 2(n
+/// - 1)/n of the buffer, which is the lower bound. Empty chunks (if there are fewer elements than
+/// ranks) are neither sent nor received. An out-of-place all-reduce needs no copies, because a rank
+/// reads its own chunks from the input.
 ///
-/// Time of one lane between equal neighbours, alone on its links: 2(n - 1)(α + ⌈C·β⌉) + (n -
-/// 1)⌈C·γ⌉, with C the longest chunk, ⌈elements / n⌉. SOURCE: Patarasuk & Yuan, "Bandwidth optimal
-/// all-reduce", JPDC 2009, section 3; the fused steps are those of NCCL, NVIDIA/nccl
-/// src/device/all_reduce.h.
+/// Time of one lane between equal neighbours whose links carry nothing else: 2(n - 1)(α + ⌈C·β⌉) +
+/// (n - 1)⌈C·γ⌉, where C is the size of the longest chunk, ⌈elements / n⌉. SOURCE: Patarasuk &
+/// Yuan, "Bandwidth optimal all-reduce", JPDC 2009, section 3; the fused steps are those of NCCL,
+/// NVIDIA/nccl src/device/all_reduce.h.
 std::unique_ptr<Schedule> ring_all_reduce(std::int32_t ranks, std::int64_t elements,
                                           const RingOptions& options = {});
 

@@ -31,7 +31,8 @@ class RingBlocks : public AlongRings {
     step.source = step.target = message(block(), lane, index / n());
     step.source.offset += walk().rank_at(position, lane) * block();
     step.target.offset = step.source.offset;
-    // Own data is read from the input; sums and other ranks' blocks are not.
+    // A rank's own data is read from its input. Sums and the blocks of other ranks are read from
+    // their places.
     if (adds() || round == 0) step.source.offset += contract().input_shift;
     step.from = walk().neighbour(rank, lane, -1);
     step.to = walk().neighbour(rank, lane, +1);
@@ -44,7 +45,7 @@ class RingBlocks : public AlongRings {
 
  private:
   [[nodiscard]] std::int64_t block() const { return contract().block(); }
-  /// True if a rank copies its own block. (Sums are written directly to their places.)
+  /// True if a rank copies its own block. (A reduce-scatter writes sums directly to their places.)
   [[nodiscard]] bool copies() const { return contract().input_shift != 0 && (!adds() || n() == 1); }
 };
 

@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// Computes the positions of ranks, and their neighbours, in the rings of several lanes.
+/// Computes, for the rings of several lanes, the position of each rank and its neighbours.
 class RingWalk {
  public:
   /// REQUIRES: each path is a permutation of the ranks of a worker; `ranks` is a multiple of the
@@ -44,15 +44,15 @@ class RingWalk {
            path.local[static_cast<std::size_t>(place % path.per_worker)];
   }
 
-  /// Returns the rank `delta` positions ahead in the lane's ring, with the same lane. REQUIRES:
-  /// |delta| < ranks.
+  /// Returns the peer `delta` positions ahead of `rank` in the lane's ring, on the same lane.
+  /// REQUIRES: |delta| < ranks.
   [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
     Peer peer;
     neighbour(rank, lane, delta, peer);
     return peer;
   }
-  /// Does the same, but writes the result into a default-constructed peer to avoid a copy (see
-  /// ring.cpp).
+  /// Like the function above, but writes the result into a default-constructed peer to avoid a copy
+  /// (see ring.cpp).
   void neighbour(Rank rank, Lane lane, std::int32_t delta, Peer& peer) const {
     peer.relative = places_[static_cast<std::size_t>(lane)].in_order;
     peer.value = peer.relative ? delta : rank_at((position(rank, lane) + delta + n_) % n_, lane);
@@ -67,7 +67,8 @@ class RingWalk {
   }
 
  private:
-  /// The inverse of a lane's path through a worker: `of[i]` is the position of local rank i.
+  /// The inverse of a lane's path through a worker: `of[i]` is the position of the worker's i-th
+  /// rank.
   struct Places {
     std::vector<std::int32_t> of;
     bool in_order = true;

@@ -1,11 +1,11 @@
 // A shuffle all-reduce gathers every piece on one rank, sums it there and returns the sum. All
-// steps are computed on request, so the hard part is the numbering of lanes. A contributor has one
-// lane per piece, which sends the piece and receives the sum. A gather rank has 1 + n lanes for
-// each piece that it gathers: lane 0 collects the inputs and reduces them, and lanes 1 to n wait
-// for lane 0 and send the sum to one contributor each. Both numberings are rotated, so that ranks
-// do not all begin with the same peer. lane_of_piece() and answering_lane() are the inverses by
-// which the two sides find each other's lanes. by_rank_ and places_ locate the lanes and the
-// scratch of a rank with several pieces.
+// steps are computed on request, so the difficult part is the numbering of lanes. A contributor has
+// one lane per piece. This lane sends the piece and receives the sum. A gather rank has 1 + n lanes
+// for each piece that it gathers. Lane 0 collects the inputs and reduces them. Each of the lanes 1
+// to n waits for lane 0 and then sends the sum to one contributor. Both numberings are rotated, so
+// that ranks do not all begin with the same peer. The two sides find each other's lanes with
+// lane_of_piece() and answering_lane(), which are inverses of these numberings. by_rank_ and
+// places_ locate the lanes and the scratch of a rank with several pieces.
 
 #include "core/algorithm/shuffle.h"
 
@@ -40,8 +40,8 @@ class Shuffle : public Schedule {
       return gather_rank(a) < gather_rank(b);
     });
     places_.resize(gather_.size());
-    // The pieces of a rank are consecutive in by_rank_, so each place begins where the previous one
-    // ends.
+    // The pieces of a rank are consecutive in by_rank_, so each piece's place begins where the
+    // place of the previous piece ends.
     for (std::size_t i = 0; i < by_rank_.size(); ++i) {
       if (i == 0 || gather_rank(by_rank_[i - 1]) != gather_rank(by_rank_[i])) continue;
       const Place& before = place_of(by_rank_[i - 1]);
@@ -82,14 +82,15 @@ class Shuffle : public Schedule {
     return lane < contributor_lanes(rank) ? contributor_engine_ : gather_engine_;
   }
 
-  /// A gather rank sends nothing to itself, so the slots of later senders move down by one.
+  /// A gather rank sends nothing to itself, so the slots of senders after this rank are lower by
+  /// one.
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane, Rank sender) const override {
     return contributes(rank) && sender > rank ? sender - 1 : sender;
   }
 
  private:
-  /// A lane on the gather side: the piece, and the lane's index within the piece (0 collects and
-  /// sums, 1 … n return the sum).
+  /// A lane on the gather side, given by the piece and the lane's index within the piece. Lane 0
+  /// collects and sums; lanes 1 … n return the sum.
   struct GatherLane {
     std::int64_t piece = 0;
     Lane lane = 0;
@@ -106,11 +107,12 @@ class Shuffle : public Schedule {
   [[nodiscard]] std::int32_t gather_lanes() const { return 1 + n_; }
   /// The number of messages that a gather rank receives for each of its pieces.
   [[nodiscard]] std::int32_t inputs(Rank rank) const { return n_ - (contributes(rank) ? 1 : 0); }
-  /// Out of place, a gather rank first copies its own contribution to the place of the sum.
+  /// If the collective is out of place, a gather rank first copies its own contribution to the
+  /// place of the sum.
   [[nodiscard]] std::int64_t copies(Rank rank) const {
     return input_shift_ != 0 && contributes(rank) ? 1 : 0;
   }
-  /// The number of steps of the lane that collects a piece and sums it.
+  /// Returns the number of steps of the lane that collects and sums a piece.
   [[nodiscard]] std::int64_t sum_steps(Rank rank) const {
     return copies(rank) + (inputs(rank) > 0 ? inputs(rank) + 1 : 0);
   }
@@ -118,8 +120,8 @@ class Shuffle : public Schedule {
     return {Buffer::kData, cut_.offset(piece), cut_.size(piece)};
   }
 
-  /// The place of a piece at its gather rank: the number of earlier pieces there, and the scratch
-  /// elements that these use.
+  /// The place of a piece at its gather rank: the number of earlier pieces of this rank, and the
+  /// number of scratch elements that these pieces use.
   struct Place {
     std::int32_t earlier = 0;
     std::int64_t scratch = 0;
@@ -149,16 +151,17 @@ class Shuffle : public Schedule {
     return contributor_lanes(gather_rank(piece)) + place_of(piece).earlier * gather_lanes();
   }
 
-  /// Returns the end of a piece's scratch: one slot per input, and one for the sum at a helper,
-  /// which has no data of its own.
+  /// Returns the end of a piece's scratch range. The range has one slot per input. A helper has one
+  /// more slot for the sum, because it has no data of its own.
   [[nodiscard]] std::int64_t scratch_end(std::int64_t piece) const {
     const Rank rank = gather_rank(piece);
     return place_of(piece).scratch +
            cut_.size(piece) * (inputs(rank) + (contributes(rank) ? 0 : 1));
   }
 
-  /// Returns the piece on lane 0 of contributor `rank`: its first own piece if it gathers any, else
-  /// a piece that differs from rank to rank, to balance the load of the gather ranks.
+  /// Returns the piece on lane 0 of contributor `rank`. It is the first piece that the rank
+  /// gathers, if there is one; otherwise it is a piece that differs from rank to rank, which
+  /// balances the load of the gather ranks.
   [[nodiscard]] std::int64_t first_piece(Rank rank) const {
     const std::span<const std::int32_t> own = pieces_at(rank);
     return own.empty() ? rank % pieces() : own.front();
@@ -169,7 +172,7 @@ class Shuffle : public Schedule {
   [[nodiscard]] Lane lane_of_piece(Rank rank, std::int64_t piece) const {
     return static_cast<Lane>((piece - first_piece(rank) + pieces()) % pieces());
   }
-  /// Returns the contributor that receives the sum from lane 1 … n of a piece; each piece begins
+  /// Returns the contributor that receives the sum of a piece from lane 1 … n. Each piece begins
   /// with a different contributor.
   [[nodiscard]] Rank answered(std::int64_t piece, Lane lane) const {
     return static_cast<Rank>((piece + lane - 1) % n_);

@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// Returns a schedule in which every rank signals to rank 0, with an empty message, that it has
-/// reached this point; rank 0 continues when it has received all signals. Models a control edge
+/// Returns a schedule in which every rank sends an empty message to rank 0 to signal that it has
+/// reached this point. Rank 0 continues when it has received all signals. Models a control edge
 /// between devices in TensorFlow. Time with one port per rank: α.
 std::unique_ptr<Schedule> signals_to_first(std::int32_t ranks, Engine engine);
 

@@ -5,7 +5,8 @@
 namespace tutti::core {
 namespace {
 
-/// Sender i (the root is not counted) sends to lane 0 of the root, in any order.
+/// Sender i sends to lane 0 of the root; the senders may arrive in any order. The root is not
+/// counted as a sender.
 class StarReduce : public Schedule {
  public:
   StarReduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements,
@@ -139,7 +140,7 @@ class Scale : public Schedule {
   }
 
  private:
-  /// Returns the output of a rank. In a reducing collective, all elements of an output are sums
+  /// Returns the output of a rank. In a collective that reduces, all elements of an output are sums
   /// over the same ranks.
   [[nodiscard]] Range output(Rank rank) const {
     const auto part = contract_.part(contract_.contributors.first, rank);

@@ -6,8 +6,8 @@
 namespace tutti::core {
 namespace {
 
-/// Lane 0 collects from a relay's own children and sends the sum to the parent; lane 1, which only
-/// the root has, collects from the outer children.
+/// Lane 0 collects data from a relay's own children and sends the sum to the parent. Lane 1, which
+/// only the root has, collects data from the outer children.
 class TreeReduce : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;
@@ -36,7 +36,7 @@ class TreeReduce : public TreeWalk {
       step.target = data;
       step.inputs = inputs;
       step.stride = elements_;
-      // A helper has no data of its own; it only adds to the sum of lane 0, if there is one.
+      // A helper has no data of its own. It only adds to the sum of lane 0, if there is one.
       step.accumulate = is_replica(rank) || (lane == 1 && own > 0);
       if (lane == 1 && own > 0) step.wait = {0, steps(rank, 0)};
     } else {
@@ -54,7 +54,8 @@ class TreeReduce : public TreeWalk {
   }
 };
 
-/// Lane 0 receives (at the root it does nothing). One lane per child follows, outer children first.
+/// Lane 0 receives the data (at the root, it does nothing). Then there is one lane per child, with
+/// the outer children first.
 class TreeBroadcast : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;

@@ -12,36 +12,36 @@ namespace tutti::core {
 /// 1, 10, 11, 2, …).
 /// Cost: the number of digits. REQUIRES: 0 ≤ number < count.
 std::int64_t place_by_name(std::int64_t number, std::int64_t count);
-/// Returns the number at position `place` of that order. number_by_name() is the inverse of
+/// Returns the number at position `place` of the order by text. number_by_name() is the inverse of
 /// place_by_name().
 std::int64_t number_by_name(std::int64_t place, std::int64_t count);
 
-/// A device, with the facts by which TensorFlow orders the devices of a task: its number, and the
-/// links that it advertises.
+/// A device with the properties by which TensorFlow orders the devices of a task: its number, and
+/// the links that it advertises.
 struct LinkedDevice {
   struct Link {
     int peer = 0;  ///< number of the device at the other end
     int strength = 1;
   };
   int number = 0;
-  std::vector<Link> links;  ///< in the order in which they are advertised
+  std::vector<Link> links;  ///< in the order in which the device advertises them
 };
 
 /// True if `gpu_ring_order`, a list of numbers separated by commas, names each device exactly once
-/// and nothing else.
+/// and names nothing else.
 bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order);
 
 /// Returns the order of one task's GPUs in TensorFlow's rings: `gpu_ring_order`, if it names each
-/// of them once. Otherwise the order starts at the first device and follows the strongest link to
-/// an unvisited device, or the first of several equally strong links. If no link leads to an
+/// GPU exactly once. Otherwise the order starts at the first device and follows the strongest link
+/// to an unvisited device, or the first of several equally strong links. If no link leads to an
 /// unvisited device, the first unvisited device is next. `devices` are sorted by name.
 /// SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc.
 std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
                                    std::string_view gpu_ring_order);
 
 /// The order of a group's replicas in TensorFlow's runtime. Tasks follow one after the other,
-/// sorted by name or by number. Inside each task, devices have the same order in all tasks. Ranks
-/// are numbered as in Tutti, worker by worker. Nothing is stored per rank.
+/// sorted by name or by number. Inside a task, devices are sorted in an order that is the same for
+/// all tasks. Ranks are numbered as in Tutti, worker by worker. Nothing is stored per rank.
 class TaskOrder {
  public:
   /// `devices` are the local ranks, 0 … per_worker() - 1, in ring order. `by_name`: true if tasks
@@ -53,7 +53,7 @@ class TaskOrder {
     return static_cast<std::int32_t>(devices_.size());
   }
   [[nodiscard]] std::int32_t ranks() const { return workers_ * per_worker(); }
-  /// Returns the rank of a task's device. REQUIRES: both are positions in the order.
+  /// Returns the rank of a task's device. REQUIRES: `task` and `device` are positions in the order.
   [[nodiscard]] Rank rank(std::int32_t task, std::int32_t device) const {
     return static_cast<Rank>(by_name_ ? number_by_name(task, workers_) : task) * per_worker() +
            devices_[static_cast<std::size_t>(device)];
@@ -71,17 +71,18 @@ class TaskOrder {
   std::int32_t workers_;
   std::vector<std::int32_t> devices_;
   std::vector<std::int32_t> place_of_;  ///< the inverse of `devices_`
-  bool by_name_;  ///< true if tasks are sorted by name and this differs from the order by number
+  bool by_name_;  ///< true if tasks are sorted by name and that order differs from the order by
+                  ///< number
 };
 
-/// One ring of a group. In each task, position i of m is device d = (i + |offset|) mod m. If the
-/// offset is negative, position i is the mirrored device m - 1 - d, so that the ring runs in the
-/// opposite direction inside a task.
+/// One ring of a group. In a task with m devices, position i of the ring is device d = (i +
+/// |offset|) mod m. If the offset is negative, position i is the mirrored device m - 1 - d, so that
+/// the ring runs in the opposite direction inside a task.
 /// SOURCE: tensorflow/core/common_runtime/ring_alg.cc.
 struct Subdivision {
   std::int32_t offset = 0;
 
-  /// Returns the index of the device at a position, in the order of the `m` devices of a task.
+  /// Returns the index of the device at `position` of the ring, among the `m` devices of a task.
   [[nodiscard]] std::int32_t device_at(std::int32_t position, std::int32_t m) const {
     const std::int32_t turn = (offset < 0 ? -offset : offset) % m;
     const std::int32_t device = (position + turn) % m;
@@ -94,9 +95,9 @@ struct Subdivision {
 };
 
 /// Returns the offsets of the subdivisions that TensorFlow's runtime chooses if an operation does
-/// not set them. Their number grows while chunks are longer than 4 MiB, up to `max_per_device` per
-/// device of a task (0: 2 per device; -1: one subdivision in total). Subdivisions are rotated
-/// against each other, and every other one is mirrored.
+/// not set them. The number of subdivisions grows while chunks are longer than 4 MiB, up to
+/// `max_per_device` per device of a task (0: 2 per device; -1: one subdivision in total). Each
+/// subdivision is rotated against the others, and every second one is mirrored.
 /// SOURCE: tensorflow/core/common_runtime/ring_alg.cc, GenerateSubdivsInCollectiveParams.
 std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
                                               std::int64_t tasks, std::int64_t max_per_device);

@@ -1,7 +1,7 @@
-// Both collectives are rounds of a ring: in round t the rank at position p handles chunk (p - t)
-// mod n, which it receives (except in the first round) and sends (except in the last). RingReduce
-// has rounds 0 … 2n - 2, RingGather 0 … n - 1. Rounds with empty chunks are skipped
-// (filled_rounds.h).
+// Both collectives consist of rounds of a ring. In round t, the rank at position p handles chunk (p
+// - t) mod n: it receives the chunk (except in the first round) and sends it (except in the last
+// round). RingReduce has rounds 0 … 2n - 2, and RingGather has rounds 0 … n - 1. Rounds with empty
+// chunks are skipped (filled_rounds.h).
 
 #include "core/algorithm/tf_ring.h"
 
@@ -27,8 +27,8 @@ std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int6
 
 namespace {
 
-/// Lanes 2s and 2s + 1 receive and send for ring s. Out of place, one more lane copies the rank's
-/// own data.
+/// For ring s, lane 2s receives and lane 2s + 1 sends. If the collective is out of place, one more
+/// lane copies the rank's own data.
 class TfRing : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -69,10 +69,10 @@ class TfRing : public Schedule {
                 "the contract has {} ranks, but the order has {}", contract.members(), n_);
   }
 
-  /// Returns the range of a chunk of a ring; only the first `filled()` chunks are not empty.
+  /// Returns the range of a chunk of a ring. Only the first `filled()` chunks are non-empty.
   [[nodiscard]] virtual Range chunk(std::int64_t number, std::int32_t ring) const = 0;
   [[nodiscard]] virtual std::int64_t filled(std::int32_t ring) const = 0;
-  /// True if the data received in this round is added to the rank's own data.
+  /// True if a rank adds the data received in this round to its own data.
   [[nodiscard]] virtual bool adds(std::int64_t round) const = 0;
   /// Returns the place of the rank's contribution.
   [[nodiscard]] virtual Range own(Rank rank) const = 0;
@@ -109,7 +109,8 @@ class TfRing : public Schedule {
     return {ring, position, {n_, filled(ring)}};
   }
 
-  /// Returns 1 if the rank's own chunk, which is sent in round 0, is not empty; else 0.
+  /// Returns 1 if the rank's own chunk, which it sends in round 0, is non-empty; otherwise returns
+  /// 0.
   [[nodiscard]] static std::int64_t first_is_filled(const Place& place) {
     return place.rounds.before(1, place.position);
   }
@@ -149,7 +150,8 @@ class TfRing : public Schedule {
     if (adds(round)) {
       if (copies()) step.wait = {copying_lane(), 1};
     } else if (round >= n_) {
-      // The chunk overwrites the range from which it was sent n rounds ago, so wait for that send.
+      // The chunk overwrites the range from which it was sent n rounds ago, so the step waits for
+      // that send.
       step.wait = {lane + 1, place.rounds.before(round - n_ + 1, place.position)};
     }
     return step;

@@ -5,7 +5,7 @@
 namespace tutti::core {
 namespace {
 
-/// Lane 0 is followed by one lane per child, outer children first.
+/// After lane 0, there is one lane per child, with the outer children first.
 class TreeBlocks : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;  // `elements` is the size of one block
@@ -31,8 +31,8 @@ class TreeBlocks : public TreeWalk {
     return 1 + (is_outer(rank) ? number_of_outer(up, rank)
                                : outer_children(up) + number_of_own(up, rank));
   }
-  /// Returns the blocks that the rank and its parent exchange: the blocks of its group if it is a
-  /// relay below the root, else its own block.
+  /// Returns the blocks that the rank and its parent exchange. For a relay below the root, these
+  /// are the blocks of its group; for any other rank, its own block.
   [[nodiscard]] Range blocks_of(Rank rank) const {
     const std::int32_t group = group_of_relay(rank);
     if (!is_outer(rank) || group < 0) return {Buffer::kData, rank * elements_, elements_};
@@ -40,7 +40,7 @@ class TreeBlocks : public TreeWalk {
   }
 };
 
-/// Lane 0 sends up once all receiving lanes are complete.
+/// Lane 0 sends to the parent when all receiving lanes are complete.
 class TreeGather : public TreeBlocks {
  public:
   using TreeBlocks::TreeBlocks;

@@ -10,8 +10,8 @@ namespace tutti::core {
 /// collects the blocks of its group and forwards them as one message. Replica r's block begins at
 /// element r · `block`. The root, and helpers that are relays, have data buffers of replicas ·
 /// block elements.
-/// Time with one port per rank, W groups of G replicas, N bytes per block, if relays and root are
-/// different helpers: α + G⌈N·β⌉ to the relays, then α + W⌈G·N·β⌉ to the root.
+/// Time with one port per rank, N bytes per block and W groups of G replicas, if relays and root
+/// are different helpers: α + G⌈N·β⌉ to the relays, then α + W⌈G·N·β⌉ to the root.
 std::unique_ptr<Schedule> tree_gather(StarTree tree, std::int64_t block, Engine replica_engine,
                                       Engine helper_engine);
 

@@ -90,7 +90,8 @@ class BroadcastSteps : public Schedule {
   }
 
  private:
-  /// The ranks to which a rank sends: first those in other tasks, then those in its own.
+  /// The ranks to which a rank sends: first the ranks in other tasks, then the ranks in its own
+  /// task.
   struct Targets {
     std::vector<Rank> all;
     std::size_t tasks = 0;
@@ -119,7 +120,7 @@ class BroadcastSteps : public Schedule {
     return to;
   }
 
-  /// Returns the sender of a rank that is not the root, with the sender's lane.
+  /// Returns the sender from which a rank other than the root receives, with the sender's lane.
   [[nodiscard]] Peer sender(Rank rank) const {
     const std::int32_t task = order_.task(rank);
     const std::int32_t device = order_.device(rank);

@@ -10,30 +10,30 @@
 namespace tutti::core {
 
 /// The binary tree of one subdivision of TensorFlow's broadcast, over positions 0 … size - 1. If
-/// the source is position 0, the tree is a heap: position r sends to 2r + 1 and 2r + 2. Otherwise
-/// position r sends to 2r + 2 and 2r + 3, but never to the source; the source also sends to 0 and
-/// 1.
+/// the source is position 0, the tree is a binary heap: position r sends to 2r + 1 and 2r + 2.
+/// Otherwise, position r sends to 2r + 2 and 2r + 3, except to the source; the source also sends to
+/// 0 and 1.
 struct BroadcastTree {
   std::int32_t size = 1;
   std::int32_t source = 0;
 
   /// Returns the position that sends to `position`; -1 for the source.
   [[nodiscard]] std::int32_t receives_from(std::int32_t position) const;
-  /// Returns the positions that `position` sends to, in order: at most four.
+  /// Returns the positions to which `position` sends, in order; there are at most four.
   [[nodiscard]] std::vector<std::int32_t> sends_to(std::int32_t position) const;
 };
 
 /// Returns TensorFlow's HierarchicalTreeBroadcast: a tree over all tasks, then a tree inside each
-/// task. The first tree has one device per task: the root in its own task, the first device in
-/// every other task. A device that has received the buffer sends it to all its children at the same
-/// time, but its sends inside the task begin only after its sends to other tasks are complete.
-/// Every rank except the root receives the whole buffer in one message. The depth of a tree is
-/// about log2 of its size.
+/// task. The tree over all tasks contains one device per task: the root in its own task, and the
+/// first device in every other task. A device that has received the buffer sends it to all its
+/// children in other tasks at the same time, and then to all its children in its own task at the
+/// same time. Every rank except the root receives the whole buffer in one message. The depth of a
+/// tree is about log2 of its size.
 ///
 /// Every rank has a lane that receives and one lane per child. If the contract is out of place, the
 /// root has another lane, which copies its input.
 /// SOURCE: tensorflow/core/common_runtime/hierarchical_tree_broadcaster.cc.
-/// REQUIRES: the contract is that of a broadcast among the order's ranks.
+/// REQUIRES: the contract is that of a broadcast among the ranks of the order.
 std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order,
                                                       Engine engine);
 

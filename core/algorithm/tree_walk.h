@@ -62,7 +62,8 @@ class TreeWalk : public Schedule {
 
   // --- children, by number ---
 
-  /// Returns the number of other replicas in a relay's group; 0 if the rank is not a relay.
+  /// Returns the number of own children of a relay: the replicas of its group other than the relay
+  /// itself. Returns 0 if the rank is not a relay.
   [[nodiscard]] std::int32_t own_children(Rank rank) const {
     if (!is_relay(rank)) return 0;
     return size_of_group(group_of_relay(rank)) - (is_replica(rank) ? 1 : 0);
@@ -74,8 +75,8 @@ class TreeWalk : public Schedule {
   [[nodiscard]] std::int32_t number_of_own(Rank rank, Rank child) const {
     return child - first_of(group_of_relay(rank)) - (is_replica(rank) && child > rank ? 1 : 0);
   }
-  /// Returns the number of the root's outer children: the relays, or the replicas, other than the
-  /// root itself. 0 if the rank is not the root.
+  /// Returns the number of outer children of the root: the relays, or the replicas if there are no
+  /// relays, without the root itself. Returns 0 if the rank is not the root.
   [[nodiscard]] std::int32_t outer_children(Rank rank) const {
     if (!is_root(rank)) return 0;
     if (tree_.relays) return tree_.groups - (is_relay(rank) ? 1 : 0);

@@ -6,14 +6,14 @@
 
 namespace tutti::core {
 
-/// Returns TensorFlow's xring: the ring all-reduce over k rings (one per lane of `options`), with
-/// the buffer cut into n·k equal chunks. Each segment of the buffer has k chunks, one per ring, so
-/// that the rings share every segment. The rank at position p of ring s first sends its chunk of
-/// segment p - 1. After n - 1 hops, it holds the sum of its chunk of segment p, which goes around
-/// the ring once more.
+/// Returns TensorFlow's xring: the ring all-reduce over k rings, one per lane of `options`. The
+/// buffer is cut into n·k equal chunks. Each of the n segments of the buffer has k chunks, one per
+/// ring, so that every ring carries a part of every segment. The rank at position p of ring s first
+/// sends its chunk of segment p - 1. After n - 1 hops, the rank holds the complete sum of its chunk
+/// of segment p. This sum then goes around the ring once more.
 ///
-/// If a buffer cannot be cut evenly, TensorFlow pads it with zeros, which are sent too: see
-/// padded_for_xring(). Every rank sends exactly 2(n - 1) chunks on every ring.
+/// If a buffer cannot be cut evenly, TensorFlow pads it with zeros and sends them too (see
+/// padded_for_xring()). Every rank sends exactly 2(n - 1) chunks on every ring.
 ///
 /// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the
 /// size of a chunk.

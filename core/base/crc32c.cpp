@@ -1,6 +1,6 @@
-// Processes eight bytes at a time. x86-64 processors since 2008 have an instruction for it (8
-// GB/s); for all others table k holds the remainder of each byte value followed by k zero bytes, so
-// that eight independent lookups replace eight dependent ones (1.5 GB/s).
+// Processes eight bytes at a time. x86-64 processors since 2008 have an instruction for this (8
+// GB/s). For all other processors, table k has the remainder of each byte value followed by k zero
+// bytes, so that eight independent lookups replace eight dependent lookups (1.5 GB/s).
 
 #include "core/base/crc32c.h"
 

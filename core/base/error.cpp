@@ -91,7 +91,7 @@ tl::unexpected<Error> Problems::take() {
   std::stable_sort(problems_.begin(), problems_.end(),
                    [&place](const Problem& a, const Problem& b) { return place(a) < place(b); });
   if (full()) {
-    // The number of further problems is not known: the search may have stopped.
+    // The number of further problems is not known, because the caller may have stopped checking.
     Problem& rest = problems_.emplace_back();
     rest.where.file = files.front();
     rest.text = fmt::format("only the first {} problems are shown; fix them to see the rest", kMax);

@@ -52,19 +52,20 @@ enum class ProblemCode : std::uint8_t {
   kStopped,       ///< the user stopped the run, directly or through another process
   kCount
 };
-/// Returns the name, in lower case with hyphens: "missing".
+/// Returns the name of the code, in lower case with hyphens: "missing".
 std::string_view to_string(ProblemCode code);
-/// Returns the code with this name.
+/// Returns the problem code with this name.
 std::optional<ProblemCode> parse_problem_code(std::string_view name);
 
 /// The code and the subject of a problem. `field` names the subject: a field of the schema with its
 /// message ("Network.latency_us"), a message ("Network"), a column of a table, an XML element or
 /// attribute ("gpu", "gpu.sm"), an environment variable ("NCCL_ALGO"), or a command-line option
-/// ("--network"). `field` is empty if the subject is none of these.
+/// ("--network"). For any other subject, `field` is empty.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
-  /// The worker that caused the problem, in a run with several workers; -1: no particular worker.
+  /// The index of the worker that caused the problem, in a run with several workers; -1: the
+  /// problem has no particular worker.
   std::int32_t worker = -1;
 
   bool operator==(const ProblemKind&) const = default;
@@ -118,8 +119,8 @@ class Problems {
                 std::move(kind)});
   }
   void add(Problem problem);
-  /// Ignores problems that are added at `where` from now on, because they would only be
-  /// consequences of a problem that was already reported there.
+  /// Ignores later problems at `where`, because they would only be consequences of a problem that
+  /// was already reported there.
   void ignore_later_ones_at(const Location& where) {
     if (!full()) spoiled_.insert(where);
   }
@@ -128,10 +129,11 @@ class Problems {
   }
 
   [[nodiscard]] bool empty() const { return problems_.empty(); }
-  /// The number of problems that were added, including those beyond the limit, which are not kept.
+  /// The number of problems that were added, including problems beyond the limit, which are not
+  /// stored.
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
-  /// True once the limit on kept problems is reached; callers may then stop checking, because the
-  /// file is probably not a scenario at all.
+  /// True once the limit on the number of stored problems is reached. Callers may then stop
+  /// checking, because the file is probably not a scenario at all.
   [[nodiscard]] bool full() const { return problems_.size() >= kMax; }
   /// Returns the problems as an Error, sorted by their position in the text. If the limit was
   /// reached, the last problem says so.
@@ -149,8 +151,8 @@ class Problems {
 std::string to_string(const Location& where);
 std::string to_string(const Problem& problem);
 
-/// Returns a suffix for a message, such as `; did you mean "ring"?`, with the candidate nearest to
-/// `written`; empty if no candidate is near.
+/// Returns a suffix for a message, such as `; did you mean "ring"?`, with the candidate that is
+/// most similar to `written`; empty if no candidate is similar.
 std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates);
 
 }  // namespace tutti::core

@@ -24,7 +24,7 @@ Expected<void> check_is_file(const std::string& path, const std::string& wanted)
   }
   return tl::make_unexpected(Error::request(
       {ProblemCode::kWrongType},
-      fmt::format("this is {}; expected the name of a file with {}", is, wanted), {path, 0, 0}));
+      fmt::format("this is {}; expected a regular file with {}", is, wanted), {path, 0, 0}));
 }
 
 Expected<std::string> read_text_file(const std::string& path, TextSource source) {

@@ -6,22 +6,21 @@
 
 namespace tutti::core {
 
-/// The kinds of files that a text may be read from.
+/// The kinds of files from which a text may be read.
 enum class TextSource {
   kFile,     ///< regular files only, for callers that must not block on a pipe
   kAnything  ///< pipes and devices too, such as /dev/stdin or <(…) on the command line
 };
 
-/// Returns the content of a text file.
-/// ERRORS: the file is missing, unreadable, a folder or larger than 64 MiB; with kFile also: it is
-/// a pipe, device or socket.
+/// Returns the content of a text file. ERRORS: the file is missing, unreadable, a folder or larger
+/// than 64 MiB; with kFile, the file is a pipe, device or socket.
 Expected<std::string> read_text_file(const std::string& path,
                                      TextSource source = TextSource::kFile);
 
-/// Succeeds if the path names a regular file, or does not exist (opening it then reports the
-/// reason).
-/// ERRORS: the path names a folder, pipe, device or socket; the message says which, and that a file
-/// with `wanted` ("a timeline") was expected.
+/// Succeeds if the path names a regular file. Also succeeds if the path does not exist, because
+/// opening the file then reports the reason. ERRORS: the path names a folder, pipe, device or
+/// socket. The message names the kind, and says that a file with `wanted` ("a timeline") was
+/// expected.
 Expected<void> check_is_file(const std::string& path, const std::string& wanted);
 
 }  // namespace tutti::core

@@ -16,10 +16,9 @@ namespace tutti::core {
 ///     if (fresh) keys.push_back(key);
 class FlatIndex {
  public:
-  /// Returns the number of the key, and whether the key is new. A key is known if `is_it(number)`
+  /// Returns the number of the key, and true if the key is new. A key is known if `is_it(number)`
   /// is true for its number; `is_it` is called for all keys whose hashes have the same upper 32
-  /// bits.
-  /// REQUIRES: fewer than 2^31 keys.
+  /// bits. REQUIRES: fewer than 2^31 keys.
   template <class IsIt>
   std::pair<std::int32_t, bool> find_or_add(std::uint64_t hash, const IsIt& is_it) {
     if (3 * (static_cast<std::size_t>(size_) + 1) > 2 * slots_.size()) grow();
@@ -33,7 +32,7 @@ class FlatIndex {
   }
   [[nodiscard]] std::int32_t size() const { return size_; }
 
-  /// Returns a hash of two numbers. Small numbers affect its upper bits, too.
+  /// Returns a hash of two numbers, in which even small numbers change the upper bits.
   static std::uint64_t hash_of(std::uint64_t a, std::uint64_t b) {
     std::uint64_t z = (a * 0x9e37'79b9'7f4a'7c15u) ^ (b + 0x7f4a'7c15u);
     z = (z ^ (z >> 29)) * 0xbf58'476d'1ce4'e5b9u;

@@ -23,7 +23,7 @@ struct Note {
 /// A list of notes in the order in which they were added, without repeated texts.
 class Notes {
  public:
-  /// Adds a note. `code` must outlive the notes, so it should be a string literal.
+  /// Adds a note. `code` must outlive the list of notes, so it should be a string literal.
   template <class... Args>
   void add(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
     add(Note{code, fmt::format(format, std::forward<Args>(args)...)});

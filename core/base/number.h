@@ -23,8 +23,8 @@ std::optional<Number> whole_number(std::string_view text) {
 /// Parses the whole text as a finite number. Returns nullopt if the text is not a finite number.
 std::optional<double> number_of(const std::string& text);
 
-/// Parses `text` and returns the number if it is between `least` and `most`. Otherwise adds a
-/// problem at `where`, in which the number is called `what`, and returns nullopt.
+/// Parses `text` and returns the number if it is between `least` and `most`. Otherwise returns
+/// nullopt and adds a problem at `where`, which calls the number `what`.
 std::optional<double> read_number(const std::string& text, const Location& where,
                                   const std::string& what, double least, double most,
                                   Problems& problems);

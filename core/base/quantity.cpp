@@ -15,7 +15,7 @@ enum class Dimension { kBytes, kTime, kRate };
 struct Unit {
   std::string_view name;
   Dimension dimension;
-  double scale;  ///< size of the unit in bytes, seconds or bytes per second
+  double scale;  ///< value of the unit in bytes, seconds or bytes per second
 };
 constexpr Unit kUnits[] = {
     {"B", Dimension::kBytes, 1},
@@ -86,7 +86,7 @@ tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view fie
   const Unit* const own = convertible_unit(field);
   if (own == nullptr)
     return tl::make_unexpected(fmt::format(
-        "{} has no unit that {} could be converted to; write a plain number", field, unit->name));
+        "{} has no unit, so {} cannot be converted; write a plain number", field, unit->name));
   if (own->dimension != unit->dimension)
     return tl::make_unexpected(fmt::format("{} is not {}", written, examples(own->dimension)));
   // Units differ by powers of ten or of two, and by 8 for bits, so rounding the ratio to eighths is

@@ -15,12 +15,12 @@ namespace tutti::core {
 /// empty if the name states no unit.
 std::string_view unit_of_field(std::string_view field);
 
-/// True if `text` is a unit that a number may be written with: B, KiB, MB, us, ms, GB/s, Gbit/s, ….
+/// True if `text` is a unit that may follow a number: B, KiB, MB, us, ms, GB/s, Gbit/s, ….
 bool is_unit(std::string_view text);
 
 /// Converts a number with a unit to the unit of the field. Returns nullopt if `written` is not a
-/// number with a unit, for example a plain number.
-/// ERRORS (texts): the unit measures something else than the field; the text says what to write.
+/// number with a unit, for example a plain number. ERRORS (texts): the unit and the field measure
+/// different quantities. The text says what to write.
 tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view field,
                                                             std::string_view written);
 

@@ -22,7 +22,8 @@ Bandwidth bandwidth_from_gb_per_s(double gb_per_s) {
 Time transfer_time(Bytes bytes, Bandwidth rate) {
   TUTTI_CHECK(bytes.count() >= 0 && rate.count() > 0, "bytes = {}, rate = {}", bytes.count(),
               rate.count());
-  // Most messages fit the 64-bit product; only those above 9 MB pay for the 128-bit division.
+  // For most messages, the product fits into 64 bits; only messages above 9 MB need the slower
+  // 128-bit division.
   constexpr std::int64_t kFits = std::numeric_limits<std::int64_t>::max() / kPicosecondsPerSecond;
   if (bytes.count() < kFits) {
     const std::int64_t product = bytes.count() * kPicosecondsPerSecond;

@@ -34,7 +34,7 @@ class Quantity {
   }
   friend constexpr Quantity operator*(Quantity a, std::int64_t n) { return Quantity(a.count_ * n); }
   friend constexpr Quantity operator*(std::int64_t n, Quantity a) { return a * n; }
-  /// Returns how many times `b` fits into `a`, rounded down.
+  /// Returns the quotient `a` / `b`, rounded down.
   friend constexpr std::int64_t operator/(Quantity a, Quantity b) { return a.count_ / b.count_; }
 
  private:
@@ -55,7 +55,7 @@ using Bandwidth = Quantity<struct BytesPerSecondTag>;
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-/// A time later than any event, which stands for "never" or "not known yet".
+/// A time later than any event. It represents "never" and "not known yet".
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
 /// The longest duration (40 hours); longer durations saturate at this value. `kHorizon` is 32 times
 /// as long.
@@ -85,17 +85,16 @@ constexpr double share(Time part, Time whole) {
                         : 0;
 }
 
-/// Returns the time that `bytes` take at `rate`, rounded up to a picosecond: a message has arrived
-/// when its last bit has arrived. The result saturates at `kLongestDuration`.
-/// REQUIRES: bytes ≥ 0, rate > 0.
+/// Returns the transfer time of `bytes` at `rate`, rounded up to a picosecond. It is rounded up
+/// because a message has arrived only when its last bit has arrived. The result saturates at
+/// `kLongestDuration`. REQUIRES: bytes ≥ 0, rate > 0.
 Time transfer_time(Bytes bytes, Bandwidth rate);
 /// Returns the transfer time of `times` · `bytes`; the product may exceed 64 bits.
 /// REQUIRES: times ≥ 0.
 Time transfer_time(std::int64_t times, Bytes bytes, Bandwidth rate);
 
-/// Returns `t` + `duration`, saturating at `kHorizon` + `kLongestDuration`, so that no time
-/// overflows before the run is stopped.
-/// REQUIRES: duration ≤ kLongestDuration.
+/// Returns `t` + `duration`, saturated at `kHorizon` + `kLongestDuration`. The saturation prevents
+/// overflows until the run is stopped. REQUIRES: duration ≤ kLongestDuration.
 constexpr Time later(Time t, Time duration) {
   const Time sum = t + duration;
   return sum < kHorizon + kLongestDuration ? sum : kHorizon + kLongestDuration;

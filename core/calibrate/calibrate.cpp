@@ -1,12 +1,12 @@
 // Calibration changes the parameters of a cluster until the simulator predicts the measured times.
-// The fit sees logarithms of parameters and of times: a residual is log(predicted / measured), so
-// an error of 10 % weighs the same at 5 µs and at 5 s, and no parameter can become negative.
-// Outliers are searched first. If there are any, all timelines are read again device by device,
-// because only such times can distinguish them, and each outlier gets parameters of its own. Every
-// evaluation of the fit simulates all experiments once; most fits end before 600 evaluations. The
-// errors before and after are those of the scenario's own values and of the fitted values rounded
-// to five digits, as the cluster file states them. The minimiser is in fit.cpp, and experiments are
-// made and predicted in experiment.cpp.
+// The fit uses logarithms of parameters and of times. A residual is log(predicted / measured), so
+// an error of 10 % has the same weight at 5 µs and at 5 s, and no parameter can become negative.
+// Outliers are searched first. If there are any, all timelines are read again with separate times
+// for each device, because only such times can distinguish outliers. Each outlier then gets its own
+// parameters. Every evaluation of the fit simulates all experiments once; most fits end before 600
+// evaluations. Two errors are reported: the error with the scenario's own values, and the error
+// with the fitted values, rounded to five digits as in the cluster file. The minimiser is in
+// fit.cpp. Experiments are made and predicted in experiment.cpp.
 
 #include "core/calibrate/calibrate.h"
 
@@ -25,9 +25,9 @@ namespace {
 /// Rounds to the number of digits that a fit can determine.
 double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
-/// The predictions of all experiments with one set of parameters.
+/// The predictions of all experiments for one set of parameters.
 struct Predictions {
-  std::vector<double> us;  ///< times of all measurements, in order
+  std::vector<double> us;  ///< predicted times of all measurements, in order
   std::vector<double> steps_us;
 };
 
@@ -76,7 +76,7 @@ class Calibrator {
     problem.cancelled = [this] { return control_.cancel != nullptr && control_.cancel->load(); };
     int evaluations = 0;
     problem.evaluate = [&](const std::vector<double>& logs) -> std::optional<std::vector<double>> {
-      // The number of evaluations is not known beforehand; most fits end before 600.
+      // The number of evaluations is not known in advance. Most fits end before 600.
       if (control_.progress) control_.progress(1 - std::exp(-++evaluations / 300.0));
       std::vector<double> values;
       for (const double log : logs) values.push_back(std::exp(log));
@@ -145,10 +145,10 @@ FigureSource source_of(const CalibratedFigure& figure) {
   const std::string name = field.substr(0, field.find(':'));
   if (figure.determination == Determination::kDetermined) {
     source.text = fmt::format(
-        "{} fitted by tutti calibrate {}, 95 % interval {:.4g} to {:.4g}, before {:.6g}", name,
-        version(), figure.low, figure.high, figure.figure.before);
+        "{} fitted by tutti calibrate {}: 95 % interval {:.4g} to {:.4g}, previous value {:.6g}",
+        name, version(), figure.low, figure.high, figure.figure.before);
   } else if (figure.determination == Determination::kBounded) {
-    source.text = fmt::format("{} {} by tutti calibrate {}, before {:.6g}", name,
+    source.text = fmt::format("{} {} by tutti calibrate {}: previous value {:.6g}", name,
                               figure.value > figure.figure.before ? "raised" : "lowered", version(),
                               figure.figure.before);
   }
@@ -201,15 +201,14 @@ std::string CalibratedFigure::why() const {
     case Determination::kKept: return "kept, as asked";
     case Determination::kDetermined: return "";
     case Determination::kBounded:
-      return fmt::format("at {} this value; {} fits equally well",
+      return fmt::format("at {} this value; any {} value fits equally well",
                          value > figure.before ? "least" : "most",
-                         value > figure.before ? "more" : "less");
+                         value > figure.before ? "higher" : "lower");
     case Determination::kInsensitive:
-      return "not determined by these measurements: they hardly depend on it; left unchanged";
+      return "left unchanged, because these measurements hardly depend on this parameter";
     case Determination::kConfounded:
-      return fmt::format(
-          "not determined by these measurements: {} explains them equally well; left unchanged",
-          confounded_with);
+      return fmt::format("left unchanged, because {} explains these measurements equally well",
+                         confounded_with);
   }
   return "";
 }
@@ -217,7 +216,7 @@ std::string CalibratedFigure::why() const {
 namespace {
 
 /// True if all timelines were emulated. Emulated hosts have the message costs that the scenario
-/// states, not those of this machine.
+/// specifies, not the costs of this machine.
 bool all_emulated(const std::vector<std::string>& timelines) {
   return !timelines.empty() &&
          std::all_of(timelines.begin(), timelines.end(), [](const std::string& path) {
@@ -246,7 +245,7 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
     const auto outlier = find_outliers(scenario, request.timelines, library);
     if (!outlier) return tl::make_unexpected(outlier.error());
     if (!outlier->list.empty()) {
-      // Outliers can only be distinguished by the times of single devices.
+      // Only the times of single devices can distinguish outliers.
       experiments = {};
       if (const auto done = add_timelines(request.timelines, RunTimes::Detail::kDevices, *of_kinds,
                                           library, experiments);
@@ -268,8 +267,8 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   if (measurements < 2) {
     return tl::make_unexpected(
         Error::request({ProblemCode::kMissing},
-                       fmt::format("{} to fit to; at least two different packs or sizes are needed "
-                                   "(ten or more are better): give more timelines or logs",
+                       fmt::format("{}, but the fit needs at least two different packs or sizes "
+                                   "(better ten or more); give more timelines or logs",
                                    measurements == 0 ? "there is no measured time"
                                                      : "there is only one measured time")));
   }

@@ -12,12 +12,12 @@ namespace tutti::core {
 
 struct CalibrationRequest {
   std::vector<std::string> timelines;  ///< paths of timelines
-  /// True: fit also to the mean times of the lane steps in timelines, one mean for each pack and
-  /// kind of step.
+  /// True: the fit also uses the mean times of the lane steps in timelines, one mean for each pack
+  /// and kind of step.
   bool lane_steps = false;
   std::vector<std::string> logs;  ///< paths of logs of nccl-tests or tutti perf
-  /// The names of parameters that are not fitted; "pcie" selects "pcie.latency" and
-  /// "pcie.bandwidth".
+  /// The names of parameters that are not fitted. A prefix selects several parameters: "pcie"
+  /// selects "pcie.latency" and "pcie.bandwidth".
   std::vector<std::string> keep;
 };
 
@@ -25,13 +25,12 @@ struct CalibratedFigure {
   ClusterFigure figure;
   Determination determination = Determination::kInsensitive;
   double value = 0;  ///< calibrated value, in µs or GB/s
-  double low = 0;    ///< lower end of the 95 % interval; 0 unless kDetermined
+  double low = 0;    ///< lower end of the 95 % interval; 0 unless the parameter is kDetermined
   double high = 0;
-  std::string confounded_with;  ///< for kConfounded: the name of the parameter that explains the
-                                ///< times equally well
+  std::string confounded_with;  ///< only for kConfounded: the name of the parameter that explains
+                                ///< the times equally well
 
-  /// Returns the reason why the parameter has no fitted value with an interval; empty if it has
-  /// one.
+  /// Returns the reason why the parameter has no fitted value with an interval; "" if it has one.
   [[nodiscard]] std::string why() const;
 };
 
@@ -39,12 +38,12 @@ struct CalibratedTime {
   std::string source;
   std::string what;
   double measured_us = 0;
-  double before_us = 0;  ///< predicted with the scenario's own parameters
-  double after_us = 0;   ///< predicted with the calibrated parameters
+  double before_us = 0;  ///< time predicted with the scenario's own parameters
+  double after_us = 0;   ///< time predicted with the calibrated parameters
 };
 
-/// The median and the largest error of predictions. The error of one prediction is the larger of
-/// the predicted and the measured time divided by the smaller one, minus 1.
+/// The median and the largest error of predictions. The error of a prediction is the larger divided
+/// by the smaller of the predicted and the measured time, minus 1.
 struct CalibrationError {
   double median = 0;
   double worst = 0;
@@ -54,8 +53,8 @@ struct Calibration {
   std::vector<CalibratedFigure> figures;
   std::vector<CalibratedTime> times;
   CalibrationError before, after;
-  /// The times of whole training steps, which are not fitted. They show how well the calibrated
-  /// cluster predicts training steps.
+  /// The times of whole training steps. The fit does not use them. They show how well the
+  /// calibrated cluster predicts training steps.
   std::vector<CalibratedTime> steps;
   std::vector<std::string> notes;
   std::string cluster_text;  ///< content of a cluster file for the calibrated cluster
@@ -63,11 +62,11 @@ struct Calibration {
 };
 
 /// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times. The
-/// fit is over the logarithms of parameters and times. The result does not depend on the order or
-/// the names of the files.
-/// ERRORS: a file does not match the scenario (add_timelines, add_logs); there are fewer than two
-/// measured times; `keep` has an unknown name; the simulation fails with the scenario's own
-/// parameters.
+/// fit minimises differences between logarithms of times, over logarithms of parameters. The result
+/// does not depend on the order or the names of the files.
+/// ERRORS: a file does not match the scenario (see add_timelines and add_logs); there are fewer
+/// than two measured times; `keep` contains an unknown name; the simulation fails with the
+/// scenario's own parameters.
 Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request,
                                 Executor& simulator, const Library& library,
                                 const RunControl& control);

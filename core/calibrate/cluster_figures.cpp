@@ -1,12 +1,12 @@
-// Calibration varies a few parameters, but a cluster has many fields. This file maps one to the
-// other: `figures_[f]` is a parameter, and `places_[f]` lists all fields that it sets. Fields of
-// one kind with the same value share a parameter, so the number of parameters does not grow with
-// the cluster. The worker of an outlier first gets a machine of its own, so that its fields can
-// differ. A message over the network is limited by the lower of two fields: the card's bandwidth
-// and the network's bandwidth per port. Measurements show only the lower one. So the field that is
-// lower in the scenario is the parameter, and the other one is raised if it would limit the
-// measured rate (Place::at_least). The search for values is in fit.cpp, and the search for outliers
-// in outliers.cpp.
+// Calibration varies a few parameters, but a cluster has many fields. This file maps parameters to
+// fields: `figures_[f]` is a parameter, and `places_[f]` lists all fields that the parameter sets.
+// Fields of one kind with the same value share a parameter, so the number of parameters does not
+// grow with the cluster. The worker of an outlier first gets its own machine, so that its fields
+// can differ from those of other workers. A message over the network is limited by the lower of two
+// fields: the card's bandwidth and the network's bandwidth per port. Measurements show only the
+// lower field. Therefore the field that is lower in the scenario is the parameter. The other field
+// is raised if it would limit the measured rate (Place::at_least). The search for values is in
+// fit.cpp. The search for outliers is in outliers.cpp.
 
 #include "core/calibrate/cluster_figures.h"
 
@@ -32,7 +32,7 @@
 namespace tutti::core {
 namespace {
 
-/// The maximum factor between a parameter's start and its fitted value. A larger one would mean
+/// The maximum ratio between a parameter's start and its fitted value. A larger ratio would mean
 /// another machine rather than a correction.
 constexpr double kFurthest = 1e4;
 
@@ -66,7 +66,7 @@ ClusterFigure guessed(ClusterFigure figure, const Outlier* outlier) {
   return figure;
 }
 
-/// Returns the machine that `name` means in a cluster that is written in `path`.
+/// Returns the machine that `name` refers to in a cluster in the file `path`.
 Expected<proto::Machine> machine_named(const std::string& name, const std::string& path,
                                        const Library& library) {
   const auto file = library.read(Library::Kind::kMachine, name, path);
@@ -83,7 +83,8 @@ Expected<proto::Machine> machine_named(const std::string& name, const std::strin
   return machine;
 }
 
-/// Writes every machine that workers name into the cluster itself, and removes all others.
+/// Writes every machine that workers refer to into the cluster itself, and removes all other
+/// machines.
 Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& path,
                                   const Library& library) {
   std::map<std::string, std::string> called;  // the name in `workers` → the name in the cluster
@@ -222,7 +223,7 @@ ClusterFigures ClusterFigures::with_outliers(const std::vector<Outlier>& outlier
                        [&](const auto& m) { return m.name() == group.machine(); })
               .
               operator->();
-      // The worker may have its own machine since an earlier calibration.
+      // The worker may already have its own machine from an earlier calibration.
       const std::string name = fmt::format("{} of w{}", shared_name(shared->name()), worker);
       const auto known = std::find_if(cluster.machine().begin(), cluster.machine().end(),
                                       [&](const auto& m) { return m.name() == name; });
@@ -267,18 +268,19 @@ void ClusterFigures::collect() {
   add_devices();
   if (launch_us_ > 0) {
     ClusterFigure launch =
-        latency("launch", "starting a collective (launch_us of the strategy)", launch_us_);
+        latency("launch", "time to launch a collective (launch_us of the strategy)", launch_us_);
     launch.kind = ClusterFigure::Kind::kLaunch;
     add(std::move(launch), {Place::Field::kLaunch, Place::Part::kStrategy});
   }
   make_names_distinct();
 }
 
-/// Adds a place of a parameter. Parameters with the same name and value are one parameter.
+/// Adds a place of a parameter. A place is a field that the parameter sets. Parameters that have
+/// the same name and value are merged into one parameter.
 void ClusterFigures::add(ClusterFigure figure, const Place& place) {
   if (!(figure.before > 0)) {
     const std::string note = fmt::format(
-        "{} is 0 in the scenario and stays 0; set it to a small latency to have it fitted",
+        "{} is 0 in the scenario, so it is not fitted; set it to a small value above 0 to fit it",
         figure.name);
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
     return;
@@ -294,18 +296,19 @@ void ClusterFigures::add(ClusterFigure figure, const Place& place) {
 
 void ClusterFigures::add_network() {
   const proto::Network& network = cluster_->network();
-  add(latency("network.latency", "one way from network card to network card", network.latency_us()),
+  add(latency("network.latency", "one-way latency between network cards", network.latency_us()),
       {Place::Field::kLatency, Place::Part::kNetwork});
   double slowest_card = kMaxGbPerS;
   for (const proto::Machine& machine : cluster_->machine()) {
     for (const proto::Nic& nic : machine.nic())
       slowest_card = std::min(slowest_card, nic.bandwidth_gb_per_s());
   }
-  // If the network's ports are slower than the cards, their bandwidth is the parameter, and the
-  // cards' bandwidth is raised so that it does not limit them; otherwise vice versa.
+  // If the network's ports are slower than the cards, the bandwidth of the ports is the parameter,
+  // and the bandwidth of the cards is raised so that it does not limit the ports. Otherwise vice
+  // versa.
   const bool ports_limit =
       network.has_bandwidth_gb_per_s() && network.bandwidth_gb_per_s() <= slowest_card;
-  const std::string about = "of a network card's port, per direction";
+  const std::string about = "bandwidth of a network card's port, per direction";
   const Place ports{Place::Field::kBandwidth, Place::Part::kNetwork, -1, 0, !ports_limit};
   if (ports_limit) add(rate("network.bandwidth", about, network.bandwidth_gb_per_s()), ports);
   for (int m = 0; m < cluster_->machine_size(); ++m) {
@@ -341,11 +344,12 @@ void ClusterFigures::add_links() {
       };
       const Outlier* const late = outlier(Outlier::Figure::kLatency);
       const Outlier* const slow = outlier(Outlier::Figure::kRate);
-      add(guessed(latency(late ? fmt::format("{}.latency of {}", kind, late->name())
-                               : kind + ".latency",
-                          late ? unlike_others("link", *late) : "until the first bit arrives",
-                          link.latency_us()),
-                  late),
+      add(guessed(
+              latency(
+                  late ? fmt::format("{}.latency of {}", kind, late->name()) : kind + ".latency",
+                  late ? unlike_others("link", *late) : "latency until the first bit arrives",
+                  link.latency_us()),
+              late),
           {Place::Field::kLatency, Place::Part::kLink, m, l});
       add(guessed(rate(slow ? fmt::format("{}.bandwidth of {}", kind, slow->name())
                             : kind + ".bandwidth",
@@ -367,7 +371,7 @@ void ClusterFigures::add_devices() {
           outlier_at(m, Outlier::What::kDevice, Outlier::Figure::kRate, device.name());
       add(guessed(rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
                        one ? unlike_others("device", *one)
-                           : "bytes per second of one operand of an addition",
+                           : "rate of a sum, in bytes of one operand per second",
                        reduce_rate(device)),
                   one),
           {Place::Field::kReduce, Place::Part::kDevice, m, d});

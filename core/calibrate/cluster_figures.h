@@ -24,15 +24,15 @@ namespace tutti::core {
 struct ClusterFigure {
   enum class Kind { kLatency, kRate, kLaunch };
   Kind kind = Kind::kRate;
-  /// For example "network.latency". If links of a kind have several values, the name ends with the
-  /// value: "nvlink.bandwidth:40".
+  /// The name of the parameter, for example "network.latency". If links of a kind have different
+  /// values, the name ends with the value: "nvlink.bandwidth:40".
   std::string name;
   std::string about;  ///< description in words
   double before = 0;  ///< value in the scenario, in µs or GB/s
   double least = 0;
   double most = 0;
-  double guess = 0;  ///< for an outlier, the value estimated from its messages, at which the fit
-                     ///< starts; 0: it starts at `before`
+  double guess = 0;  ///< start of the fit; for an outlier, the value estimated from its messages;
+                     ///< 0: the fit starts at `before`
 
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
@@ -40,24 +40,26 @@ struct ClusterFigure {
 /// The value of a calibrated parameter, and the text for its `source` field.
 struct FigureSource {
   double value = 0;
-  std::string text;  ///< "fitted, 95 % interval 11.8 to 12.4"; empty: the parameter was not changed
+  std::string text;  ///< text such as "fitted, 95 % interval 11.8 to 12.4"; empty: the parameter
+                     ///< was not changed
 };
 
-/// The smallest and the largest pack or buffer that a cluster was fitted to; 0: unknown.
+/// The sizes of the smallest and the largest pack or buffer to which a cluster was fitted; 0:
+/// unknown.
 struct FittedTo {
   Bytes least;
   Bytes most;
 };
 
-/// A scenario's cluster, with its machine files included, and the cluster's parameters.
+/// A scenario's cluster, including its machine files, and the parameters of the cluster.
 class ClusterFigures {
  public:
   /// Reads the cluster from the scenario `text`, whose file is `path`.
   /// ERRORS: the scenario, or a file that it names, is invalid.
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
                                      const Library& library);
-  /// Returns the same cluster with separate parameters for these outliers: each of their workers
-  /// gets its own machine.
+  /// Returns the same cluster with separate parameters for these outliers. Each worker that has an
+  /// outlier gets its own machine.
   [[nodiscard]] ClusterFigures with_outliers(const std::vector<Outlier>& outlier) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
@@ -67,19 +69,21 @@ class ClusterFigures {
   /// Returns one sentence for each parameter that cannot be calibrated, with the reason.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Returns a text that is equal for two clusters with the same structure; see structure_of().
+  /// Returns a text that is equal for two clusters if they have the same structure (see
+  /// structure_of()).
   [[nodiscard]] std::string structure() const;
 
-  /// Sets the host overhead of a TCP network to OFF. Measured times contain the host overhead, so
-  /// link parameters that are fitted to them contain it, too.
+  /// Sets the host overhead of a TCP network to OFF. Measured times include the host overhead, so
+  /// link parameters that are fitted to them include it too.
   void leave_out_hosts();
 
-  /// Replaces the cluster of `scenario` by this cluster with the given values, which are in the
-  /// order of list(). Also sets the launch overhead of `scenario` if that is a parameter.
+  /// Replaces the cluster of `scenario` by this cluster with the given values, in the order of
+  /// list(). Also sets the launch overhead of `scenario` if the launch overhead is one of the
+  /// parameters.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 
   /// Returns the cluster with these values as the content of a file for `cluster { file: … }`. The
-  /// file states the range of sizes that it was fitted to.
+  /// file states the range of sizes to which the cluster was fitted.
   [[nodiscard]] std::string text(const std::vector<FigureSource>& values,
                                  const FittedTo& fitted_to = {}) const;
 
@@ -90,8 +94,8 @@ class ClusterFigures {
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
     int index = 0;
-    /// True: a field below the value is raised to it, and a larger field is not lowered, so that
-    /// this field does not limit the measured rate.
+    /// True: the parameter is only a lower bound for this field. The field is raised if it would
+    /// limit the measured rate, and never lowered.
     bool at_least = false;
   };
 
@@ -102,7 +106,7 @@ class ClusterFigures {
   void add_links();
   void add_devices();
   void make_names_distinct();
-  /// Returns the outlier of this machine, part and figure; null if there is none.
+  /// Returns the outlier at this machine, part and figure; null if there is none.
   [[nodiscard]] const Outlier* outlier_at(int machine, Outlier::What what, Outlier::Figure figure,
                                           const std::string& part,
                                           const std::string& other = "") const;
@@ -112,10 +116,10 @@ class ClusterFigures {
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
   std::vector<Outlier> outliers_;
-  /// For each machine that belongs to a single worker: that worker.
+  /// The worker of each machine that belongs to a single worker.
   std::map<int, std::int64_t> worker_of_;
   std::vector<ClusterFigure> figures_;
-  std::vector<std::vector<Place>> places_;  ///< by parameter: the fields that it sets
+  std::vector<std::vector<Place>> places_;  ///< for each parameter, the fields that it sets
   std::vector<std::string> notes_;
 };
 

@@ -10,7 +10,7 @@ class Machine;
 namespace tutti::core {
 
 /// Returns the same machine with one entry for every part and every link, in the order of their
-/// indices: patterns such as "gpu[0-7]" are expanded.
+/// indices. Patterns such as "gpu[0-7]" are expanded.
 /// REQUIRES: the machine is valid.
 proto::Machine spelled_out(const proto::Machine& machine);
 

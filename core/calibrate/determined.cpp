@@ -20,7 +20,8 @@ Eigen::MatrixXd matrix_of(const Columns& columns, const std::vector<int>& which,
   return matrix;
 }
 
-/// Returns the standard errors per unit of the residuals' deviation. REQUIRES: independent columns.
+/// Returns the standard error of each unknown for residuals with a standard deviation of 1.
+/// REQUIRES: the columns are independent.
 Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobian, Eigen::ComputeThinU | Eigen::ComputeThinV);
   Eigen::VectorXd errors(jacobian.cols());
@@ -31,7 +32,7 @@ Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   return errors;
 }
 
-/// Returns the chosen unknown whose column is most nearly parallel to that of `unknown`.
+/// Returns the chosen unknown whose column is closest to parallel to the column of `unknown`.
 int most_similar(const Columns& columns, int unknown, const std::vector<int>& chosen,
                  std::size_t rows) {
   const Eigen::VectorXd own = matrix_of(columns, {unknown}, rows).col(0);
@@ -62,7 +63,7 @@ double half_width(const FitProblem& problem, double deviation, double unit_error
   return student_factor(problem.residuals - fitted) * deviation * unit_error;
 }
 
-/// Returns the unknowns whose interval would be narrow enough if all others were known.
+/// Returns the unknowns whose interval would be narrow enough if all other unknowns were known.
 std::vector<int> sensitive_ones(const FitProblem& problem, const Columns& columns,
                                 double deviation) {
   std::vector<int> sensitive;
@@ -153,7 +154,8 @@ RobustScale robust_scale(const std::vector<double>& residuals, double scale, std
   for (const double r : residuals) magnitudes.push_back(std::abs(r));
   const auto middle = magnitudes.begin() + static_cast<std::ptrdiff_t>(magnitudes.size() / 2);
   std::nth_element(magnitudes.begin(), middle, magnitudes.end());
-  // 1.4826 median deviations are a standard deviation; 1.345 of those keep 95 % efficiency.
+  // 1.4826 times the median deviation is the standard deviation, and a scale of 1.345 standard
+  // deviations has an efficiency of 95 %.
   result.scale = std::max(10 * resolution, 1.345 * 1.4826 * *middle);
   return result;
 }

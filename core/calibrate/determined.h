@@ -6,36 +6,37 @@
 
 namespace tutti::core {
 
-/// The Jacobian, by columns: column u has the derivatives of all residuals with respect to unknown
-/// u.
+/// The Jacobian, by columns: column u contains the derivatives of all residuals with respect to
+/// unknown u.
 using Columns = std::vector<std::vector<double>>;
 
-/// The unknowns that the residuals determine at a point, with their intervals. For each other
-/// unknown, `unknowns` has the reason why it is not determined.
+/// The unknowns that the residuals determine at a point, with their confidence intervals. The entry
+/// of any other unknown in `unknowns` states why the unknown is not determined.
 struct DeterminedUnknowns {
   std::vector<int> chosen;
   std::vector<FittedUnknown> unknowns;  ///< all unknowns; `value` is not set
 };
 
-/// Chooses unknowns greedily (QR with column pivoting). The next unknown is the one with the
-/// largest effect on the residuals that the unknowns chosen before cannot reproduce. The choice
-/// ends when the interval of the next unknown would be wider than `problem.widest`. `deviation` is
-/// the standard deviation of a residual.
+/// Chooses unknowns greedily (QR with column pivoting). The next unknown is the one whose effect on
+/// the residuals is hardest to reproduce with the unknowns chosen so far. The choice ends when the
+/// interval of the next unknown would be wider than `problem.widest`. `deviation` is the standard
+/// deviation of a residual.
 DeterminedUnknowns determined(const FitProblem& problem, const Columns& columns, double deviation);
 
-/// Computes the intervals of `candidates`. Removes candidates with too wide intervals, the last of
-/// them first, until all intervals are narrow enough.
+/// Computes the intervals of `candidates`. If some intervals are too wide, removes candidates,
+/// beginning with the last one, until all intervals are narrow enough.
 DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, double deviation,
                              std::vector<int> candidates);
 
-/// The scale of the loss, and the standard deviation of the residuals, of a robust regression.
+/// The scale of the loss function and the standard deviation of the residuals in a robust
+/// regression.
 struct RobustScale {
-  double scale = 0;      ///< residual at which the loss changes from quadratic to linear
+  double scale = 0;      ///< residual at which the loss function changes from quadratic to linear
   double deviation = 0;  ///< standard deviation such that deviation^2 (J^T J)^-1 is the covariance
 };
-/// Returns the scale of the loss for the next fit, and the deviation of the residuals under the
-/// current `scale`. `unknowns` is the number of fitted unknowns. The deviation is at least
-/// `resolution`.
+/// Returns the scale of the loss function for the next fit, and the deviation of the residuals
+/// under the current `scale`. `unknowns` is the number of fitted unknowns. The returned deviation
+/// is at least `resolution`.
 RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns,
                          double resolution);
 

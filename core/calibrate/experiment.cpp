@@ -1,11 +1,11 @@
 // This file turns measurements into scenarios that the simulator can run. A timeline contains its
-// scenario, so runs are grouped by that text, and the repetitions of a scenario become one
+// scenario. Runs are grouped by the scenario's text, and the repetitions of a scenario become one
 // experiment with median times. A log of nccl-tests contains no scenario. For each combination of
-// collective, type, size and root in the log, a copy of the user's scenario is made that contains
-// only this collective on one buffer. To predict an
-// experiment, the values under test are put into its cluster, the result is simulated, and the
-// times with the measured keys are picked out. fit.cpp searches for the values, and run_times.cpp
-// extracts times from timelines.
+// collective, type, size and root in the log, the code makes a copy of the user's scenario that
+// contains only this collective on one buffer. To predict an experiment, the values under test are
+// written into its cluster, the experiment is simulated, and the times with the keys of the
+// measurements are selected. The search for values is in fit.cpp, and run_times.cpp extracts times
+// from timelines.
 
 #include "core/calibrate/experiment.h"
 
@@ -45,11 +45,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   const auto timeline = TimelineReader::open(path);
   if (!timeline) return tl::make_unexpected(timeline.error());
   if (!timeline->complete())
-    return wrong(
-        path,
-        fmt::format(
-            "this file {}, so its times are not those of a complete run; record the run again",
-            timeline->damage()));
+    return wrong(path, fmt::format("this file {}, so the run is incomplete; record the run again",
+                                   timeline->damage()));
   RunTimes times(detail);
   if (const auto done = timeline->replay(times); !done) return tl::make_unexpected(done.error());
   if (times.steps() == 0)
@@ -61,22 +58,24 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
                                    of_run.error().message()));
   }
   if (of_run->structure() != figures.structure()) {
-    return wrong(path,
-                 fmt::format("this timeline was recorded on another cluster ({}): workers, parts "
-                             "and links must match the scenario; only their parameters may differ",
-                             info.cluster),
-                 {ProblemCode::kConflict, "Cluster"});
+    return wrong(
+        path,
+        fmt::format("this timeline was recorded on another cluster ({}); its workers, machine "
+                    "parts and links must match the scenario (bandwidths and latencies may differ)",
+                    info.cluster),
+        {ProblemCode::kConflict, "Cluster"});
   }
   OneRun run;
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
   if (!scenario) return tl::make_unexpected(scenario.error());
   run.experiment.scenario = std::move(*scenario);
-  // A simulation needs few steps. RunTimes leaves out the first of several.
+  // A simulation needs only a few training steps. If there are several, RunTimes ignores the first
+  // one.
   run.experiment.scenario->mutable_run()->set_steps(
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
-  // Simulate NCCL as rings, because the parameters of links are to be fitted.
+  // NCCL is simulated as rings, because the parameters of links are to be fitted.
   run.experiment.scenario->mutable_run()->set_nccl(proto::Run::RINGS);
-  // In emulated runs, communication and computation do not slow each other.
+  // In emulated runs, communication and computation do not slow each other down.
   if (info.executor.starts_with("emulated"))
     run.experiment.scenario->mutable_run()->set_interference(proto::Run::OFF);
   run.experiment.file = info.scenario_file;
@@ -90,21 +89,24 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   bool has_lane_steps = false;
   for (const auto& [key, us] : run.us) {
     if (static_cast<std::size_t>(key.pack) >= info.packs.size())
-      return wrong(path, fmt::format("pack {} is not in this timeline's plan; is the file damaged?",
+      return wrong(path, fmt::format("the timeline has times of pack {}, but its plan does not "
+                                     "have this pack; is the file damaged?",
                                      key.pack));
     has_lane_steps = has_lane_steps || key.step_kind != TimeKey::kPack;
   }
   if (run.us.empty())
-    return wrong(path, "this timeline records no pack, so it has no measurements of links");
-  if (detail == RunTimes::Detail::kLaneSteps && !has_lane_steps)
     return wrong(path,
-                 "--lane-steps: this timeline has no lane steps (it was recorded with --record "
-                 "packs or none)",
-                 {ProblemCode::kMissing, "--lane-steps"});
+                 "this timeline contains no packs, so it has no measurements of links; record the "
+                 "run with --record packs or steps");
+  if (detail == RunTimes::Detail::kLaneSteps && !has_lane_steps)
+    return wrong(
+        path,
+        "--lane-steps: this timeline has no schedule steps; record the run with --record steps",
+        {ProblemCode::kMissing, "--lane-steps"});
   return run;
 }
 
-/// Joins the runs of one scenario to an experiment with the median times.
+/// Joins the runs of one scenario into an experiment with the median times.
 void join(std::vector<OneRun>& runs, Experiments& experiments) {
   std::map<TimeKey, std::vector<double>> times;
   std::vector<double> steps;
@@ -149,9 +151,10 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
     }
     for (const char* made : {"simulated", "emulated"}) {
       if (!run->executor.starts_with(made)) continue;
-      experiments.notes.push_back(fmt::format(
-          "{} was {}, not measured on the cluster; the parameters are fitted to its times", path,
-          made));
+      experiments.notes.push_back(
+          fmt::format("the run in {} was {}, not measured on the cluster, so the parameters are "
+                      "fitted to these times",
+                      path, made));
     }
     runs[run->text].push_back(std::move(*run));
   }
@@ -162,11 +165,11 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
 
 namespace {
 
-/// The key of times in logs that measure the same operation.
+/// The key that identifies times of the same operation in logs.
 struct OfOneKind {
   CollectiveKind kind;
   DataType type;
-  std::int64_t elements;  ///< elements of all blocks together
+  std::int64_t elements;  ///< number of elements of all blocks together
   Rank root;
   bool out_of_place;
   auto operator<=>(const OfOneKind&) const = default;
@@ -187,12 +190,13 @@ class Logs {
     for (const std::string& path : paths) add(path);
     if (!problems_.empty()) return problems_.take();
     if (wrong_rows_ > 0)
-      experiments_.notes.push_back(
-          fmt::format("{} times with wrong results were ignored", wrong_rows_));
+      experiments_.notes.push_back(fmt::format(
+          "{} measured times were ignored, because the results of their collectives were wrong",
+          wrong_rows_));
     if (!paths.empty() && !ranks_known_) {
       experiments_.notes.push_back(
-          "a log does not list its ranks; the number of ranks was checked only against the ratio "
-          "of busbw to algbw");
+          "a log does not list its ranks, so their number was checked only against the ratio of "
+          "busbw to algbw");
     }
     for (const auto& [what, times] : times_) {
       if (auto added = add_experiment(what, times); !added) return added;
@@ -221,21 +225,24 @@ class Logs {
     const std::int64_t elements =
         row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
     if (!type || elements * size_of(*type).count() != row.bytes) {
-      problems_.add(type ? ProblemKind{ProblemCode::kConflict, "count"}
-                         : ProblemKind{ProblemCode::kUnsupported, "type"},
-                    row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements,
-                    row.type,
-                    !type ? "Tutti does not support reductions of this type"
-                    : has_blocks(kind)
-                        ? fmt::format("{} counts the elements of one rank's block", to_string(kind))
-                        : "bytes must equal elements times the size of the type");
+      problems_.add(
+          type ? ProblemKind{ProblemCode::kConflict, "count"}
+               : ProblemKind{ProblemCode::kUnsupported, "type"},
+          row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
+          !type ? "Tutti does not support reductions of this type"
+          : has_blocks(kind)
+              ? fmt::format("in {}, count is the number of elements of one rank's block",
+                            to_string(kind))
+              : "the number of bytes must be the number of elements times the size of the type");
       return false;
     }
     for (const bool out_of_place : {true, false}) {
       const auto& timing = out_of_place ? row.out_of_place : row.in_place;
-      // nccl-tests prints in-place times for collectives that cannot run in place; ignore them.
+      // nccl-tests prints in-place times for collectives that cannot run in place; these times are
+      // ignored.
       if (!timing || (!out_of_place && !can_be_in_place(kind))) continue;
-      // Copies would be another unknown, which the network hides at all sizes.
+      // The time of copies would be another unknown. It could not be determined, because the
+      // network hides it at all sizes.
       const bool copies = out_of_place && !moves_the_same_out_of_place(kind);
       if (copies && row.in_place && can_be_in_place(kind)) continue;
       if (timing->wrong > 0) {
@@ -251,8 +258,8 @@ class Logs {
     return true;
   }
 
-  /// True if an out-of-place run moves the same data: reducing rings and chains read inputs in
-  /// place.
+  /// True if an out-of-place run moves the same data as an in-place run. Rings and chains that
+  /// reduce read inputs in place.
   [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
     return !scenario_.strategy.spec && reduces(kind) &&
            traits(scenario_.strategy.algorithm).reads_inputs_in_place;

@@ -15,7 +15,7 @@ namespace tutti::core {
 
 /// A measured time.
 struct Measurement {
-  std::string source;  ///< names of the files that the time was read from
+  std::string source;  ///< names of the files from which the time was read
   std::string what;    ///< the measured object: the pack or the size of the buffer ("pack 3, 17.3
                        ///< MB", "65536 bytes")
   TimeKey key;
@@ -23,16 +23,16 @@ struct Measurement {
   Bytes bytes = {};  ///< size of the pack, or of the collective's buffer
 };
 
-/// A scenario whose times were measured: the simulator's input, and the times that it should
-/// predict.
+/// A scenario whose times were measured. It contains the simulator's input and the times that the
+/// simulator should predict.
 struct Experiment {
   std::string file;    ///< path of the scenario; relative paths in the scenario refer to its folder
   std::string source;  ///< for reports: "mine.textproto, run over tcp"
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
   RunTimes::Detail detail = RunTimes::Detail::kPacks;
-  /// The measured time of a training step, which is reported but not fitted, because most of it may
-  /// be computation.
+  /// The measured time of a training step. It is reported but not fitted, because most of it may be
+  /// computation.
   std::optional<double> step_us;
 
   Experiment();
@@ -48,17 +48,18 @@ struct Experiments {
 };
 
 /// Adds the timelines of runs on the same cluster as `figures`. Runs with the same scenario text
-/// count as repetitions. Workload and strategy come from the scenario in each timeline.
-/// ERRORS: a timeline is unreadable, truncated or of another cluster; no step ended in it; lane
-/// steps are requested, but it has none; the scenario in it can no longer be read.
+/// count as repetitions. The scenario in each timeline supplies the workload and the strategy.
+/// ERRORS: a timeline is unreadable, truncated or of another cluster; no training step ended in a
+/// timeline; lane steps are requested, but a timeline has none; the scenario in a timeline is no
+/// longer valid.
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
                              const ClusterFigures& figures, const Library& library,
                              Experiments& experiments);
 
-/// Adds logs of nccl-tests or `tutti perf` that ran the scenario's algorithm on its whole cluster.
-/// The time of a size is the median over all tables. Out-of-place times count like in-place times
-/// if both move the same data. Out-of-place times that include a copy are used only if there are no
-/// in-place times.
+/// Adds logs of nccl-tests or `tutti perf` from runs of the scenario's algorithm on its whole
+/// cluster. The time for a size is the median over all tables. Out-of-place times count like
+/// in-place times if both kinds of runs move the same data. Out-of-place times that include a copy
+/// are used only if there are no in-place times.
 /// ERRORS: a log is unreadable or inconsistent, has another number of ranks, or has types that
 /// Tutti does not reduce.
 Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,
@@ -70,7 +71,7 @@ struct Prediction {
   std::optional<double> step_us;
 };
 /// Simulates an experiment with the given values of the parameters.
-/// ERRORS: a value is out of range, so that the scenario is invalid; the simulation fails.
+/// ERRORS: a value is out of range and makes the scenario invalid; the simulation fails.
 Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures& figures,
                              const std::vector<double>& values, Executor& simulator,
                              const Library& library, const RunControl& control);

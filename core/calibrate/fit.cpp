@@ -1,20 +1,20 @@
 // Fits the unknowns of a model to measurements.
 //
-// The model behind the residuals is a simulator: smooth nearly everywhere, with kinks where another
-// link becomes the narrowest, and with unknowns that have no effect at some points and a large one
-// at others (a wide link behind a narrow one, an addition that is far too fast). The fit therefore
-// has these steps:
+// The model behind the residuals is a simulator. It is smooth nearly everywhere, but it has kinks
+// where another link becomes the narrowest. Some unknowns have no effect at some points and a large
+// effect at others: for example, a wide link behind a narrow one, or an addition that is far too
+// fast. The fit therefore has these steps:
 // 1. The unknowns of each family are first shifted together, in coarse steps. This finds the common
-//    change of those that matter most at the start.
+//    change of the unknowns that matter most at the start.
 // 2. The Jacobian at that point shows which unknowns the residuals determine. These unknowns
 //    are fitted first.
-// 3. As long as a large error remains, unknowns that could explain it are added one by one, the
-//    best first.
-// 4. If a large error still remains, the fit is repeated from shifts of each unknown alone, and the
-//    result is kept if it is far better.
-// 5. Unknowns that the residuals do not determine at the solution go back to their start. If that
-//    would make the fit worse, they go back only as far as the fit does not become worse: the
-//    measurements give a lower or an upper bound.
+// 3. As long as a large error remains, unknowns that could explain it are added one by one,
+//    beginning with the one that explains it best.
+// 4. If a large error still remains, the fit is repeated from shifts of each single unknown, and
+//    its result is used if it is far better.
+// 5. Unknowns that the residuals do not determine at the solution go back to their start. If this
+//    would make the fit worse, they go back only as far as the fit does not become worse. In this
+//    case, the measurements give a lower or an upper bound.
 
 #include "core/calibrate/fit.h"
 
@@ -31,19 +31,19 @@
 namespace tutti::core {
 namespace {
 
-/// The residual that is assumed if it cannot be computed.
+/// The value that is used for a residual that cannot be computed.
 constexpr double kBad = 30;
 constexpr double kFirstScale = 0.3;
-/// The standard deviation of residuals that is assumed until the fit is done.
+/// The standard deviation of residuals that is assumed until the fit is complete.
 constexpr double kNominalDeviation = 0.05;
 constexpr double kDifference = 0.002;
 /// An unknown is added only if it reduces the remaining error to this share. If the model does not
-/// fit at all, a statistical test would accept any unknown that changes it a little.
+/// fit at all, a statistical test would accept any unknown that has a small effect.
 constexpr double kWorthAnUnknown = 0.5;
 constexpr double kCoarse = 1e-3;
 constexpr double kFine = 1e-6;
-/// The distance (as a logarithm) from the last value that does not make the fit worse, at which a
-/// bounded unknown is put.
+/// The distance, as a logarithm, between a bounded unknown and the last value that does not make
+/// the fit worse.
 constexpr double kClear = 0.05;
 
 using Point = std::vector<double>;
@@ -106,7 +106,7 @@ class Fitter {
     return std::vector<double>(problem_.residuals, kBad);
   }
 
-  /// Soft L1: r^2 where r is small against the scale, 2 · scale · |r| where it is large.
+  /// The soft-L1 loss: r^2 if r is small compared to the scale, and 2 · scale · |r| if r is large.
   static double loss(const std::vector<double>& residuals, double scale) {
     double sum = 0;
     for (const double r : residuals)
@@ -115,8 +115,9 @@ class Fitter {
   }
   double cost(const Point& point) { return loss(residuals(point), scale_); }
 
-  /// Step 3: fits with one more unknown, starting well above and below its value, and keeps the
-  /// best of these fits if it is significantly better. Returns false if none is.
+  /// Step 3: fits with one more unknown. Starts well above and well below its value, and keeps the
+  /// best of these fits if it is significantly better. Returns false if no fit is significantly
+  /// better.
   bool let_one_join(Point& point, RobustScale& robust) {
     const double was = loss(residuals(point), kFirstScale);
     const std::vector<int> before = fitted_;
@@ -154,7 +155,7 @@ class Fitter {
     return false;
   }
 
-  /// True if residuals are equal at both points, within the accuracy of measurements.
+  /// True if the residuals are equal at both points, within the accuracy of measurements.
   bool unchanged(const Point& a, const Point& b) {
     const std::vector<double> here = residuals(a), there = residuals(b);
     double most = 0;
@@ -264,7 +265,7 @@ class Fitter {
     return columns;
   }
 
-  /// Fits, derives the scale of the loss from the remaining residuals, and fits again.
+  /// Fits the unknowns, derives the scale of the loss from the remaining residuals, and fits again.
   RobustScale refine(Point& point) {
     scale_ = kFirstScale;
     minimise(point, kCoarse);
@@ -280,7 +281,7 @@ class Fitter {
     double least;
   };
 
-  /// Moves the fitted unknowns of `point` to where the cost is least, to `precision`.
+  /// Moves the fitted unknowns of `point` to the minimum of the cost, with precision `precision`.
   void minimise(Point& point, double precision) {
     if (fitted_.empty() || stopped()) return;
     // BOBYQA needs at least two unknowns.
@@ -303,7 +304,7 @@ class Fitter {
     nlopt_set_xtol_abs1(optimiser.get(), precision);
     nlopt_set_maxeval(optimiser.get(), 100 * static_cast<int>(fitted_.size()));
     double value = 0;
-    // The optimiser ends early if rounding prevents progress; the best point seen counts.
+    // The optimiser ends early if rounding prevents progress. The best point seen is used.
     nlopt_optimize(optimiser.get(), x.data(), &value);
     point = search.best;
   }
@@ -323,13 +324,14 @@ class Fitter {
     return value;
   }
 
-  /// True if the cost has grown significantly: 3.84 is the 95 % point of chi-square with one degree
-  /// of freedom.
+  /// True if the cost has grown significantly. 3.84 is the 95 % point of the chi-square
+  /// distribution with one degree of freedom.
   static bool worse(double now, double before, const RobustScale& robust) {
     return now > before + 3.84 * robust.deviation * robust.deviation;
   }
 
-  /// Step 5. Returns the unknowns that could not go back all the way.
+  /// Step 5: moves undetermined unknowns back to their start. Returns the unknowns that could not
+  /// go back all the way.
   std::set<int> take_back(Point& point, RobustScale& robust) {
     fitted_ = intervals(problem_, columns(point), robust.deviation, fitted_).chosen;
     const double before = cost(point);
@@ -357,8 +359,8 @@ class Fitter {
     return away;
   }
 
-  /// Moves an unknown towards its start as far as the fit does not become worse, with all others
-  /// fixed.
+  /// Moves an unknown towards its start as far as the fit does not become worse, while all other
+  /// unknowns are fixed.
   void nearest_to_start(std::size_t u, double before, const RobustScale& robust, Point& point) {
     double good = point[u], bad = start_[u];
     while (std::abs(good - bad) > 1e-4 && !stopped()) {
@@ -366,8 +368,8 @@ class Fitter {
       between[u] = (good + bad) / 2;
       (worse(cost(between), before, robust) ? bad : good) = between[u];
     }
-    // Keep a small distance from this bound, so that it does not affect unknowns that are
-    // determined.
+    // The unknown keeps a small distance from this bound, so that it does not affect unknowns that
+    // are determined.
     point[u] = within(u, good + (good > start_[u] ? kClear : -kClear));
   }
 

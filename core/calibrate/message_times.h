@@ -9,12 +9,12 @@
 
 namespace tutti::core {
 
-/// Collects the transfer times of the messages in a timeline. The transfer time begins when both
-/// sender and receiver have reached the message, and ends when the receiver's step is complete. The
-/// transfer time includes the latency and, if the receiver's step reduces, the reduction.
+/// Collects the transfer times of the messages in a timeline. The transfer time of a message begins
+/// when both the sender and the receiver have reached the message. It ends when the receiver's step
+/// is complete. It includes the latency and, if the receiver's step reduces, the reduction.
 ///
-/// Only messages that a separate send step sends are included, because a step that forwards what it
-/// receives does not record when it began to send.
+/// Only messages of pure send steps are included, because a step that forwards received data does
+/// not record when it began to send.
 class MessageTimes {
  public:
   struct Message {
@@ -27,8 +27,8 @@ class MessageTimes {
     Time start;  ///< time when both sides had reached the message
     Time end;    ///< time when the receiver's step was complete
     double us = 0;
-    double way_us = 0;  ///< µs from the time when the sender reached the message to `end`; includes
-                        ///< waiting for a late receiver
+    double way_us = 0;  ///< time in µs from when the sender reached the message to `end`; it
+                        ///< includes the wait if the receiver is late
   };
 
   /// Adds a span of a lane. Spans may come in any order.
@@ -39,8 +39,8 @@ class MessageTimes {
  private:
   /// Identifies a schedule step: track, training step, pack and index in the lane.
   using StepId = std::tuple<TrackId, std::int32_t, std::int32_t, std::int64_t>;
-  std::map<StepId, Time> sends_;  ///< time when the lane had reached the send step and had a free
-                                  ///< slot
+  std::map<StepId, Time> sends_;  ///< time when the lane had reached the send step and the
+                                  ///< connection had a free slot
   std::vector<std::pair<TrackId, Span>> receipts_;
 };
 

@@ -1,13 +1,12 @@
 // Finds the links that explain deviating routes, by elimination and a greedy set cover. A link that
-// also lies on a normal route is innocent. Among the other links, the one on the most deviating
-// routes is blamed, its routes are removed, and the search continues until no route or no suspect
-// is left. Fast routes need another rule: the narrowest link limits a route, so a fast route proves
-// that each of its narrow links is fast.
+// is also on a normal route cannot be the cause. Among the other links, the link on the most
+// deviating routes is reported as an outlier, and its routes are removed. The search continues
+// until no route or no such link is left. Fast routes need another rule. The narrowest link limits
+// a route, so a fast route proves that each of its narrow links is fast.
 //
-// If many links of a class deviate, it is unknown which speed is normal. The whole search therefore
+// If many links of a class deviate, it is unknown which speed is normal. Therefore the whole search
 // runs for three quantiles of similar routes, and the result with the fewest outliers and notes is
-// taken. The times come from routes.cpp, and the comparison of routes of one class from
-// relative_slowdown.h.
+// used. routes.cpp provides the times. relative_slowdown.h compares the routes of one class.
 
 #include "core/calibrate/outliers.h"
 
@@ -26,9 +25,9 @@
 namespace tutti::core {
 namespace {
 
-/// A relative slowdown below this factor, and above its inverse, is not an outlier.
+/// A relative slowdown between the inverse of this factor and this factor is not an outlier.
 constexpr double kFar = 1.25;
-/// Quantiles of similar links or devices that are tried as their normal slowdown, fastest first.
+/// The quantiles of similar links or devices that are tried as the normal slowdown, fastest first.
 constexpr Usual kUsuals[] = {0.25, 0.5, 0.75};
 
 using Figure = Outlier::Figure;
@@ -52,8 +51,8 @@ class Blame {
  public:
   Blame(Figure figure, Outliers& result) : figure_(figure), result_(result) {}
 
-  /// Adds the fewest links that explain all routes in `odd`, except links that are on a route in
-  /// `like`.
+  /// Adds the smallest number of links that explains all routes in `odd`. Links on a route in
+  /// `like` are not used.
   void explain(std::vector<Odd> odd, const std::vector<const Route*>& like) {
     std::set<Outlier> innocent;
     for (const Route* route : like) {
@@ -86,7 +85,7 @@ class Blame {
     }
   }
 
-  /// Adds every narrow link of a fast route, since all of them must be fast.
+  /// Adds every narrow link of each fast route, because all of these links must be fast.
   void all_narrow_ones(const std::vector<Odd>& fast) {
     std::map<Outlier, double> links;
     for (const Odd& one : fast) {
@@ -114,8 +113,8 @@ class Blame {
 
   void unexplained(const std::vector<Odd>& odd) {
     result_.notes.push_back(
-        fmt::format("{} routes have messages that {}, and no single link explains it: each of "
-                    "their links behaves normally on another route",
+        fmt::format("messages of {} routes {}, but no single link is the cause: each of these "
+                    "links behaves normally on another route",
                     odd.size(),
                     figure_ == Figure::kRate ? "are slower than on similar routes"
                                              : "have a different latency than on similar routes"));
@@ -130,8 +129,8 @@ class Blame {
     }
     if (others.empty()) return;
     result_.notes.push_back(
-        fmt::format("{} has another {} than similar links or devices; it cannot be distinguished "
-                    "from {}, because every measured message uses all of them",
+        fmt::format("{} has a different {} than similar links or devices, but the cause may also "
+                    "be {}, because every measured message uses all of them",
                     taken.first.outlier.name(), figure_ == Figure::kRate ? "rate" : "latency",
                     fmt::join(others, ", ")));
   }
@@ -140,7 +139,7 @@ class Blame {
   Outliers& result_;
 };
 
-/// Returns all outliers, if the quantile `usual` is the normal slowdown.
+/// Returns all outliers, if quantile `usual` is the normal slowdown.
 Outliers judge(const Heard& heard, Usual usual) {
   std::map<Ends, std::string> stated;
   for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
@@ -208,26 +207,27 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
     const double usual = median(heard.waits);
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
     notes.push_back(fmt::format(
-        "in {} of {} steps, ready workers waited for a core, for up to {:.0f} % of the time that "
-        "packs were in flight; the measured times include this wait (without it rates may be {} "
-        "times as high, and latencies as much lower), and these steps were not used to find "
-        "outliers; run fewer workers per machine, or fewer other programs",
+        "in {} of {} steps, workers waited for a CPU core, for up to {:.0f} % of the time that "
+        "packs were in flight. The measured times include this wait; without it, rates may be {} "
+        "times as high and latencies as much lower. These steps were not used to find outliers. "
+        "Run fewer workers per machine, or fewer other programs",
         heard.waits.size(), heard.steps, 100 * usual, without));
   }
   if (heard.in_memory)
     notes.emplace_back(
-        "devices were emulated in their worker's memory (no --backend cuda or nccl): links inside "
-        "a worker are copies by one thread, so they share one fitted rate and were not checked for "
+        "devices were emulated in host memory (no --backend cuda or nccl), where one thread copies "
+        "for all links of a worker; these links share one fitted rate and were not checked for "
         "outliers");
   return notes;
 }
 
-/// Returns notes on the messages that were compared, and on those that could not be.
+/// Returns notes on the messages that were compared, and on the messages that could not be
+/// compared.
 std::vector<std::string> notes_of(const Heard& heard, bool found) {
   if (!heard.lane_steps)
     return {
-        "all links and devices of a kind share one parameter: no timeline has lane steps (--record "
-        "steps), which are needed to find outliers"};
+        "no outliers were searched for, because no timeline has schedule steps (--record steps); "
+        "all links and devices of a kind share one parameter"};
   std::map<Ends, std::string> stated;
   for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
   const auto compared = relative_slowdowns(heard.messages, stated, kUsuals[0]);
@@ -235,9 +235,9 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
   std::vector<std::string> notes;
   if (told.empty()) {
     notes.emplace_back(
-        "all links of a kind share one parameter: no two routes over the same kinds of links could "
-        "be compared; a comparison needs messages of two sizes from the same sender, between at "
-        "least three devices (for network links: workers)");
+        "no outliers were searched for, because no two routes over the same kinds of links could "
+        "be compared. A comparison needs messages of two sizes from one sender, and at least three "
+        "devices (for network links: three workers). All links of a kind share one parameter");
   } else {
     const auto ways = relative_slowdowns(heard.ways, stated, kUsuals[0]);
     const std::vector<const RelativeSlowdown*> timed = outliers_reported(heard, ways);
@@ -245,10 +245,11 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
         std::count_if(timed.begin(), timed.end(),
                       [](const RelativeSlowdown* each) { return each->latency_us.has_value(); });
     notes.push_back(fmt::format(
-        "compared the messages of {} of {} pairs of devices, and the latency of {} of them; {}",
+        "compared the messages of {} of {} pairs of devices, and the latency of {} pairs; {}",
         told.size(), heard.routes.size(), latencies,
-        found ? "outliers get their own parameters, and all others of a kind share one"
-              : "there are no outliers, so all of a kind share one parameter"));
+        found ? "outliers have their own parameters, and all other links or devices of a kind "
+                "share one"
+              : "there are no outliers, so all links and devices of a kind share one parameter"));
     if (latencies == 0)
       notes.emplace_back(
           "latencies of single links could not be estimated: even the shortest messages are "
@@ -256,9 +257,9 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
   }
   if (heard.crowded > 0)
     notes.push_back(
-        fmt::format("messages of {} pairs of devices shared links with other messages and were not "
-                    "used to find outliers; packs launched one after the other (launch: "
-                    "SERIALIZED), and rings, give more usable messages",
+        fmt::format("messages of {} pairs of devices shared links with other messages, so they "
+                    "were not used to find outliers; rings, and packs launched one after the other "
+                    "(launch: SERIAL), share fewer links",
                     heard.crowded));
   return notes;
 }
@@ -279,8 +280,8 @@ Expected<Outliers> find_outliers(const Scenario& scenario,
   Outliers least;
   for (const Usual usual : kUsuals) {
     Outliers one = judge(*heard, usual);
-    // Notes count as well, because each of them stands for routes that no single link explains, or
-    // for links that cannot be distinguished.
+    // Notes are counted as well, because each note stands for routes that no single link explains,
+    // or for links that cannot be distinguished.
     if (usual == kUsuals[0] ||
         one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
       least = std::move(one);
@@ -290,8 +291,8 @@ Expected<Outliers> find_outliers(const Scenario& scenario,
     least.notes.insert(least.notes.end(), notes.begin(), notes.end());
   for (const std::string& path : heard->staged_differently)
     least.notes.push_back(
-        fmt::format("{}: some packs are staged through host memory and others are not, so outliers "
-                    "among links of one kind cannot be found",
+        fmt::format("{}: outliers among links of one kind cannot be found, because only some packs "
+                    "are staged through host memory",
                     path));
   return least;
 }

@@ -16,18 +16,18 @@ struct Outlier {
   std::int64_t worker = 0;
   What what = What::kCard;
   std::string part;   ///< name of the card or device, or of one end of the link
-  std::string other;  ///< the link's other end
+  std::string other;  ///< name of the link's other end; empty for cards and devices
   Figure figure = Figure::kRate;
-  /// For rates, the factor by which the same bytes take longer than usual; for latencies, the ratio
-  /// of the latency to the usual latency. Below 1: faster than usual.
+  /// For rates, the ratio of the time for the same bytes to the usual time. For latencies, the
+  /// ratio of the latency to the usual latency. A value below 1 means faster than usual.
   double slower = 1;
-  double late_us = 0;  ///< for latencies: the difference from the usual latency, in µs
+  double late_us = 0;  ///< only for latencies: the difference from the usual latency, in µs
 
   [[nodiscard]] std::string name() const;  ///< "w2/nic0", "w0/gpu1-w0/gpu2"
   auto operator<=>(const Outlier&) const = default;
 };
 
-/// The outliers that were found, and notes about the data that was examined.
+/// The outliers that were found, with notes about the data that was examined.
 struct Outliers {
   std::vector<Outlier> list;
   std::vector<std::string> notes;
@@ -37,26 +37,26 @@ struct Outliers {
 /// times of messages and additions in timelines with lane steps.
 ///
 /// Routes between devices are compared if their links have the same stated parameters. The
-/// comparison is between messages of the same length and kind of step, and gives a relative time
-/// per byte and per message (relative_slowdown.h). A route is slow or fast if its factor is at
-/// least 1.25, or at most 1/1.25.
+/// comparison uses messages of the same length and kind of step. It yields a relative time per byte
+/// and a time per message (relative_slowdown.h). A route is slow if its factor is at least 1.25,
+/// and fast if it is at most 1/1.25.
 ///
-/// Two kinds of messages are ignored: those that a step forwards, because they are limited by the
-/// slowest link that their data has crossed (message_times.h), and those that shared a link with
-/// other messages (routes.h).
+/// Two kinds of messages are ignored. Forwarded messages are limited by the slowest link that their
+/// data has crossed (message_times.h). Other messages shared a link (routes.h).
 ///
 /// A link is the cause of slow routes if all routes over it are slow. If there are several such
-/// links, the one on the most slow routes is taken, and among equals the one with the lowest
-/// bandwidth. If several links are on exactly the same slow routes, a note says so. The reference
-/// is the quantile (25, 50 or 75 %) of similar routes that gives the fewest outliers.
+/// links, the cause is the link on the most slow routes. Ties go to the link with the lowest
+/// bandwidth. If several links are on exactly the same slow routes, a note reports them. The
+/// reference is a quantile (25, 50 or 75 %) of the times of similar routes; the quantile that gives
+/// the fewest outliers is used.
 ///
-/// The link with the lowest bandwidth limits a route. So on a fast route, all links whose stated
-/// bandwidth is too low for the measured rate must be fast. A fast link on a route with a normal
-/// link cannot be detected. Cards have no latency of their own; a late card shows up as its link to
-/// the machine.
+/// The link with the lowest bandwidth limits a route. Therefore, on a fast route, all links whose
+/// stated bandwidth is below the measured rate must be fast. A fast link cannot be detected if
+/// every route over it also crosses a normal link. Network cards have no latency of their own. If a
+/// card is late, its link to the machine is reported.
 ///
-/// Stated parameters are those of `scenario`. The timelines must be from runs on its cluster; their
-/// strategies may differ.
+/// The stated parameters are those of `scenario`. The timelines must be from runs on its cluster;
+/// their strategies may differ.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Outliers> find_outliers(const Scenario& scenario,
                                  const std::vector<std::string>& timelines, const Library& library);

@@ -9,8 +9,8 @@
 namespace tutti::core::slowdown {
 namespace {
 
-/// The minimum share of the latency in the time of the shortest messages; below it, the latency
-/// cannot be determined.
+/// The minimum ratio of the latency to the time of the shortest messages. Below this ratio, the
+/// latency cannot be determined.
 constexpr double kMinShare = 0.1;
 
 }  // namespace

@@ -11,17 +11,19 @@
 
 namespace tutti::core {
 
-/// Times are comparable if they have the same kind of step and the same number of bytes.
+/// The class within which times are comparable: the kind of step and the number of bytes.
 using SameLength = std::pair<std::int32_t, std::int64_t>;
-using Samples = std::map<SameLength, std::vector<double>>;  ///< times in µs
+using Samples = std::map<SameLength, std::vector<double>>;  ///< times in µs, by kind of step and
+                                                            ///< number of bytes
 
 /// The speed of a route or device relative to others with the same stated parameters.
 struct RelativeSlowdown {
-  /// The factor on the time per byte, without the constant time per message. 1 if the longest
-  /// messages differ by no more than their scatter.
+  /// The ratio of the time per byte to the reference time per byte. Neither includes the constant
+  /// time per message. The value is 1 if the times of the longest messages differ by no more than
+  /// their scatter.
   double slower = 1;
-  /// The constant time per message, of this route or device and of the reference. Known if it is at
-  /// least a tenth of the time of the shortest messages.
+  /// The constant times per message of this route or device, and of the reference. They are known
+  /// only if the constant time is at least a tenth of the time of the shortest messages.
   std::optional<double> latency_us, usual_latency_us;
   /// The scatter of the times of short messages. Smaller differences of latencies may be random.
   double scatter_us = 0;
@@ -36,18 +38,19 @@ struct RelativeSlowdown {
   }
 };
 
-/// The quantile of all compared times that is the reference: 0 is the fastest, 1 the slowest.
+/// The quantile of all compared times that serves as the reference: 0 is the fastest, 1 the
+/// slowest.
 using Usual = double;
 
 /// Returns the relative slowdown of each entry among all entries with the same `stated` value.
-/// Entries that cannot be compared, because they are the only one of their class or have too few
-/// message lengths, are missing in the result.
+/// Entries that are alone in their class, or have too few message lengths, cannot be compared and
+/// are missing in the result.
 ///
 /// The time of a message length is the lower decile of its samples. The slowdown is the slope of an
 /// entry's times over the reference times (Theil-Sen estimator), so neither latencies nor single
 /// extreme times affect it. The estimate needs two lengths whose reference times differ by a factor
-/// of at least 1.5. The latency is the part of the shortest length's time that is not transfer; of
-/// several kinds of step, the one with the smallest reference latency counts.
+/// of at least 1.5. The latency is the time of the shortest length without the transfer. If there
+/// are several kinds of step, the kind with the smallest reference latency is used.
 template <class Key>
 std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>& all,
                                                    const std::map<Key, std::string>& stated,
@@ -55,7 +58,7 @@ std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>&
 
 namespace slowdown {
 
-/// The times of one message length: of the entry itself, and of the reference.
+/// The times for one message length, of an entry and of the reference.
 struct Point {
   std::int32_t kind = 0;
   double bytes = 0;

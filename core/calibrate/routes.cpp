@@ -1,11 +1,11 @@
-// A slow message indicates a slow link only if nothing else explains its time. So this file ignores
-// messages that overlapped a message of another pack on any link of their routes, all messages and
-// additions of steps in which workers waited for CPU cores, and messages and devices that were
-// emulated in a worker's memory. The times that remain are grouped by sender, receiver, kind of
-// step and number of bytes, because only equal messages can be compared. Timelines do not record
-// routes; they are computed from the cluster and the staging of the run's packs. Overlaps are found
-// link by link, by a scan over the link's messages in the order of their starts. The groups are
-// compared in outliers.cpp.
+// A slow message indicates a slow link only if nothing else explains its time. Therefore this file
+// ignores three kinds of times: messages that overlapped a message of another pack on any link of
+// their routes; all messages and additions of training steps in which workers waited for CPU cores;
+// and messages and devices that were emulated in a worker's memory. The remaining times are grouped
+// by sender, receiver, kind of step and number of bytes, because only equal messages can be
+// compared. Timelines do not record routes; they are computed from the cluster and the staging of
+// the run's packs. Overlaps are found for each link by a scan over the link's messages in the order
+// of their starts. The groups are compared in outliers.cpp.
 
 #include "core/calibrate/routes.h"
 
@@ -62,7 +62,8 @@ class Listening : public DeafSink {
   std::map<DeviceAt, Samples> additions;
   bool lane_steps = false;
   int steps = 0;
-  std::map<std::int32_t, double> waits;  ///< shares of waiting above kMuchWait, by step
+  std::map<std::int32_t, double> waits;  ///< shares of waiting time above kMuchWait, by training
+                                         ///< step
 
  private:
   struct Added {
@@ -121,9 +122,9 @@ struct Use {
   std::size_t message = 0;
 };
 
-/// Returns, for each message, whether it used a link at the same time as a message of another pack,
-/// or of the same pack between other devices. (The lanes of one pack between the same devices share
-/// all links equally.)
+/// Returns, for each message, whether it shared a link with a message of another pack, or with a
+/// message of the same pack between other devices, at the same time. (The lanes of one pack between
+/// the same devices share all links equally.)
 std::vector<bool> met_others(const Listening& heard, const std::map<Ends, std::vector<Hop>>& hops) {
   std::map<LinkId, std::vector<Use>> uses;
   for (std::size_t m = 0; m < heard.messages.size(); ++m) {
@@ -152,7 +153,7 @@ void join(Samples& all, const Samples& more) {
     all[identical].insert(all[identical].end(), us.begin(), us.end());
 }
 
-/// True if the samples have lengths that can be distinguished.
+/// True if the samples have message lengths that can be distinguished.
 bool tells(const Samples& samples) {
   std::int64_t least = 0, most = 0;
   for (const auto& [identical, us] : samples) {
@@ -162,7 +163,7 @@ bool tells(const Samples& samples) {
   return 2 * most >= 3 * least && most > 0;
 }
 
-/// Adds the messages of one timeline to those of all.
+/// Adds the messages of one timeline to the messages of all timelines.
 void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one,
          Heard& heard, std::set<Ends>& crowded) {
   std::map<Ends, std::vector<Hop>> hops;

@@ -23,15 +23,15 @@ struct Resource {
 
 struct Route {
   std::vector<Resource> resources;  ///< in the order of the route
-  std::string stated;  ///< kinds, bandwidths and latencies of its links; equal for comparable
-                       ///< routes
+  std::string stated;  ///< kinds, bandwidths and latencies of the route's links; equal for
+                       ///< comparable routes
 };
 
 /// The measured times of messages between devices, and of additions on devices, from all timelines.
 struct Heard {
   std::map<Ends, Samples> messages;
-  /// Times of the same messages, counted from when the sender reached the message; these include
-  /// the latency even if the receiver was late.
+  /// Times of the same messages from when the sender reached the message. They include the latency
+  /// even if the receiver was late.
   std::map<Ends, Samples> ways;
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
@@ -40,25 +40,25 @@ struct Heard {
   /// shared links with other messages.
   int crowded = 0;
   bool lane_steps = false;  ///< true if any timeline recorded lane steps
-  bool in_memory = false;   ///< true if some timelines emulated devices in their worker's memory
+  bool in_memory = false;   ///< true if any timeline emulated devices in the memory of their worker
                             ///< (RunInfo::devices_in_memory)
   int steps = 0;
-  /// For each step in which workers waited too long for a CPU core (kMuchWait): the time that they
-  /// waited, as a share of the time with packs in flight.
+  /// One entry for each training step in which workers waited too long for a CPU core (kMuchWait):
+  /// the waiting time as a share of the time with packs in flight.
   std::vector<double> waits;
-  /// Timelines that were ignored because some of their packs are staged through host memory and
-  /// others are not, so that sender and receiver do not determine the route.
+  /// Timelines that were ignored because only some of their packs are staged through host memory,
+  /// so that sender and receiver do not determine the route.
   std::vector<std::string> staged_differently;
 };
 
-/// A step is not used to find outliers if workers waited for CPU cores for more than this share of
-/// the time with packs in flight.
+/// The share of the time with packs in flight that workers may wait for CPU cores. A training step
+/// with more waiting is not used to find outliers.
 inline constexpr double kMuchWait = 0.1;
 
-/// Collects the times of messages and additions from timelines. Steps in which workers waited too
-/// long for CPU cores are ignored, because the wait would look like a slow link. Emulated links and
-/// devices are ignored, too. A message counts only if it shared no link with other messages, except
-/// messages of the same pack between the same devices.
+/// Collects the times of messages and additions from timelines. Training steps in which workers
+/// waited too long for CPU cores are ignored, because the wait would look like a slow link.
+/// Emulated links and devices are ignored, too. A message is ignored if it shared a link with other
+/// messages, except with messages of the same pack between the same devices.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines,
                      const Library& library);

@@ -10,27 +10,27 @@
 
 namespace tutti::core {
 
-/// Identifies a time of a run: that of a whole pack, or that of the pack's lane steps of one kind.
+/// Identifies a time of a run: the time of a whole pack, or of the pack's lane steps of one kind.
 struct TimeKey {
   std::int32_t pack = 0;
   std::int32_t step_kind = kPack;  ///< a StepKind, or kPack for the pack as a whole
-  std::string device = {};         ///< "w2/gpu0"; empty: all devices together
+  std::string device = {};         ///< name such as "w2/gpu0"; empty: all devices together
   auto operator<=>(const TimeKey&) const = default;
 
   static constexpr std::int32_t kPack = -1;
 };
 
-/// Collects those times of a run that a prediction is compared with. The time of a pack is from the
-/// start on the last replica to the end on the last rank. The time of a kind of lane step is the
-/// mean over the recorded steps, without waiting. The time of a device is the lower decile of the
-/// times of messages to it, or of additions on it. (The lower decile is used because a late
-/// receiver can only increase the time of a message; see message_times.h.)
+/// Collects the times of a run that are compared with predictions. The time of a pack begins when
+/// the last replica starts it and ends when the last rank has finished it. The time of a kind of
+/// lane step is the mean over the recorded steps; waiting is not included. The time of a device is
+/// the lower decile of the times of messages to it, or of additions on it. (The lower decile is
+/// used because a late receiver can only increase the time of a message; see message_times.h.)
 class RunTimes : public DeafSink {
  public:
   enum class Detail {
     kPacks,
-    kLaneSteps,  ///< also the times of lane steps that moved a pack, by kind
-    kDevices,    ///< also the times of messages to, and additions on, each device
+    kLaneSteps,  ///< also the times of the lane steps of each pack, by kind of step
+    kDevices,    ///< also the times of messages to each device and of additions on each device
   };
   explicit RunTimes(Detail detail) : detail_(detail) {}
 
@@ -39,11 +39,11 @@ class RunTimes : public DeafSink {
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
 
-  /// Returns the times in µs: medians over the completed training steps, and for devices lower
-  /// deciles over all of them. The first training step is left out if there are others, because
-  /// caches and connections are cold then. Times that are not positive are left out.
+  /// Returns the times in µs. They are medians over the completed training steps; the times of
+  /// devices are lower deciles over these steps. The first training step is ignored if there are
+  /// others, because its caches and connections are cold. Times that are not positive are ignored.
   [[nodiscard]] std::map<TimeKey, double> us() const;
-  /// Returns the time of a training step; nullopt if none ended.
+  /// Returns the time of a training step; nullopt if no training step ended.
   [[nodiscard]] std::optional<double> step_us() const;
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(steps_.size()); }
 

@@ -22,31 +22,32 @@ struct PartId {
   auto operator<=>(const PartId&) const = default;
 };
 
-/// The number of a directed link of the cluster. Links between switches of the network are numbered
-/// first, then the links of each worker in order. A link is computed from its number, so nothing is
-/// stored per link.
+/// The number of a directed link of the cluster. The links between switches of the network have the
+/// lowest numbers; the links of each worker follow in order. A link is computed from its number, so
+/// nothing is stored per link.
 using LinkId = std::int64_t;
 
 /// The network between the workers' network cards.
 struct Network {
   enum class Kind { kOneSwitch, kRails, kFatTree, kDragonfly };
   Kind kind = Kind::kOneSwitch;
-  /// The upper limit of a switch port's bandwidth. Below this limit, a port is as fast as its card.
+  /// The upper limit of a switch port's bandwidth. A port whose network card is slower than this
+  /// limit is as fast as the card.
   std::optional<Bandwidth> port_bandwidth;
-  /// The one-way latency from card to card over one switch. Half of it applies to the link up to
-  /// the switch, the other half to the link down.
+  /// The one-way latency from card to card over one switch. Half of the latency applies to the link
+  /// up to the switch, the other half to the link down.
   Time latency;
   std::string source;
-  /// The upper limit of the bandwidth of each message over the network, in addition to the limits
-  /// of links and ports.
+  /// The upper limit of the bandwidth of each message over the network. It applies in addition to
+  /// the limits of links and ports.
   std::optional<Bandwidth> connection = {};
   FatTreeShape fat_tree = {};     ///< only if `kind` is kFatTree
   DragonflyShape dragonfly = {};  ///< only if `kind` is kDragonfly
   PathChoice choice = {};         ///< only for fat trees and dragonflies
-  /// The transport that the network or its link type states; kNone if neither states one.
+  /// The transport that the network or its link type specifies; kNone if neither specifies one.
   Transport transport = Transport::kNone;
-  HostTransportSettings host_settings = {};  ///< as written in the scenario
-  /// The resources of hosts that messages pass. Set only for transport TCP, and only once the
+  HostTransportSettings host_settings = {};  ///< settings as written in the scenario
+  /// The resources of hosts that messages pass. It is set only for transport TCP, and only when the
   /// strategy is known.
   std::optional<HostTransport> host = {};
 };
@@ -59,7 +60,7 @@ struct Hop {
   Time latency;
   PartId from;  ///< `part` is below 0 for the network's switches
   PartId to;
-  /// True if the message enters this link only after it has arrived completely, because it is
+  /// True if the message enters this link only after all of the message has arrived, because it is
   /// staged in host memory.
   bool staged = false;
 };
@@ -70,12 +71,12 @@ struct WorkerGroup {
   std::int64_t count = 1;
 };
 
-/// The path of messages between GPUs and the network: kDirect (GPUDirect RDMA), kViaHost (through
-/// host memory on both sides), or kViaHostOnRequest (the same, after a request by the receiver,
-/// which adds the latency of the network route once more).
+/// The path of messages between GPUs and the network. With kDirect, messages use GPUDirect RDMA.
+/// With kViaHost, they go through host memory on both sides. With kViaHostOnRequest, the receiver
+/// also sends a request first, which adds the latency of the network route once more.
 enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 
-/// The workers and the network. Memory is proportional to the number of groups of identical
+/// The workers and the network. The memory use is proportional to the number of groups of identical
 /// workers, not to the number of workers.
 class Cluster {
  public:
@@ -83,11 +84,11 @@ class Cluster {
   /// worker has no GPU. The workers of the last `server_groups` groups hold no replicas; their CPUs
   /// are parameter servers.
   /// REQUIRES: at least one group has replicas; every machine has enough devices (a server has a
-  /// CPU); several workers have a network whose shape has room for them.
+  /// CPU); if there are several workers, there is a network whose shape has room for them.
   Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network,
           std::size_t server_groups = 0);
 
-  /// Returns this cluster with another network.
+  /// Returns a copy of this cluster with another network.
   /// REQUIRES: the new network has the same kind and shape.
   [[nodiscard]] Cluster with_network(Network network) const {
     Cluster other = *this;
@@ -101,7 +102,7 @@ class Cluster {
   [[nodiscard]] int replicas_per_worker() const { return replicas_; }
   [[nodiscard]] std::int64_t replicas() const { return (workers_ - servers_) * replicas_; }
   [[nodiscard]] const std::vector<WorkerGroup>& groups() const { return groups_; }
-  /// The number of groups with replicas; they come first.
+  /// The number of groups with replicas, which are the first groups.
   [[nodiscard]] std::size_t replica_groups() const { return replica_groups_; }
   [[nodiscard]] const std::optional<Network>& network() const { return network_; }
   /// The switches between the workers' cards; null if the network is one switch, or one switch per
@@ -121,11 +122,11 @@ class Cluster {
   /// has no CPU.
   [[nodiscard]] PartId host(std::int64_t worker) const;
 
-  /// Appends the hops from one device to another to `route`; there are none from a device to
-  /// itself. Messages over the network leave through the card nearest to the sender. Such messages
-  /// arrive at the card nearest to the receiver or, with rails, at the card with the sending card's
-  /// index. Staged messages go GPU → host → network → host → GPU, and each host stores the whole
-  /// message before it is sent on.
+  /// Appends the hops from one device to another to `route`; appends none if both are the same
+  /// device. Messages over the network leave through the card nearest to the sender. They arrive at
+  /// the card nearest to the receiver or, if the network has rails, at the card with the index of
+  /// the sending card. Staged messages go GPU → host → network → host → GPU. Each host stores the
+  /// whole message before it forwards it.
   /// ERRORS (returns false): there is no route.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
   /// Like append_route(), but always over the network, even if both devices are on the same worker.
@@ -137,8 +138,8 @@ class Cluster {
   /// The number of links between switches, which have the numbers 0 … switch_links() - 1.
   [[nodiscard]] LinkId switch_links() const { return fabric_ ? fabric_->links() : 0; }
   [[nodiscard]] Hop link(LinkId id) const;
-  /// The first link of a worker. The worker's links are numbered up to first_link(worker + 1) - 1.
-  /// first_link(workers()) is links().
+  /// The first link of a worker. The worker's links have the numbers up to first_link(worker + 1) -
+  /// 1. first_link(workers()) is links().
   [[nodiscard]] LinkId first_link(std::int64_t worker) const;
   /// The bandwidth of the fastest link.
   [[nodiscard]] Bandwidth widest_link() const;
@@ -154,17 +155,17 @@ class Cluster {
   [[nodiscard]] Hop port_hop(std::int64_t worker, int nic, bool up) const;
   [[nodiscard]] Hop switch_hop(LinkId id) const;
   [[nodiscard]] LinkId links_per_worker(const Machine& machine) const;
-  /// Returns the host in whose memory messages of `device` are staged; `device` itself if it is a
-  /// CPU or its machine has no CPU.
+  /// Returns the host in whose memory the messages of `device` are staged. Returns `device` itself
+  /// if it is a CPU or its machine has no CPU.
   [[nodiscard]] PartId staging_host(PartId device) const;
   bool append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
   bool append_network(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
 
   std::vector<WorkerGroup> groups_;
-  std::vector<std::int64_t> first_worker_;  ///< by group: number of its first worker; then the
-                                            ///< number of all workers
-  std::vector<LinkId> first_link_;  ///< by group: id of its first link; then the number of all
-                                    ///< links
+  std::vector<std::int64_t> first_worker_;  ///< number of each group's first worker; then, as the
+                                            ///< last entry, the number of all workers
+  std::vector<LinkId> first_link_;  ///< number of each group's first link; then, as the last entry,
+                                    ///< the number of all links
   int replicas_ = 0;
   std::size_t replica_groups_ = 0;
   std::int64_t workers_ = 0;

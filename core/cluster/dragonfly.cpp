@@ -36,7 +36,8 @@ std::int32_t Dragonfly::target_of(Global global) const {
   return static_cast<std::int32_t>((global.group + further) % groups_);
 }
 
-/// Seen from the other group, the distance is groups - distance; the index of the copy is the same.
+/// Seen from the other group, the distance is groups - distance. The index among the parallel links
+/// is the same.
 Dragonfly::Global Dragonfly::reverse_of(Global global) const {
   const std::int64_t others = groups_ - 1;
   return {target_of(global), global.index / others * others + (others - 1 - global.index % others)};

@@ -13,8 +13,8 @@ struct DragonflyShape {
   std::int32_t global_links_per_router = 1;
   Bandwidth local;      ///< bandwidth between two routers of a group, per direction
   Bandwidth global;     ///< bandwidth of one link between two groups, per direction
-  Time local_latency;   ///< latency added by each further router and its cable
-  Time global_latency;  ///< latency added by a link between groups
+  Time local_latency;   ///< latency that each further router and its cable add
+  Time global_latency;  ///< latency that a link between groups adds
 };
 
 /// A dragonfly network: groups of routers. Within a group, each pair of routers has a link. Between
@@ -22,15 +22,15 @@ struct DragonflyShape {
 /// rounded down.
 ///
 /// Routing is minimal: a message goes over a local link to the router that has the global link,
-/// over the global link, and over a local link to the receiver's router. If several global links
-/// join two groups, all messages from one card to another use the same link.
+/// then over the global link, and then over a local link to the receiver's router. If several
+/// global links join two groups, all messages from one card to another use the same link.
 ///
 /// Global links use the relative arrangement: link q of group g belongs to router q /
-/// global_links_per_router of the group, and leads to group (g + 1 + q mod (groups - 1)) mod
-/// groups.
+/// global_links_per_router of the group and leads to group (g + 1 + q mod (groups - 1)) mod groups.
 /// SOURCE: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
-/// 2008; the arrangement: Camarero, Vallejo, Beivide, "Topological characterization of Hamming and
-/// dragonfly networks and its implications on routing", ACM TACO 2014.
+/// 2008; for the arrangement of global links: Camarero, Vallejo, Beivide, "Topological
+/// characterization of Hamming and dragonfly networks and its implications on routing", ACM TACO
+/// 2014.
 class Dragonfly : public Fabric {
  public:
   /// Returns the number of groups that are needed for `workers` workers.
@@ -60,7 +60,8 @@ class Dragonfly : public Fabric {
   [[nodiscard]] Domains domains() const override;
 
  private:
-  /// A link that leaves a group: the group, and the index among the group's global links.
+  /// A link that leaves a group, given by the group and the link's index among the group's global
+  /// links.
   struct Global {
     std::int32_t group = 0;
     std::int64_t index = 0;

@@ -11,23 +11,24 @@ struct FatTreeShape {
   /// True: a block of workers has one leaf per card, and card i of each worker is attached to leaf
   /// i. False: all cards of a block are attached to one leaf.
   bool rails = false;
-  std::int32_t cards_per_worker = 1;  ///< the number of leaves per block, if `rails`
+  std::int32_t cards_per_worker = 1;  ///< number of leaves per block; only used if `rails` is true
   Bandwidth uplink;                   ///< bandwidth between a leaf and a spine, per direction
-  Time switch_latency;                ///< latency added by each switch beyond the first
+  Time switch_latency;                ///< latency that each switch beyond the first adds
 };
 
-/// A two-level fat tree, in which every leaf is joined to every spine. Messages between cards of
-/// one leaf pass only that leaf. Other messages go up to a spine and down again; all messages from
-/// one card to another use the same spine.
+/// A two-level fat tree, in which every leaf has a link to every spine. Messages between cards of
+/// the same leaf pass only this leaf. Other messages go up to a spine and down again; all messages
+/// from one card to another use the same spine.
 ///
-/// Switches 0 … leaves - 1 are the leaves; the spines follow. Link 2 (leaf · spines + spine) leads
-/// from the leaf up to the spine, and the link with the next number leads down.
+/// Switches 0 … leaves - 1 are the leaves; the spines have the following numbers. Link 2 (leaf ·
+/// spines + spine) leads from the leaf up to the spine. The link with the next number leads down.
 /// SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE
-/// Trans. Computers 1985; Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network
-/// architecture", SIGCOMM 2008.
+/// Transactions on Computers 1985; Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center
+/// network architecture", SIGCOMM 2008.
 class FatTree : public Fabric {
  public:
-  /// REQUIRES: at least one worker, one worker per leaf and one spine; fewer than 2^31 switches.
+  /// REQUIRES: there are at least one worker, one worker per leaf and one spine, and fewer than
+  /// 2^31 switches.
   FatTree(std::int64_t workers, const FatTreeShape& shape, PathChoice choice);
 
   [[nodiscard]] std::int32_t switches() const override { return leaves_ + shape_.spines; }

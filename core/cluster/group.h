@@ -9,17 +9,17 @@
 
 namespace tutti::core {
 
-/// The devices that take part in a collective, by rank. The replicas come first, then helper ranks
-/// on hosts (the CPUs of pscpu). Only of_devices() stores a list of devices; other groups compute
-/// the device of a rank.
+/// The devices that participate in a collective, by rank. The replicas come first, then helper
+/// ranks on hosts (the CPUs of pscpu). Only groups made by of_devices() store a list of devices;
+/// other groups compute the device of a rank.
 class Group {
  public:
-  /// Returns the group of all replicas of the cluster, worker by worker. With `hosts`, the host of
-  /// worker w follows as rank replicas() + w.
+  /// Returns the group of all replicas of the cluster, worker by worker. If `hosts` is true, the
+  /// host of worker w follows as rank replicas() + w.
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
-  /// Returns group `number` of a partition of the cluster's replicas. With `hosts`, the replicas
-  /// are followed by the host of the group's first replica, and then by the hosts of all workers of
-  /// the cluster (the first-mentioned host appears twice).
+  /// Returns group `number` of a partition of the cluster's replicas. If `hosts` is true, the
+  /// replicas are followed by the host of the group's first replica, and then by the hosts of all
+  /// workers of the cluster. The host of the first replica thus occurs twice.
   static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number,
                             bool hosts = false) {
     Group group(&cluster, hosts, {});
@@ -40,7 +40,7 @@ class Group {
   }
 
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
-  /// The number of the group in its partition; 0 if it was not made by of_partition().
+  /// The number of the group in its partition; 0 if the group was not made by of_partition().
   [[nodiscard]] std::int64_t number() const { return number_; }
   [[nodiscard]] std::int64_t size() const {
     if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());

@@ -15,23 +15,21 @@ constexpr std::array<std::string_view, 8> kLibraries{"unstated", "off", "grpc", 
                                                      "gloo",     "mpi", "nccl", "ps_lite"};
 constexpr std::array<std::string_view, 4> kOverlays{"none", "vpc_cni", "vxlan", "ipip"};
 
-/// Priors. Ranges span the measurements on different machines; "assumed" means that no measurement
-/// was found.
+/// The priors of the parameters. Their ranges span the measurements on different machines;
+/// "assumed" means that no measurement was found.
 constexpr HostFigure kFigures[] = {
-    // TensorFlow's gRPC: RecvTensor. Sending refers to the tensor's buffer; the receiver parses a
-    // complete message.
+    // TensorFlow's gRPC uses the operation RecvTensor. The sender refers to the tensor's buffer;
+    // the receiver parses a complete message.
     {"grpc.send_us_per_message", 80, 50, 500,
      "grpc/grpc pull request 14773: 77 us for a round trip of 1 byte; the overhead of TensorFlow's "
      "executor is assumed"},
     {"grpc.receive_us_per_message", 40, 20, 250, "the same"},
     {"grpc.receive_thread_gb_per_s", 1.66, 0.8, 1.9,
-     "tensorflow/tensorflow issue 6116: 128 to 1024 MB over loopback, E5-2630 v3; the linear term "
-     "of a fit to five "
-     "sizes (0.60 ms per MB); issue 6256 measured 1.3 to 1.9 GB/s"},
+     "tensorflow/tensorflow issue 6116: slope of a linear fit to five sizes from 128 to 1024 MB "
+     "over loopback on an E5-2630 v3 (0.60 ms per MB); issue 6256 measured 1.3 to 1.9 GB/s"},
     {"grpc.threads", 8, 1, 8,
      "tensorflow/core/distributed_runtime/rpc/grpc_worker_cache.cc: one polling thread per process "
-     "in 1.x; 8 in later "
-     "releases is assumed"},
+     "in TensorFlow 1.x; 8 threads are assumed for later releases"},
     // TCP itself.
     {"sockets.send_us_per_message", 10, 5, 30, "assumed: a system call and a wake-up"},
     {"sockets.receive_us_per_message", 10, 5, 30, "assumed: a system call and a wake-up"},
@@ -42,20 +40,20 @@ constexpr HostFigure kFigures[] = {
     {"sockets.threads", 1, 1, 16, "one connection per peer"},
     // Gloo.
     {"gloo.send_us_per_message", 30, 10, 100,
-     "facebookincubator/gloo issue 158: 0.35 ms for 1 KB on two hosts, two schedule steps, minus "
-     "the latency of the wire"},
+     "facebookincubator/gloo issue 158: an all-reduce of 1 KB on two hosts has two schedule steps "
+     "and takes 0.35 ms; the latency of the wire was subtracted"},
     {"gloo.receive_us_per_message", 30, 10, 100, "the same"},
     {"gloo.thread_gb_per_s", 1.1, 1.0, 2.4,
-     "facebookincubator/gloo issue 248: 17.25 ms for 20 MB on two hosts with 40 GbE, one core "
-     "each"},
+     "facebookincubator/gloo issue 248: 17.25 ms for 20 MB on two hosts with 40 GbE, with one core "
+     "per host"},
     {"gloo.threads", 1, 1, 1, "one event loop per process"},
     // MPI over TCP.
     {"mpi.send_us_per_message", 15, 5, 50, "assumed"},
     {"mpi.receive_us_per_message", 15, 5, 50, "assumed"},
     {"mpi.thread_gb_per_s", 0.6, 0.3, 1.5,
-     "fitted to Horovod's table of 16 GPUs (horovod/horovod pull request 44; the times over RDMA "
-     "are the same, so the host is the bottleneck and not the wire); ring bytes divided by the "
-     "step time minus computation: 0.32 to 0.89 GB/s"},
+     "fitted to Horovod's table of 16 GPUs (horovod/horovod pull request 44), where the bytes of "
+     "the ring divided by the communication time are 0.32 to 0.89 GB/s; the host is the "
+     "bottleneck, because RDMA is no faster"},
     {"mpi.threads", 1, 1, 1, "one progress engine per process"},
     // NCCL's sockets.
     {"nccl.send_us_per_message", 25, 10, 60,
@@ -67,7 +65,8 @@ constexpr HostFigure kFigures[] = {
     {"nccl.thread_gb_per_s", 2.0, 1.7, 2.5,
      "NVIDIA/nccl issue 209: 1.85 and 2.06 GB/s for one ring over one socket, 32 Gb/s"},
     {"nccl.threads", 1, 1, 16,
-     "NVIDIA/nccl src/transport/net_socket.cc: 1 thread and 1 socket unless EC2 or gVNIC is found"},
+     "NVIDIA/nccl src/transport/net_socket.cc: 1 thread and 1 socket, except on EC2 and with "
+     "gVNIC"},
     {"nccl.host_gb_per_s", 5.0, 3.4, 6.0,
      "NVIDIA/nccl issues 450 (4 to 6 GB/s, 4 x 8 V100 on 100 Gb/s) and 398 (4.7 GB/s for any "
      "number of threads); bytedance/byteps issue 237 (4.35 GB/s, 8 x 8 V100)"},
@@ -81,22 +80,24 @@ constexpr HostFigure kFigures[] = {
      "bytedance/byteps issue 237: no faster than copies by a single thread"},
     // Encapsulation multiplies a connection's CPU time by this factor.
     {"overlay.vpc_cni", 1.05, 1, 1.2,
-     "AWS EKS best practices: no encapsulation; the share is assumed"},
+     "AWS EKS best practices: packets are not encapsulated; the factor is assumed"},
     {"overlay.vxlan", 1.3, 1.1, 6.7,
-     "DaoCloud CNI performance report: 9.16 Gb/s between nodes; 8.30 (cilium) and 1.37 (calico; no "
-     "offload) between "
-     "pods"},
+     "DaoCloud CNI performance report: 9.16 Gb/s between nodes; between pods 8.30 Gb/s (cilium) "
+     "and 1.37 Gb/s (calico, without offload)"},
     {"overlay.ipip", 3.6, 2, 8,
      "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); "
-     "prior 4 from DaoCloud CNI performance report: 9.16 Gb/s between nodes and 4.51 between pods "
-     "on 10 GbE, where the wire limits nodes"},
-    // Encapsulation adds this latency one way: half of the increase of a round trip's time over
-    // that between nodes.
+     "the DaoCloud CNI performance report suggests 4: 9.16 Gb/s between nodes, limited by 10 GbE, "
+     "and 4.51 Gb/s between pods"},
+    // Encapsulation adds this latency in one direction. It is half of the increase in round-trip
+    // time compared to the round trip between nodes.
     {"overlay.vpc_cni_us", 0, 0, 42,
-     "DaoCloud CNI performance report: no slower than between nodes (macvlan)"},
+     "DaoCloud CNI performance report: macvlan is no slower than the connection between nodes"},
     {"overlay.vxlan_us", 44, 44, 81,
-     "DaoCloud CNI performance report: 201 (cilium) and 275 us (calico); nodes 113 us"},
-    {"overlay.ipip_us", 68, 40, 100, "DaoCloud CNI performance report: 249 us; nodes 113 us"},
+     "DaoCloud CNI performance report: round trips of 201 us (cilium) and 275 us (calico) between "
+     "pods, and 113 us between nodes"},
+    {"overlay.ipip_us", 68, 40, 100,
+     "DaoCloud CNI performance report: round trips of 249 us between pods, and 113 us between "
+     "nodes"},
 };
 
 /// Returns bytes² · us_per_mb2 (µs per MB²) as a time.

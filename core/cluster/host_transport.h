@@ -2,14 +2,14 @@
 
 // The host overhead of messages over a TCP network. In such a network, software moves the bytes:
 // the kernel and a library (gRPC, MPI, NCCL's socket threads) copy them, and a thread handles every
-// message. So a message over a link of 12 GB/s may travel at 1 GB/s, and all connections of a host
-// share its threads.
+// message. Therefore a message over a link of 12 GB/s may travel at only 1 GB/s, and all
+// connections of a host share the host's threads.
 //
 // In addition to the links, a message passes the sender's endpoint (a process, or one process per
 // GPU), the sender's host, the receiver's host, and the receiver's endpoint. Each of these four is
-// a resource, like a link. Some libraries stream: a thread moves bytes while more arrive (NCCL,
-// MPI, Gloo). Others handle a message after its last byte has arrived (TensorFlow's gRPC parses the
-// tensor after the call is complete).
+// a resource, like a link. Some libraries stream: a thread moves the first bytes while more bytes
+// arrive (NCCL, MPI, Gloo). Other libraries handle a message after its last byte has arrived
+// (TensorFlow's gRPC parses the tensor after the call is complete).
 
 #include <cstdint>
 #include <optional>
@@ -44,21 +44,22 @@ std::string_view to_string(Overlay overlay);
 struct HostEndpoint {
   Time per_message;       ///< time that a thread spends on each message, whatever its size
   Bandwidth thread{0};    ///< throughput of one thread; 0: no limit
-  int threads = 1;        ///< number of threads; one thread handles a message, unless `split`
+  int threads = 1;        ///< number of threads; if `split` is false, one thread handles a message
   bool split = false;     ///< true: every message is split over all threads, as in NCCL
-  double us_per_mb2 = 0;  ///< time that grows with the square of the size: µs for 1 MB
-  bool whole = false;     ///< true: a message is handled only after it has arrived completely
+  double us_per_mb2 = 0;  ///< additional time that grows with the square of the message size, in µs
+                          ///< for 1 MB
+  bool whole = false;  ///< true: a message is handled only after it has arrived completely
   /// The throughput of all threads together.
   [[nodiscard]] Bandwidth rate() const { return Bandwidth(thread.count() * threads); }
   [[nodiscard]] bool costs() const {
     return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0;
   }
 
-  /// The time that a thread (if `split`: all threads together) needs to move a message, in addition
-  /// to `per_message`.
+  /// The time that a thread needs to move a message, in addition to `per_message`. If `split` is
+  /// true, all threads together move the message.
   [[nodiscard]] Time moving(Bytes bytes) const;
-  /// The time for which a message occupies the endpoint as a whole: the time of one thread divided
-  /// by the number of threads, rounded up. If `split`, the time is not divided.
+  /// The time for which a message occupies the endpoint as a whole, which is the time of one thread
+  /// divided by the number of threads, rounded up. If `split` is true, the time is not divided.
   [[nodiscard]] Time occupied(Bytes bytes) const;
 
   bool operator==(const HostEndpoint&) const = default;
@@ -67,18 +68,18 @@ struct HostEndpoint {
 /// The resources of hosts that every message over a network passes.
 struct HostTransport {
   HostLibrary library = HostLibrary::kUnstated;
-  Time overlay;  ///< latency of encapsulation, one way; each end's `per_message` includes half of
-                 ///< it
+  Time overlay;  ///< one-way latency of encapsulation; the `per_message` of each end includes half
+                 ///< of it
   bool process_per_device =
       false;  ///< true: every device has its own threads; false: all devices of a host share them
   HostEndpoint send, receive;
   HostEndpoint host;  ///< limit of a host over all its connections and both directions together;
-                      ///< only `thread` is used
+                      ///< only HostEndpoint::thread is used
 
   bool operator==(const HostTransport&) const = default;
 };
 
-/// The parameters that a scenario sets. Parameters without a value get the library's prior.
+/// The parameters that a scenario sets. Parameters without a value have the prior of the library.
 struct HostTransportSettings {
   HostLibrary library = HostLibrary::kUnstated;
   std::optional<double> send_us_per_message, receive_us_per_message;
@@ -93,20 +94,20 @@ struct HostTransportSettings {
   bool operator==(const HostTransportSettings&) const = default;
 };
 
-/// A parameter of the model, with its prior, range and source.
+/// A parameter of the host overhead model, with its prior, range and source.
 struct HostFigure {
-  std::string_view name;  ///< for example "grpc.receive_thread_gb_per_s"
+  std::string_view name;  ///< name of the parameter, for example "grpc.receive_thread_gb_per_s"
   double value = 0;
   double low = 0, high = 0;  ///< range of the published values
   std::string_view source;
 };
-/// Returns all parameters of the model.
+/// Returns all parameters of the host overhead model.
 std::span<const HostFigure> host_figures();
 /// Returns the prior of a parameter. REQUIRES: a parameter of this name exists.
 double host_figure(std::string_view name);
 
-/// Returns the library's parameters, overridden by those that `settings` has. nullopt if the
-/// library is kOff or kUnstated.
+/// Returns the parameters of a library, replaced by those that `settings` contains. Returns nullopt
+/// if the library is kOff or kUnstated.
 std::optional<HostTransport> host_transport(HostLibrary library,
                                             const HostTransportSettings& settings);
 

@@ -8,11 +8,12 @@ namespace tutti::core {
 
 /// The bandwidth of one NVLink link or one PCIe lane, per direction.
 struct LaneRate {
-  Bandwidth nominal;  ///< rate that vendors state: after line coding, with headers
-  Bandwidth payload;  ///< rate without headers, which NCCL's cost model uses
+  Bandwidth nominal;  ///< rate that vendors specify: after line coding, including packet headers
+  Bandwidth payload;  ///< rate without packet headers, which NCCL's cost model uses
 };
 
-inline constexpr int kNvlinkGenerations = 5;  ///< Pascal, Volta, Ampere, Hopper and Blackwell
+inline constexpr int kNvlinkGenerations = 5;  ///< the generations Pascal, Volta, Ampere, Hopper and
+                                              ///< Blackwell
 inline constexpr int kPcieGenerations = 6;
 
 /// The maximum and the default number of lanes (PCIe) or links (NVLink) of a connection.
@@ -24,8 +25,8 @@ constexpr LaneCount lane_count(LinkKind kind) {
   return kind == LinkKind::kNvlink ? LaneCount{256, 1} : LaneCount{32, 16};
 }
 
-/// Returns the rate of one link or lane of a generation of NVLink or PCIe; generations are counted
-/// from 1. nullopt for other kinds of link and unknown generations.
+/// Returns the rate of one link or lane of a generation of NVLink or PCIe. Generations are counted
+/// from 1. Returns nullopt for other kinds of link and unknown generations.
 /// SOURCE: nominal: NVIDIA's data sheets (20, 25, 25, 25, 50 GB/s per NVLink), the PCI Express base
 /// specification (2.5 to 64 GT/s; 8b/10b, 128b/130b, 242 of 256 bytes of a flit). Payload:
 /// NVIDIA/nccl v2.28.9 src/graph/topo.h and topo.cc (18, 20, 20, 20.6, 40.1 GB/s per NVLink; 0.1875

@@ -49,9 +49,9 @@ std::optional<std::span<const int>> Machine::route(int from, int to) const {
   return std::span<const int>(route.links);
 }
 
-/// For each bandwidth, the widest first, finds the parts that become reachable over links of at
-/// least that bandwidth, by the fewest links, then the least latency, then the first links. A part
-/// keeps the route by which it was first reached.
+/// Handles the bandwidths in descending order. For each, finds the parts that become reachable over
+/// links of at least that bandwidth, by the fewest links, then the lowest latency, then the first
+/// links. A part keeps the route by which it was first reached.
 void Machine::find_routes(int from) {
   const std::size_t count = parts_.size();
   std::vector<Route>& routes = routes_[static_cast<std::size_t>(from)];

@@ -24,9 +24,10 @@ struct DeviceRates {
   Bandwidth memory;  ///< bytes read or written per second by a streaming kernel
   Bandwidth reduce;  ///< bytes of one operand per second when two buffers are added
   Bandwidth copy;    ///< bytes copied per second inside the device
-  int threads = 1;   ///< number of concurrent operations; they share the rates equally
-  std::map<DataType, double> flops_per_second;  ///< peak rate by data type; missing: not known
-  int multiprocessors = 0;  ///< number of multiprocessors of a GPU; 0: not known
+  int threads = 1;   ///< number of concurrent operations, which share the rates equally
+  std::map<DataType, double> flops_per_second;  ///< peak rate by data type; unknown for types
+                                                ///< without an entry
+  int multiprocessors = 0;                      ///< number of multiprocessors of a GPU; 0: unknown
 
   bool operator==(const DeviceRates&) const = default;
 };
@@ -35,13 +36,13 @@ struct DeviceRates {
 struct Part {
   std::string name;
   PartKind kind = PartKind::kGpu;
-  DeviceRates device;                ///< set for GPUs and CPUs only
-  Bandwidth nic;                     ///< bandwidth; set for network cards only
-  bool in_switch_reduction = false;  ///< set for switches only
+  DeviceRates device;                ///< only for GPUs and CPUs
+  Bandwidth nic;                     ///< bandwidth; only for network cards
+  bool in_switch_reduction = false;  ///< true if the switch can reduce; only for switches
   std::string source;
-  Transport transport = Transport::kNone;   ///< set for network cards only; kNone: not stated
-  GpuModel gpu_model = GpuModel::kNone;     ///< set for GPUs only; kNone: not stated
-  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< set for CPUs only; kNone: not stated
+  Transport transport = Transport::kNone;   ///< only for network cards; kNone: unspecified
+  GpuModel gpu_model = GpuModel::kNone;     ///< only for GPUs; kNone: unspecified
+  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< only for CPUs; kNone: unspecified
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };
@@ -54,11 +55,11 @@ struct MachineLink {
   Bandwidth bandwidth;
   Time latency;
   std::string source;
-  Bandwidth nominal{};  ///< rate that vendors state, with headers; 0: not known
+  Bandwidth nominal{};  ///< rate that vendors specify, including packet headers; 0: unknown
 };
 
-/// An order of the machine's GPUs in a ring (0 is the first GPU), which `channels` NCCL channels
-/// use.
+/// An order of the machine's GPUs in a ring that `channels` NCCL channels use. Index 0 is the first
+/// GPU.
 struct RingOrder {
   std::vector<int> gpus;
   int channels = 1;
@@ -67,14 +68,15 @@ struct RingOrder {
 /// The hardware of one worker, and the routes between its parts. Immutable.
 ///
 /// The route between two parts is the widest path: the path whose slowest link is fastest. Among
-/// equally wide paths, the one with the fewest links is chosen, then the one with the lowest
-/// latency, then the one whose links come first in the machine file. Switches and CPUs forward
-/// traffic, GPUs and network cards do not. NCCL prefers paths in the same order, but may also route
-/// over another GPU's NVLink.
+/// equally wide paths, the path with the fewest links is chosen. Remaining ties go to the lowest
+/// latency, then to the path whose links come first in the machine file. Switches and CPUs forward
+/// traffic, GPUs and network cards do not. NCCL applies the same order of preference, but may also
+/// route through another GPU by NVLink.
 /// SOURCE: NVIDIA/nccl src/graph/paths.cc (widest, then fewest hops).
 class Machine {
  public:
-  /// REQUIRES: the ends of links are indices of `parts`; ring orders are permutations of the GPUs.
+  /// REQUIRES: the ends of links are indices into `parts`; ring orders are permutations of the
+  /// GPUs.
   Machine(std::string name, std::vector<Part> parts, std::vector<MachineLink> links,
           std::vector<RingOrder> rings_inside, std::vector<RingOrder> rings_across);
 
@@ -86,19 +88,19 @@ class Machine {
   [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
   [[nodiscard]] const std::vector<int>& nics() const { return nics_; }
 
-  /// Returns the links of the route from one part to another, in order. Empty from a part to
-  /// itself; nullopt if there is no route.
+  /// Returns the links of the route from one part to another, in order. Returns an empty route from
+  /// a part to itself, and nullopt if there is no route.
   [[nodiscard]] std::optional<std::span<const int>> route(int from, int to) const;
 
-  /// Returns the network card that a device uses, as an index into nics(); -1 if it reaches none. A
-  /// device uses the card with the widest, then shortest route. If several cards are equally near
-  /// to several devices, they are assigned round-robin.
+  /// Returns the network card that a device uses, as an index into nics(); -1 if the device reaches
+  /// no card. A device uses the card to which its route is widest; among equally wide routes, the
+  /// shortest. If several cards are equally near to several devices, they are assigned round-robin.
   [[nodiscard]] int nearest_nic(int device) const {
     return nearest_nic_[static_cast<std::size_t>(device)];
   }
 
-  /// The ring orders of NCCL channels if all ranks are on one worker, and if ranks are on several
-  /// workers. May be empty.
+  /// The ring orders of NCCL channels. rings_inside() is used if all ranks are on one worker,
+  /// rings_across() if ranks are on several workers. The lists may be empty.
   [[nodiscard]] const std::vector<RingOrder>& rings_inside() const { return rings_inside_; }
   [[nodiscard]] const std::vector<RingOrder>& rings_across() const { return rings_across_; }
 
@@ -119,7 +121,7 @@ class Machine {
   std::vector<RingOrder> rings_across_;
   std::vector<int> gpus_, cpus_, nics_;
   std::vector<std::vector<Route>> routes_;  ///< indexed [from][to]
-  std::vector<int> nearest_nic_;            ///< by part: the nearest network card, or -1
+  std::vector<int> nearest_nic_;            ///< index of each part's nearest network card; -1: none
 };
 
 }  // namespace tutti::core

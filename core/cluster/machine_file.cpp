@@ -1,12 +1,13 @@
 // Turns the message of a machine file into a Machine. Devices, switches and network cards come
 // before links, because a link refers to them by name. A range such as gpu[0-7] becomes one part
-// per name; a link between two ranges joins their parts pairwise, and a single part joins all of a
-// range. Every link is stored twice, once for each direction.
+// per name. A link between two ranges joins their parts pairwise, and a link between a single part
+// and a range joins the part with all parts of the range. Every link is stored twice, once for each
+// direction.
 //
-// After a mistake, reading continues with a harmless value in its place, so that one run reports
-// all mistakes of a file. A machine is built only from a file without mistakes, and only then is it
-// checked that routes join all devices and reach every network card. Syntax and unknown fields are
-// checked before this by core/text, and Machine itself finds the routes.
+// After a mistake, reading continues with a harmless value in place of the wrong one, so that one
+// run reports all mistakes of a file. A machine is built only from a file without mistakes. Only
+// then does the code check that routes join all devices and reach every network card. core/text
+// checks syntax and unknown fields before this code runs, and Machine itself finds the routes.
 
 #include "core/cluster/machine_file.h"
 
@@ -96,7 +97,7 @@ class MachineReader {
     }
   }
 
-  /// Returns a required rate; if it is missing or invalid, reports a problem and returns 1 byte per
+  /// Returns a required rate. If it is missing or invalid, reports a problem and returns 1 byte per
   /// second.
   Bandwidth rate(const google::protobuf::Message& at, const std::string& field,
                  const std::string& what) {
@@ -180,8 +181,8 @@ class MachineReader {
     add_part(nic, nic.name(), std::move(part));
   }
 
-  /// Returns the parts that one end of a link names; reports a problem if one of them does not
-  /// exist.
+  /// Returns the parts that one end of a link names. If one of them does not exist, reports a
+  /// problem.
   std::vector<int> ends(const proto::Link& link, const char* field, const std::string& pattern,
                         const std::string& what) {
     std::vector<int> found;
@@ -223,10 +224,10 @@ class MachineReader {
     const std::vector<int> to = ends(message, "to", message.to(), what);
     if (from.empty() || to.empty()) return;
     if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
-      fields_.complain(
-          message, ProblemCode::kConflict,
-          "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part",
-          what, from.size(), to.size());
+      fields_.complain(message, ProblemCode::kConflict,
+                       "{}: a range of {} parts cannot be linked to a range of {}; use ranges of "
+                       "the same length, or a single part at one end",
+                       what, from.size(), to.size());
       return;
     }
     for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
@@ -243,13 +244,13 @@ class MachineReader {
     }
   }
 
-  /// Sets the bandwidth as written, or that of the lanes of a generation. A written bandwidth above
-  /// that of the lanes is an error.
+  /// Sets the bandwidth to the written value, or to the bandwidth of the link's lanes and
+  /// generation. A written bandwidth above the bandwidth of the lanes is an error.
   void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
     if (!message.has_generation()) {
       if (message.has_lanes())
         fields_.complain_at(message, "lanes", ProblemCode::kUnused,
-                            "{}: lanes needs a generation; set generation too", what);
+                            "{}: lanes is set without generation; set both", what);
       link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
       return;
     }

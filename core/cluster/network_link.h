@@ -18,10 +18,11 @@ struct NetworkLink {
   Time switch_latency;
   std::optional<Bandwidth> connection;
   std::string source;
-  Transport transport = Transport::kNone;  ///< kNone: not stated
+  Transport transport = Transport::kNone;  ///< kNone: unspecified
 };
 
-/// Parses the description of a link type (text format or JSON). Errors call the text `path`.
+/// Parses the description of a link type (text format or JSON). Error messages call the text
+/// `path`.
 Expected<NetworkLink> read_network_link(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

@@ -6,9 +6,9 @@ namespace tutti::core {
 
 /// A partition of replicas 0 … n - 1 into groups of equal size. In each block of size · stride
 /// consecutive replicas, replicas whose numbers differ by multiples of `stride` form a group. The
-/// `across` partition is the transpose: it groups the replicas that have the same rank in their
-/// groups. With 16 replicas, size 4 and stride 1: {0 1 2 3}, {4 5 6 7}, …; across: {0 4 8 12}, {1 5
-/// 9 13}, ….
+/// `across` partition is the transpose: each of its groups contains the replicas that have the same
+/// rank in the original groups. Example with 16 replicas, size 4 and stride 1: the groups are {0 1
+/// 2 3}, {4 5 6 7}, …; the `across` groups are {0 4 8 12}, {1 5 9 13}, ….
 struct Partition {
   std::int64_t replicas = 1;
   std::int64_t size = 1;  ///< REQUIRES: `replicas` is a multiple of size · stride

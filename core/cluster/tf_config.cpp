@@ -9,7 +9,8 @@
 namespace tutti::core {
 namespace {
 
-/// The limit of task indices, and of the number of addresses of a job that omits some indices.
+/// The limit of task indices, and the limit of the number of addresses of a job that omits some
+/// indices.
 constexpr std::int64_t kMaxTasks = 1'000'000;
 
 std::optional<std::int64_t> index_from(const std::string& text) {
@@ -17,8 +18,8 @@ std::optional<std::int64_t> index_from(const std::string& text) {
   return n && *n >= 0 && *n < kMaxTasks ? n : std::nullopt;
 }
 
-/// True if the address is "host:port"; TensorFlow's server refuses anything else. An IPv6 address
-/// is in brackets.
+/// True if the address has the form "host:port"; TensorFlow's server rejects any other form. An
+/// IPv6 address is in brackets.
 bool has_port(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0) return false;
@@ -55,7 +56,7 @@ class TfConfigReader {
                   std::forward<Args>(args)...);
   }
 
-  /// Returns the last field of that name, as Python's dictionaries do; a JSON null counts as
+  /// Returns the last field of that name, as in Python's dictionaries; a JSON null counts as
   /// missing.
   static const Value* field(const Value& message, std::string_view name) {
     const Value* found = nullptr;
@@ -123,7 +124,7 @@ class TfConfigReader {
                       "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}",
                       describe(task));
     if (const Value* type = field(task, "type")) {
-      // TensorFlow reads a number as the text of its digits. SOURCE:
+      // TensorFlow converts a number to the text of its digits. SOURCE:
       // tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, task_type.
       if (type->kind != Value::Kind::kString && type->kind != Value::Kind::kNumber)
         complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string",
@@ -243,7 +244,7 @@ tl::expected<std::string, std::string> session_master(const TfConfig& config,
   if (jobs.empty() || (jobs.size() == 1 && jobs.begin()->second.size() == 1)) return "";
   if (!task)
     return tl::make_unexpected(
-        "task must have type and index, to identify this task in the cluster");
+        "task must have type and index, which identify this task in the cluster");
   const auto address = config.cluster.address(task->type, task->index);
   if (!address)
     return tl::make_unexpected(

@@ -22,16 +22,17 @@ struct ClusterSpec {
   [[nodiscard]] bool has(const std::string& job) const { return jobs.contains(job); }
   /// Returns the number of tasks of a job; 0 if the job does not exist.
   [[nodiscard]] std::int64_t tasks(const std::string& job) const;
-  /// Returns the address of a task; nullopt if it does not exist.
+  /// Returns the address of a task; nullopt if the task does not exist.
   [[nodiscard]] std::optional<std::string> address(const std::string& job,
                                                    std::int64_t index) const;
-  /// Returns the addresses of a job by task index, with nullopt for indices without a task.
+  /// Returns the addresses of a job's tasks by task index; nullopt for indices without a task.
   [[nodiscard]] std::vector<std::optional<std::string>> addresses(const std::string& job) const;
 };
 
 /// A task of a cluster.
 struct TfConfigTask {
-  std::string type;  ///< name of the job; TensorFlow knows "chief", "worker", "ps" and "evaluator"
+  std::string type;  ///< name of the job; TensorFlow supports "chief", "worker", "ps" and
+                     ///< "evaluator"
   std::int64_t index = 0;
 
   auto operator<=>(const TfConfigTask&) const = default;
@@ -49,44 +50,45 @@ struct TfConfig {
   [[nodiscard]] std::optional<TfConfigTask> task() const;
 };
 
-/// Reads TF_CONFIG's JSON as TFConfigClusterResolver does. The keys are `cluster` (for each job a
-/// list of addresses, or addresses by index), `task` with `type` and `index` (a number, or a number
-/// in quotes), `rpc_layer` and `session_master`. All keys are optional; other keys are ignored.
-/// Errors call the text `source`.
-/// ERRORS (requests): the text is not a JSON object; a key has an invalid value; an address has no
-/// port.
+/// Reads TF_CONFIG's JSON as TFConfigClusterResolver does. The keys are `cluster` (for each job, a
+/// list of addresses or a map from index to address), `task` with `type` and `index` (a number, or
+/// a number in quotes), `rpc_layer` and `session_master`. All keys are optional; other keys are
+/// ignored. Error messages call the text `source`.
+/// ERRORS (invalid requests): the text is not a JSON object; a key has an invalid value; an address
+/// has no port.
 Expected<TfConfig> read_tf_config(std::string_view text, const std::string& source);
 
-/// Checks that TensorFlow's multi-worker strategies accept the cluster: it has at most one chief
+/// Checks that TensorFlow's multi-worker strategies accept the cluster: there is at most one chief
 /// and at most one evaluator.
-/// ERRORS: one-line texts without a location.
-/// SOURCE (this function and those up to collective_leader()):
+/// ERRORS are one-line texts without a location.
+/// SOURCE (for all functions from here to collective_leader()):
 /// tensorflow/python/distribute/multi_worker_util.py.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster);
-/// Checks the cluster, and that `task` is one of its tasks and has a type that TensorFlow knows.
+/// Checks the cluster. Also checks that `task` is one of its tasks and has a type that TensorFlow
+/// supports.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task);
 
-/// True for the chief and the evaluator, and for worker 0 if there is no chief.
-/// REQUIRES (this function and those below): validate() succeeded.
+/// True for the chief and the evaluator. Also true for worker 0 if there is no chief.
+/// REQUIRES (for all functions from here on): validate() succeeded.
 bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task);
-/// Returns the number of tasks that train together, which are the chief and the workers. For type
-/// "evaluator", returns the number of evaluators.
+/// Returns the number of tasks that train together, which are the chief and the workers. For a task
+/// of type "evaluator", returns the number of evaluators.
 /// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
                                                      const std::string& type);
-/// Returns the rank of a task among the tasks counted by worker_count(): the chief has rank 0, and
+/// Returns the rank of a task among the tasks that worker_count() counts. The chief has rank 0, and
 /// the workers follow by index. Evaluators are numbered separately.
 /// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster,
                                                       const TfConfigTask& task);
 /// Returns the name of the task that assigns group and instance keys:
-/// "/job:chief/replica:0/task:0", or worker 0 if there is no chief. Empty for an evaluator, or if
-/// there is no cluster.
+/// "/job:chief/replica:0/task:0", or the name of worker 0 if there is no chief. Returns "" for an
+/// evaluator, or if there is no cluster.
 std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& task);
 
 /// Returns the address that a session connects to: `session_master` if it is set, otherwise the
-/// address of `task`. Empty if there is no cluster, or the cluster has only one task.
-/// ERRORS: `task` is nullopt, or the cluster does not have it.
+/// address of `task`. Returns "" if there is no cluster, or if the cluster has only one task.
+/// ERRORS: `task` is nullopt, or the cluster does not contain it.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py.
 tl::expected<std::string, std::string> session_master(const TfConfig& config,
                                                       const std::optional<TfConfigTask>& task);

@@ -9,7 +9,7 @@ namespace tutti::core {
 /// The network transport between machines. NCCL's cost model has parameters for each transport. The
 /// values equal those of `Transport` in core/proto/machine.proto.
 enum class Transport {
-  kNone,  ///< not stated, or not needed
+  kNone,  ///< unspecified, or not needed
   kInfiniband,
   kRoce,
   kEfa,
@@ -26,9 +26,11 @@ std::optional<Transport> parse_transport(std::string_view name);
 /// Returns the name as it is written in files: "INFINIBAND", "EFA_WITHOUT_RDMA".
 std::string name_in_files(Transport transport);
 
-/// Returns the names of all transports except kNone as in options, separated by commas.
+/// Returns the names of all transports except kNone as they are written in options, separated by
+/// commas.
 std::string transport_names();
-/// Returns the names of all transports except kNone as in files, separated by commas.
+/// Returns the names of all transports except kNone as they are written in files, separated by
+/// commas.
 std::string transport_names_in_files();
 
 }  // namespace tutti::core

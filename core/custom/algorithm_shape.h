@@ -7,7 +7,7 @@
 
 namespace tutti::core {
 
-/// The number and arrangement of the ranks that an algorithm from a file runs on.
+/// The number and arrangement of the ranks on which an algorithm from a file runs.
 struct AlgorithmShape {
   std::int32_t ranks = 1;
   std::int32_t per_node = 1;  ///< ranks per node; divides `ranks`

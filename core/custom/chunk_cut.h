@@ -8,7 +8,7 @@ namespace tutti::core::custom {
 /// The division of a buffer into chunks of nearly equal size. If the collective has blocks (one per
 /// rank), each block is divided into the same number of chunks.
 struct ChunkCut {
-  /// `of` is the number of elements, `into` the number of chunks.
+  /// `of` is the number of elements; `into` is the number of chunks.
   /// REQUIRES: both are multiples of `blocks`.
   ChunkCut(std::int64_t of, std::int64_t into, std::int64_t blocks)
       : elements(of),
@@ -23,7 +23,8 @@ struct ChunkCut {
   std::int64_t chunks;
   std::int64_t per_block;
   std::int64_t each;
-  std::int64_t longer;  ///< number of chunks at the start of each block that have one more element
+  std::int64_t longer;  ///< number of chunks at the start of each block that are one element longer
+                        ///< than the others
 
   [[nodiscard]] bool even() const { return longer == 0; }
   [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }

@@ -1,7 +1,8 @@
-// Compiles the text to a program for one shape. Expressions become nodes with facts (values.h),
-// which prove, for all ranks, that no divisor is 0, and give the maximum number of steps of a lane,
-// whether the iterations of a loop differ, and whether workers are symmetric. If a condition is
-// known, only the chosen branch is compiled; loops without rounds are not compiled.
+// Compiles the text of an algorithm to a program for one shape. Expressions become nodes whose
+// properties (values.h) hold for all ranks. The properties prove that no divisor is 0. They also
+// give the maximum number of steps of a lane, and show whether the iterations of a loop differ and
+// whether workers are symmetric. If the value of a condition is known, only the chosen branch is
+// compiled. Loops without iterations are not compiled.
 
 #include <algorithm>
 #include <map>
@@ -33,20 +34,20 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return b > 0 && a > kCap / b ? kCap : a * b;
 }
 
-/// Facts about a node of the program, in addition to its code.
+/// Properties of a node of the program, in addition to its code.
 struct NodeFacts {
   std::int64_t most = 0;         ///< maximum number of steps
-  std::int64_t counting = 1;     ///< operations to count the steps
+  std::int64_t counting = 1;     ///< number of operations that it takes to count the steps
   std::uint32_t count_uses = 0;  ///< slots on which the number of steps depends
-  std::uint32_t way_uses = 0;    ///< slots on which its peers and branches depend
-  std::uint32_t like_uses = 0;   ///< slots on which its peers, branches and sizes depend
+  std::uint32_t way_uses = 0;    ///< slots on which the peers and branches depend
+  std::uint32_t like_uses = 0;   ///< slots on which the peers, branches and sizes depend
   bool waits = false;
 };
 
 struct Binding {
   int value = -1;
   const Definition* function = nullptr;
-  std::size_t visible = 0;  ///< for a function: the number of names that it sees
+  std::size_t visible = 0;  ///< only for a function: the number of names that are visible in it
 };
 
 class Compiler {
@@ -146,8 +147,8 @@ class Compiler {
     }
     if (program_.scratch > kMaxScratchPerChunk * program_.chunks) {
       complain(ProblemCode::kTooLarge, syntax_.at(syntax_.scratch).at,
-               "{} chunks of scratch exceed the limit of {} per chunk of the buffer ({} chunks); "
-               "use fewer",
+               "{} chunks of scratch exceed the limit of {} chunks of scratch per chunk of the "
+               "buffer, which has {} chunks; use fewer",
                program_.scratch, kMaxScratchPerChunk, program_.chunks);
     }
   }
@@ -190,12 +191,12 @@ class Compiler {
   void check_blocks() {
     if (!has_blocks(program_.kind) || program_.chunks % program_.shape.ranks == 0) return;
     complain(ProblemCode::kConflict, syntax_.at(syntax_.chunks).at,
-             "{} chunks cannot be divided into {} blocks, one per rank, which {} needs; use a "
-             "multiple of ranks",
+             "{} chunks cannot be divided into {} equal blocks, one per rank, as {} requires; use "
+             "a multiple of ranks",
              program_.chunks, program_.shape.ranks, to_string(program_.kind));
   }
 
-  /// Returns a number that must be the same for every rank and from `least` to `most`.
+  /// Returns a number from `least` to `most` that must be the same for every rank.
   std::int64_t number(ExpressionId id, const char* what, std::int64_t least, std::int64_t most) {
     const Facts& facts = values_.facts(evaluate(id));
     const Position at = syntax_.at(id).at;
@@ -325,8 +326,8 @@ class Compiler {
     return call_function(*binding->function, binding->visible, operands, expression.at);
   }
 
-  /// Returns the function's expression with the operands in place of its parameters. The function
-  /// sees only the names defined before it.
+  /// Returns the expression of the function, with the operands in place of its parameters. Only
+  /// names defined before the function are visible in it.
   int call_function(const Definition& function, std::size_t visible,
                     const std::vector<int>& operands, Position at) {
     if (calls_ >= kMaxCalls) {
@@ -337,7 +338,8 @@ class Compiler {
     ++calls_;
     const std::size_t size = scope_.size();
     const auto hidden = std::pair(hidden_from_, hidden_to_);
-    // A function sees the names at the beginning of the scope; the names after them are hidden.
+    // The names at the beginning of the scope are visible in the function; the names after them are
+    // hidden.
     hidden_from_ = std::min(visible, size);
     hidden_to_ = size;
     for (std::size_t i = 0; i < operands.size(); ++i)
@@ -418,8 +420,8 @@ class Compiler {
     return std::nullopt;
   }
 
-  /// Returns the family of that name. Reports a problem if there is none, or if an index is missing
-  /// or superfluous.
+  /// Returns the lane family with that name. Reports a problem if there is no such family, or if an
+  /// index is missing or superfluous.
   std::optional<int> named_lane(const std::string& name, bool has_number, Position at) {
     const std::optional<int> family = family_called(name);
     if (!family) {
@@ -583,7 +585,8 @@ class Compiler {
       loop.count = node(body).count * rounds;
     if (fixed && loop.varies && inside.count_uses == own && facts.counting <= kMaxCounting &&
         (counted_ += facts.counting) <= kMaxCountingInAll) {
-      // The rounds differ, but in the same way on every rank, so their sum is constant.
+      // The rounds differ, but in the same way on every rank, so the sum of their steps is
+      // constant.
       loop.count = sum_of(loop, values_.facts(low).low, rounds);
       facts.count_uses = 0;
     }
@@ -592,9 +595,11 @@ class Compiler {
     facts_of(id) = facts;
   }
 
-  /// Returns the steps of all rounds of a loop; they may depend on the loop's variable only.
+  /// Returns the number of steps of all rounds of a loop. It may depend only on the loop's
+  /// variable.
   std::int64_t sum_of(const NodeCode& loop, std::int64_t low, std::int64_t rounds) {
-    // The program so far is sufficient for counting, except for its values, which are incomplete.
+    // Counting needs the values that have been built so far, so the program gets them during the
+    // count.
     values_.swap_nodes(program_.values.nodes);
     const StepFinder finder(program_);
     Variables variables{};
@@ -639,7 +644,7 @@ class Compiler {
     return id;
   }
 
-  /// Places the marks of unreachable statements at the point where these statements would be.
+  /// Places the marks of unreachable statements at the positions that these statements would have.
   void compile_dead_marks(int block, const std::vector<Statement>& statements) {
     for (const Statement& statement : statements) {
       if (statement.kind == Statement::Kind::kMark)
@@ -688,15 +693,16 @@ class Compiler {
     }
   }
 
-  /// Checks that a wait names a mark by the numbers of its lane and of all loops around the mark.
+  /// Checks that a wait identifies a mark by the numbers of the mark's lane and of all loops around
+  /// the mark.
   void check_rounds(const WaitText& text, const MarkCode& mark) {
     const LaneText& lane = syntax_.lanes[static_cast<std::size_t>(mark.family)];
     const auto loops = loops_around(lane.body, mark.at);
     const std::size_t wanted = loops.value_or(0) + (lane.variable.empty() ? 0 : 1);
     if (text.arguments.size() == wanted) return;
     complain(ProblemCode::kWrongType, text.at,
-             "mark \"{}\" needs {} index{} in [ ]: one for its lane if lanes are numbered, and one "
-             "for each loop around it (got {})",
+             "mark \"{}\" needs {} index{} in [ ]: the index of its lane, if the lanes are "
+             "numbered, and the variable of every loop around it (got {})",
              mark.name, wanted, wanted == 1 ? "" : "s", text.arguments.size());
   }
 
@@ -756,7 +762,7 @@ class Compiler {
                       : text.then == Then::kOnlySend ? StepKind::kReceiveReduceSend
                                                      : StepKind::kReceiveReduceCopySend;
         if (text.then == Then::kOnlySend) written = Area::kData;
-        // The sum goes to the first place; the data of the other place is added.
+        // The sum is stored in the first place; the data of the other place is added.
         if (text.has_other) std::swap(action.source, action.target);
         break;
       case Verb::kCopy:
@@ -843,7 +849,7 @@ class Compiler {
     if (text.lane_index < 0 || !family) return peer;
     const int number = evaluate(text.lane_index);
     ways_ |= values_.facts(number).uses;
-    need_same(number, text.lane_at, "a lane's index must not depend on the rank");
+    need_same(number, text.lane_at, "the index of a lane must not depend on the rank");
     peer.lane_number = values_.value(number);
     return peer;
   }
@@ -858,7 +864,7 @@ class Compiler {
     if (!facts.shift.same()) note(program_.to_shift, at, what);
     if (!facts.exchange.same()) note(program_.to_exchange, at, what);
   }
-  /// Requires that a peer is renumbered together with the workers.
+  /// Requires that renumbering the workers also renumbers a peer.
   void need_moving(int peer, Position at) {
     const Facts& facts = values_.facts(peer);
     const std::int64_t ranks = program_.shape.ranks;
@@ -866,11 +872,14 @@ class Compiler {
     const bool shifts = facts.shift.known && facts.shift.modulus > 0 &&
                         facts.shift.modulus % ranks == 0 &&
                         (facts.shift.step - per_node) % ranks == 0;
-    if (!shifts) note(program_.to_shift, at, "this rank is not relative to the worker's own node");
+    if (!shifts)
+      note(program_.to_shift, at,
+           "the rank of this peer is not computed relative to the rank's own node");
     const bool exchanges = facts.exchange.known && facts.exchange.scale == per_node &&
                            facts.low >= 0 && facts.high < ranks;
     if (!exchanges)
-      note(program_.to_exchange, at, "this rank is not relative to the worker's own node");
+      note(program_.to_exchange, at,
+           "the rank of this peer is not computed relative to the rank's own node");
   }
 
   /// Checks the declared symmetry. A single worker is always symmetric.
@@ -879,8 +888,8 @@ class Compiler {
     const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name) {
       if (!promised || obstacle.what.empty()) return;
       complain(ProblemCode::kConflict, obstacle.at,
-               "{}, so the algorithm is not the same for all workers under {} (line {}); compute "
-               "the rank from node + …, or remove symmetry",
+               "{}, so the algorithm differs between workers, which contradicts {} (line {}); "
+               "compute the rank from node + …, or remove symmetry",
                obstacle.what, name, syntax_.symmetry_at.line);
     };
     keep(syntax_.shift_promised, program_.to_shift, "symmetry shift");
@@ -893,7 +902,7 @@ class Compiler {
   Program program_;
   std::vector<NodeFacts> node_facts_;
   std::vector<std::pair<std::string, Binding>> scope_;
-  std::size_t hidden_from_ = 0;  ///< from here to `hidden_to_` - 1, names are hidden
+  std::size_t hidden_from_ = 0;  ///< names from here to `hidden_to_` - 1 are hidden
   std::size_t hidden_to_ = 0;
   std::vector<WaitText> waits_;
   std::vector<int> path_;

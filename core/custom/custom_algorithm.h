@@ -26,11 +26,11 @@ class CustomAlgorithm {
 
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
   [[nodiscard]] virtual const AlgorithmShape& shape() const = 0;
-  /// Returns a schedule for `elements` elements. The inputs are `input_shift` elements after their
-  /// positions in the output (Contract::input_shift); if reads_inputs() is false, the schedule
-  /// expects them at their positions in the output. `element_bytes` matters only for MSCCL++ plans
-  /// whose pipelines state bytes per round.
-  /// REQUIRES: if the collective has blocks, `elements` is a multiple of the ranks.
+  /// Returns a schedule for `elements` elements. If reads_inputs() is true, the inputs are
+  /// `input_shift` elements after their positions in the output (Contract::input_shift). Otherwise,
+  /// the schedule expects the inputs at their positions in the output. `element_bytes` is only used
+  /// by MSCCL++ plans whose pipelines specify bytes per round.
+  /// REQUIRES: if the collective has blocks, `elements` is a multiple of the number of ranks.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
                                                            std::int64_t input_shift, Engine engine,
                                                            std::int64_t element_bytes) const = 0;
@@ -38,46 +38,49 @@ class CustomAlgorithm {
                                                    Engine engine) const {
     return schedule(elements, input_shift, engine, 4);
   }
-  /// True if the algorithm reads out-of-place inputs where they are, so that no copy is needed
+  /// True if the algorithm reads out-of-place inputs directly, so that they need not be copied
   /// first.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
-  /// Returns the number of elements that schedule() needs for a buffer of `elements`: more if the
-  /// algorithm needs chunks of equal size.
+  /// Returns the number of elements that schedule() needs for a buffer of `elements` elements. It
+  /// is larger than `elements` if the algorithm needs padding to get chunks of equal size.
   [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
-  /// Returns the smallest number of elements for which all chunks have the same size, and so do all
-  /// pieces of chunks. nullopt if there is no such number, or it is too large.
+  /// Returns the smallest number of elements for which all chunks have the same size and all pieces
+  /// of chunks have the same size. Returns nullopt if there is no such number, or if it is too
+  /// large.
   [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
-  /// Returns a note on features of the file that Tutti models differently; empty if there are none.
+  /// Returns a note on features of the file that Tutti models differently; "" if there are no such
+  /// features.
   [[nodiscard]] virtual std::string note() const { return ""; }
-  /// Returns the total number of steps of all ranks; an estimate if ranks differ.
+  /// Returns the total number of steps of all ranks. The number is an estimate if ranks differ.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
-  /// Returns the location in the text of the statement that a step comes from; nullopt if the step
-  /// does not exist, or its location is not known.
+  /// Returns the location in the text of the statement that generates a step; nullopt if the step
+  /// does not exist or its location is unknown.
   [[nodiscard]] virtual std::optional<Location> place_of(Rank rank, Lane lane,
                                                          std::int64_t index) const = 0;
-  /// Returns the reason, with its location, why one worker cannot be simulated on behalf of all.
-  /// Empty if one worker can represent all workers, which also requires chunks of equal size.
+  /// Returns the reason, with its location, why a simulation of one worker cannot represent all
+  /// workers. Returns "" if it can, which also requires chunks of equal size.
   [[nodiscard]] virtual std::string why_not_folded() const = 0;
 
  protected:
   CustomAlgorithm() = default;
 };
 
-/// The parsed text of an algorithm, from which algorithms for any shape can be made.
+/// The parsed text of an algorithm. Algorithms for any shape can be made from it.
 class AlgorithmText {
  public:
   virtual ~AlgorithmText() = default;
   AlgorithmText(const AlgorithmText&) = delete;
   AlgorithmText& operator=(const AlgorithmText&) = delete;
 
-  /// The name that the text states, such as "ring"; the file's name if it states none.
+  /// The name that the text states, such as "ring". If the text states no name, the name of the
+  /// file.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
   /// Returns the names of the algorithm's parameters.
   [[nodiscard]] virtual std::vector<std::string> parameters() const = 0;
-  /// Returns the algorithm for a shape; `set` replaces the defaults of parameters. Returns null and
-  /// adds problems, with their locations, if the algorithm does not support the shape.
-  /// Cost: proportional to the length of the text, independent of the number of ranks.
+  /// Returns the algorithm for a shape. `set` replaces the default values of parameters. Returns
+  /// null and adds problems, with their locations, if the algorithm does not support the shape.
+  /// Cost: proportional to the length of the text, and independent of the number of ranks.
   [[nodiscard]] virtual std::shared_ptr<const CustomAlgorithm> for_shape(
       const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
       Problems& problems) const = 0;
@@ -91,8 +94,9 @@ class AlgorithmText {
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems);
 
-/// Returns a schedule in which every rank copies its input to its position in the output. Out of
-/// place, this schedule must run before a schedule that expects the inputs at these positions.
+/// Returns a schedule in which every rank copies its input to its position in the output. If the
+/// collective is out of place, this schedule must run before a schedule that expects the inputs at
+/// these positions.
 std::unique_ptr<Schedule> copy_inputs_of(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

@@ -1,8 +1,8 @@
-// The schedule of a program (program.h): it finds the step (step_finder.cpp) and computes its
+// The schedule of a program (program.h). It finds a step (step_finder.cpp) and computes the step's
 // values for its rank and iterations. Nothing is stored per rank or step.
 //
 // Every value is made valid: ranks and chunks are taken modulo their number, and ranges end at the
-// end of their buffer. The checker, not a bound here, finds errors of an algorithm.
+// end of their buffer. Errors of an algorithm are found by the checker, not by limits in this file.
 
 #include <algorithm>
 #include <filesystem>
@@ -63,7 +63,8 @@ class CustomSchedule : public Schedule {
     return program_->scratch * cut_.longest();
   }
 
-  /// A single rank has no peers: its input is its result, which it copies if out of place.
+  /// If there is only one rank, it has no peers. Its input is its result, which it copies if the
+  /// collective is out of place.
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (ranks_ == 1) return lane == 0 && input_shift_ != 0 && cut_.elements > 0 ? 1 : 0;
     Variables variables = variables_of(rank, lane);
@@ -146,7 +147,7 @@ class CustomSchedule : public Schedule {
     step.source = range_of(action.source, variables);
     step.target = action.one_place ? step.source : range_of(action.target, variables);
     if (action.one_place) return;
-    // A scratch range is as long as the range that it is copied from or to.
+    // A scratch range has the length of the range from or to which it is copied.
     const bool source_free = action.source.area == Area::kScratch && !action.source.has_like;
     const bool target_free = action.target.area == Area::kScratch && !action.target.has_like;
     if (source_free && !target_free)
@@ -192,7 +193,7 @@ class CustomSchedule : public Schedule {
 
   // --- peers ---
 
-  /// Sets the peer. Returns false if it is the rank itself.
+  /// Sets the peer. Returns false if the peer is the rank itself.
   bool set_peer(Peer& peer, const PeerCode& code, Rank rank, Lane lane,
                 const Variables& variables) const {
     const std::int64_t value = wrapped(program_->values.at(code.rank, variables), ranks_);
@@ -273,7 +274,7 @@ class CustomSchedule : public Schedule {
   std::int64_t input_shift_;
   Engine engine_;
   ChunkCut cut_;
-  bool even_ = false;  ///< all chunks and pieces have the same size
+  bool even_ = false;  ///< true if all chunks and pieces have the same size
 };
 
 class ProgramAlgorithm : public CustomAlgorithm {
@@ -318,7 +319,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
         total = std::min(kMax, total + fixed * program_->shape.ranks);
         continue;
       }
-      // If ranks differ, estimate the work from the first few ranks.
+      // If ranks differ, the work is estimated from the first few ranks.
       const Rank some = std::min(program_->shape.ranks, 64);
       std::int64_t steps = 0;
       for (Rank rank = 0; rank < some; ++rank) {

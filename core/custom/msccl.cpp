@@ -1,5 +1,5 @@
-// Offsets stay in chunks of the file and are multiplied by the number of elements per chunk. All
-// chunks of a file have the same size, so buffers are padded to a multiple of the chunk count.
+// Offsets are stored in chunks of the file, and are multiplied by the number of elements per chunk.
+// All chunks of a file have the same size, so buffers are padded to a multiple of the chunk count.
 
 #include "core/custom/msccl.h"
 
@@ -51,7 +51,8 @@ bool has_target(StepKind kind) {
   return kind != StepKind::kSend && kind != StepKind::kReceiveReduceSend && kind != StepKind::kNop;
 }
 
-/// A step, in chunks. `input_source`, `input_target`: the range is in the input.
+/// A step whose ranges are in units of chunks. `input_source` and `input_target` are true if the
+/// respective range is in the input buffer.
 struct MscclStep {
   Step step;
   bool input_source = false;
@@ -149,8 +150,9 @@ class MscclAlgorithm : public CustomAlgorithm {
   }
   [[nodiscard]] std::string note() const override {
     if (program_->protocol.empty() || program_->protocol == "Simple") return "";
-    return fmt::format("{} uses protocol {}; Tutti simulates its messages with the times of Simple",
-                       program_->name, program_->protocol);
+    return fmt::format(
+        "{} uses protocol {}, but Tutti simulates its messages with the times of protocol Simple",
+        program_->name, program_->protocol);
   }
   [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
     return program_->chunks;
@@ -177,7 +179,7 @@ class MscclAlgorithm : public CustomAlgorithm {
     return steps[static_cast<std::size_t>(index)].place;
   }
   [[nodiscard]] std::string why_not_folded() const override {
-    return fmt::format("{}: lists the steps of every GPU one by one", program_->file);
+    return fmt::format("{}: the file lists the steps of every GPU separately", program_->file);
   }
 
  private:
@@ -197,7 +199,8 @@ class MscclText : public AlgorithmText {
     const Location whole{program_->file, 0, 0};
     if (!set.empty()) {
       problems.add({ProblemCode::kUnknownName}, whole,
-                   "MSCCL's XML has no parameters such as \"{}\"; remove set", set.front().name);
+                   "MSCCL's XML has no parameters, so \"{}\" cannot be set; remove the field set",
+                   set.front().name);
       return nullptr;
     }
     if (static_cast<std::size_t>(shape.ranks) != program_->gpus.size()) {
@@ -318,7 +321,7 @@ class MscclReader {
         complain(ProblemCode::kDuplicate, tb, "id", "thread block {} is listed twice", block.id);
       gpu.blocks.push_back(std::move(block));
     }
-    // Steps may depend on later thread blocks, so read them after all blocks.
+    // Steps may depend on later thread blocks, so they are read after all blocks are known.
     std::size_t lane = 0;
     for (const Element& tb : element.children("tb")) {
       std::int64_t expected = 0;
@@ -334,8 +337,10 @@ class MscclReader {
   void read_step(const Element& element, Rank rank, MscclBlock& block, std::int64_t expected,
                  const std::map<std::int64_t, Lane>& lanes) {
     if (std::string_view(element.name()) != "step")
-      return complain(ProblemCode::kUnsupported, element, "",
-                      "<{}>: expected <step>; runtimes read no other element here", element.name());
+      return complain(
+          ProblemCode::kUnsupported, element, "",
+          "<{}>: expected <step>; the MSCCL runtimes read no other elements in a thread block",
+          element.name());
     if (number(element, "s", 0, kMaxChunksOfFile) != expected)
       return complain(ProblemCode::kConflict, element, "s",
                       "steps must be listed in ascending order: expected {}", expected);
@@ -396,7 +401,7 @@ class MscclReader {
     static_cast<void>(element);
   }
 
-  /// Reads a range of chunks. Returns true if it is in the input.
+  /// Reads a range of chunks. Returns true if the range is in the input buffer.
   bool read_place(const Element& element, const char* buffer, const char* offset, Rank rank,
                   std::int64_t count, Range& range) {
     const std::string name = element.attribute(buffer).value();
@@ -428,8 +433,8 @@ class MscclReader {
     return input;
   }
 
-  /// Connects the messages: the k-th message on a channel between two GPUs goes from the one thread
-  /// block that sends on the channel to the one that receives.
+  /// Connects the messages. The k-th message on a channel between two GPUs goes from the only
+  /// thread block that sends on the channel to the only thread block that receives on it.
   void connect() {
     using Connection = std::array<std::int64_t, 3>;  // from, to, channel
     std::map<Connection, Lane> senders;
@@ -449,7 +454,7 @@ class MscclReader {
                  .second);
         if (!good)
           problems_.add({ProblemCode::kDuplicate, "tb.chan"}, {program_->file, 0, 0},
-                        "GPU {}: two thread blocks (one is {}) have the same peer and channel {}",
+                        "GPU {}: thread block {} and another one have the same peer on channel {}",
                         rank, block.id, block.channel);
       }
     }

@@ -15,15 +15,15 @@ namespace tutti::core::custom {
 /// True if the text begins like XML.
 bool is_msccl(std::string_view text);
 
-/// Reads an MSCCL file. A GPU becomes a rank and a thread block becomes a lane; a channel
+/// Reads an MSCCL file. A GPU becomes a rank, and a thread block becomes a lane. A channel
 /// distinguishes connections between the same two GPUs. Returns null and adds problems if the file
 /// is invalid or uses features that Tutti does not support.
 std::shared_ptr<const AlgorithmText> read_msccl(std::string_view text, const std::string& file,
                                                 Problems& problems);
 
 /// Returns a schedule as MSCCL XML. Each element of the schedule becomes a chunk. A lane with
-/// several peers becomes several thread blocks that wait for each other.
-/// ERRORS: the schedule uses a feature that the format does not have.
+/// several peers becomes several thread blocks, which wait for each other.
+/// ERRORS: the schedule uses a feature that the format does not support.
 Expected<std::string> to_msccl(const Schedule& schedule, const Contract& contract,
                                const std::string& name);
 

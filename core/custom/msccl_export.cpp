@@ -1,6 +1,6 @@
-// Writes a schedule as thread blocks. A thread block of MSCCL sends to one GPU and receives from
-// one; a lane with several peers becomes several thread blocks, whose steps wait for each other in
-// the lane's order.
+// Writes the lanes of a schedule as thread blocks. A thread block of MSCCL sends to one GPU and
+// receives from one GPU. A lane with several peers becomes several thread blocks, whose steps wait
+// for each other in the order of the lane.
 
 #include <algorithm>
 #include <map>
@@ -24,11 +24,11 @@ struct StepId {
 
 struct OutStep {
   std::string type;
-  std::string source;  ///< such as "srcbuf=\"i\" srcoff=\"0\""
+  std::string source;  ///< text such as "srcbuf=\"i\" srcoff=\"0\""
   std::string target;
   std::int64_t count = 0;
   StepId after;
-  Wait wait;  ///< resolved into `after` once all lanes are written
+  Wait wait;  ///< wait that is converted to `after` when all lanes have been written
   bool awaited = false;
 };
 
@@ -149,7 +149,7 @@ class MscclWriter {
   void write_lane(Lane lane) {
     LaneBlocks mine;
     const std::int64_t count = schedule_.steps(rank_, lane);
-    // A step that receives and sends needs both of its peers in the same thread block.
+    // If a step receives and sends, both of its peers must be in the same thread block.
     for (std::int64_t i = 0; i < count; ++i) {
       const Step step = schedule_.step(rank_, lane, i);
       if (!receives(step.kind) || !sends(step.kind)) continue;
@@ -224,8 +224,8 @@ class MscclWriter {
     if ((sends(step.kind) && step.to.lane != lane) ||
         (receives(step.kind) && step.from.lane != lane)) {
       fail(lane, index,
-           "its peer is another lane, but MSCCL thread blocks that communicate must be on one "
-           "channel");
+           "the step communicates with a lane of another number, but MSCCL thread blocks that "
+           "communicate must be on one channel");
       return last;
     }
     std::vector<OutStep> written = steps_of(step, lane, index);
@@ -294,7 +294,8 @@ class MscclWriter {
     return {};
   }
 
-  /// Returns the buffer and offset of a range. Out of place, inputs follow outputs.
+  /// Returns the buffer and offset of a range. If the collective is out of place, inputs come after
+  /// outputs.
   std::string place(const Range& range, const char* end, Lane lane, std::int64_t index) {
     char buffer = 's';
     std::int64_t offset = range.offset;
@@ -308,8 +309,8 @@ class MscclWriter {
       if (in_blocks) {
         if (offset < own || offset + range.count > own + contract_.block())
           fail(lane, index,
-               "it uses chunks of the output that belong to other ranks, and MSCCL has no memory "
-               "for them out of place");
+               "the step uses output chunks of other ranks, for which MSCCL has no memory in an "
+               "out-of-place collective");
         offset -= own;
       }
     }
@@ -342,7 +343,8 @@ class MscclWriter {
   std::string why_not_;
   Rank rank_ = 0;
   std::vector<OutBlock> blocks_;
-  std::vector<std::vector<StepId>> places_;  ///< block and position of each step of each lane
+  std::vector<std::vector<StepId>> places_;  ///< thread block and position of each step of each
+                                             ///< lane
 };
 
 }  // namespace

@@ -83,14 +83,16 @@ class PlanAlgorithm : public CustomAlgorithm {
       note += (note.empty() ? plan_->name + ": " : "; ") + text;
     };
     if (plan_->packets)
-      add("the flags of packets are not simulated: a packet takes as long as its data alone");
+      add("Tutti does not simulate the flags of packets, so a packet takes only the time of its "
+          "data");
     if (plan_->has_pipelines)
       add(
-          fmt::format("its pipelines have at most {} rounds here, which are longer than unit_size "
-                      "if a message has more",
+          fmt::format("Tutti simulates pipelines with at most {} rounds; for a large message, a "
+                      "round is longer than unit_size",
                       plan_->max_rounds));
     if (plan_->reuses_scratch)
-      add("scratch grows with the message here, where MSCCL++ uses 64 MiB again and again");
+      add("Tutti lets the scratch buffer grow with the message, whereas MSCCL++ reuses one of 64 "
+          "MiB");
     return note;
   }
   [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
@@ -124,7 +126,7 @@ class PlanAlgorithm : public CustomAlgorithm {
     return Location{plan_->file, at.line, at.column};
   }
   [[nodiscard]] std::string why_not_folded() const override {
-    return fmt::format("{}: the operations of every GPU are listed one by one", plan_->file);
+    return fmt::format("{}: the file lists the operations of every GPU separately", plan_->file);
   }
 
  private:
@@ -138,7 +140,7 @@ class PlanAlgorithm : public CustomAlgorithm {
 
   std::shared_ptr<const Plan> plan_;
   AlgorithmShape shape_;
-  PlanSteps unit_;  ///< the steps for chunks of one element
+  PlanSteps unit_;  ///< steps for chunks of one element
   std::int64_t total_ = 0;
 };
 
@@ -153,15 +155,16 @@ class PlanText : public AlgorithmText {
       Problems& problems) const override {
     const Location whole{plan_->file, 0, 0};
     if (!set.empty()) {
-      problems.add({ProblemCode::kUnknownName}, whole,
-                   "execution plans have no parameters such as \"{}\"; leave set out",
-                   set.front().name);
+      problems.add(
+          {ProblemCode::kUnknownName}, whole,
+          "execution plans have no parameters, so \"{}\" cannot be set; remove the field set",
+          set.front().name);
       return nullptr;
     }
     if (static_cast<std::size_t>(shape.ranks) != plan_->gpus.size()) {
       problems.add({ProblemCode::kConflict, "gpus"}, whole,
-                   "the plan lists the operations of {} GPUs, and {} replicas take part; take a "
-                   "cluster of as many",
+                   "the plan lists the operations of {} GPUs, but {} replicas take part; use a "
+                   "cluster of that size",
                    plan_->gpus.size(), shape.ranks);
       return nullptr;
     }

@@ -1,11 +1,11 @@
-// Writes a schedule as an execution plan. A message becomes a put into memory of the receiver and a
-// signal, for which the receiver waits. The put goes to the final place of the message if nothing
-// else uses that memory before; otherwise it goes to a part of the scratch buffer that no other
-// message uses, and the receiver copies or adds it. Ranks of one node have memory channels, others
-// port channels.
+// Writes a schedule as an execution plan. A message becomes a put into the receiver's memory and a
+// signal for which the receiver waits. If nothing else uses the final place of the message before,
+// the put goes to that place. Otherwise, it goes to a part of the scratch buffer that no other
+// message uses, and the receiver copies or adds the data. Ranks of one node use memory channels;
+// ranks of different nodes use port channels.
 //
-// At the start, each rank signals to every rank that it receives from, so that a launch cannot
-// write into memory of a rank that is still in the previous launch.
+// At the start, each rank signals to every rank from which it receives, so that a launch cannot
+// write into the memory of a rank that is still executing the previous launch.
 
 #include <algorithm>
 #include <map>
@@ -22,7 +22,7 @@ namespace tutti::core::custom {
 namespace {
 
 constexpr std::int64_t kMaxExportedOps = 1'000'000;
-/// The number of places that the executor can add at once (MAX_LOCAL_BUFFER_PER_OPERATION +
+/// The maximum number of places that the executor can add at once (MAX_LOCAL_BUFFER_PER_OPERATION +
 /// MAX_CHANNEL_PER_OPERATION of src/core/include/execution_common.hpp).
 constexpr std::int32_t kMaxInputs = 10;
 
@@ -36,10 +36,11 @@ struct End {
 /// The range into which one message of a connection is put.
 struct Landing {
   Range range;
-  bool in_scratch = false;  ///< a separate range; the receiver then copies or adds it
+  bool in_scratch = false;  ///< true: a separate range, from which the receiver copies or adds the
+                            ///< data
 };
 
-/// Maps numbers of a GPU's list to numbers of a thread block's own list.
+/// Maps indices into a GPU's list to indices into a thread block's own list.
 class LocalList {
  public:
   int number(int of) {
@@ -64,19 +65,17 @@ class PlanWriter {
   Expected<std::string> write() {
     const char* coll = name_of(contract_.kind);
     if (coll == nullptr)
-      return refuse(
-          fmt::format("MSCCL++ has plans of allreduce, allgather, reducescatter and "
-                      "alltoall, and of no {}",
-                      to_string(contract_.kind)));
+      return refuse(fmt::format(
+          "MSCCL++ supports allreduce, allgather, reducescatter and alltoall, but not {}",
+          to_string(contract_.kind)));
     std::int64_t steps = 0;
     for (Rank rank = 0; rank < ranks(); ++rank) {
       for (Lane lane = 0; lane < schedule_.lanes(rank); ++lane)
         steps += schedule_.steps(rank, lane);
     }
     if (steps > kMaxExportedOps)
-      return refuse(fmt::format(
-          "{} steps over {} ranks are more than the {} that are written; take fewer workers", steps,
-          ranks(), kMaxExportedOps));
+      return refuse(fmt::format("{} steps over {} ranks exceed the limit of {}; use fewer workers",
+                                steps, ranks(), kMaxExportedOps));
     find_uses();
     find_landings();
     find_channels();
@@ -212,8 +211,8 @@ class PlanWriter {
     receivers_.insert({a, b});
   }
 
-  /// Numbers the channels: the k-th channel from one rank to another and the k-th one back are the
-  /// two ends of the same channel.
+  /// Numbers the channels. The k-th channel from one rank to another and the k-th channel in the
+  /// opposite direction are the two ends of the same channel.
   void find_channels() {
     std::vector<int> memory(at(ranks())), ports(at(ranks()));
     for (const auto& [a, b] : connections_) {
@@ -225,7 +224,7 @@ class PlanWriter {
 
   // --- waits inside a rank ---
 
-  /// Lets a thread block release a semaphore after a step that another thread block waits for.
+  /// Adds a release of a semaphore after each step for which another thread block waits.
   void find_waits() {
     std::map<std::pair<End, Lane>, std::int64_t> waited;  // number of awaited steps
     std::vector<int> next(at(ranks()));
@@ -303,7 +302,7 @@ class PlanWriter {
   // --- one thread block ---
 
   void op(const std::string& text) { ops_.push_back("{" + text + "}"); }
-  /// Synchronizes the threads of the block before an operation by other threads.
+  /// Synchronizes the threads of the block before an operation that other threads execute.
   void nop() {
     if (!ops_.empty() && ops_.back() != kNop) ops_.push_back(kNop);
   }
@@ -318,7 +317,7 @@ class PlanWriter {
                    channel(own, peer), port(own.rank, peer.rank) ? "port" : "memory"));
   }
 
-  /// Returns the place of a range: the buffer "i", "o" or "s", and the chunk.
+  /// Returns the place of a range, which consists of the buffer "i", "o" or "s" and the chunk.
   std::pair<char, std::int64_t> place(Rank rank, const Range& range, Lane lane,
                                       std::int64_t index) {
     if (range.buffer == Buffer::kScratch) return {'s', range.offset};
@@ -332,8 +331,8 @@ class PlanWriter {
         (contract_.kind == CollectiveKind::kReduceScatter && buffer == 'o')) {
       if (offset < own || offset + range.count > own + contract_.block())
         fail(rank, lane, index,
-             "it uses chunks of the output that are not the rank's own, which MSCCL++ has no "
-             "memory for out of place");
+             "the step uses output chunks of other ranks, for which MSCCL++ has no memory in an "
+             "out-of-place collective");
       offset -= own;
     }
     return {buffer, offset};
@@ -430,9 +429,10 @@ class PlanWriter {
       sources.push_back(
           here({step.source.buffer, step.source.offset + i * step.stride, step.target.count}));
     if (static_cast<std::int32_t>(sources.size()) > kMaxInputs)
-      return fail(own.rank, own.lane, index,
-                  fmt::format("MSCCL++ adds up {} places at once, and these are {}", kMaxInputs,
-                              sources.size()));
+      return fail(
+          own.rank, own.lane, index,
+          fmt::format("an operation of MSCCL++ sums at most {} buffers, but this step sums {}",
+                      kMaxInputs, sources.size()));
     nop();
     op(
         fmt::format("\"name\": \"re\", \"src_buff\": [{}], \"dst_buff\": [{}], \"reduce_op\": "
@@ -440,7 +440,7 @@ class PlanWriter {
                     fmt::join(sources, ", "), here(step.target)));
   }
 
-  /// Waits for the next message of a connection; returns the place of the message.
+  /// Waits for the next message of a connection, and returns the place of the message.
   Landing take(const End& own, const Step& step) {
     const End from{step.from.rank(rank_, ranks()), step.from.lane};
     signal("wait", own, from);
@@ -455,7 +455,7 @@ class PlanWriter {
                    local(landing.range, own.lane, index), local(step.target, own.lane, index)));
   }
 
-  /// If `target` is empty, the sum is only forwarded.
+  /// If `target` is empty, the sum is forwarded but not stored.
   void receive_sum(const End& own, std::int64_t index, const Step& step, Range target) {
     const Landing landing = take(own, step);
     if (step.kind == StepKind::kReceiveReduceSend) target = landing.range;
@@ -515,9 +515,10 @@ class PlanWriter {
   std::string name_;
   std::int32_t per_node_;
   std::string why_not_;
-  std::vector<std::vector<Use>> uses_[2];  ///< uses of data and of scratch, by rank
+  std::vector<std::vector<Use>> uses_[2];  ///< uses of data ([0]) and of scratch ([1]), by rank
   std::vector<std::int64_t> scratch_;
-  std::set<std::pair<End, End>> connections_;  ///< pairs with the smaller end first
+  std::set<std::pair<End, End>> connections_;  ///< pairs of connected ends, with the smaller end
+                                               ///< first
   std::set<std::pair<End, End>> receivers_;    ///< pairs of sender and receiver
   std::map<std::pair<End, End>, int> channels_;
   std::map<std::pair<End, End>, std::vector<Landing>> landings_;

@@ -1,11 +1,11 @@
-// Executes a plan without data: a thread block runs until it waits for an event that has not
-// happened. It keeps two counts for every inbox: the messages that were sent before this point
-// (`known`, which signals, barriers and semaphores pass on), and the messages that its own lane is
-// ordered after (`landed`). When a thread block learns of messages to its own rank, it waits for
-// their inboxes.
+// Executes a plan without data. A thread block runs until it waits for an event that has not
+// happened. It has two counts for every inbox. `known` is the number of messages that were sent
+// before this point; signals, barriers and semaphores pass it on. `landed` is the number of
+// messages after which its own lane is ordered. When a signal informs a thread block of messages to
+// its own rank, the block waits for the inboxes of these messages.
 //
-// Thread blocks that are stuck at the end are advanced past their waits, so that the checker gets
-// all steps and can show the deadlock.
+// If thread blocks are blocked at the end, they are advanced past their waits, so that the checker
+// gets all steps and can show the deadlock.
 
 #include "core/custom/mscclpp_lanes.h"
 
@@ -20,7 +20,7 @@
 namespace tutti::core::custom {
 namespace {
 
-using Counts = std::map<int, int>;  ///< number of messages of each inbox, by lane
+using Counts = std::map<int, int>;  ///< for each inbox, by lane: number of messages
 
 void join(Counts& counts, const Counts& other) {
   for (const auto& [lane, count] : other) {
@@ -35,7 +35,7 @@ struct Knowledge {
   void add(const Knowledge& other) { join(known, other.known), join(landed, other.landed); }
 };
 
-/// Something that a thread block can wait for.
+/// An event for which a thread block can wait.
 struct Event {
   InstructionId at;  ///< index -1: no wait is needed
   std::shared_ptr<const Knowledge> knows;
@@ -77,11 +77,14 @@ class LaneMaker {
     std::size_t at = 0;
     std::int64_t round = 0;
     std::size_t inner = 0;
-    bool arrived = false;       ///< has arrived at the barrier that it waits at
-    std::size_t part_done = 0;  ///< number of the operation's channels or semaphores that are done
-    std::vector<InstructionId> pending;  ///< instructions that the next one waits for
+    bool arrived = false;       ///< true if the thread block has arrived at the barrier at which it
+                                ///< waits
+    std::size_t part_done = 0;  ///< number of the operation's channels or semaphores that have been
+                                ///< processed
+    std::vector<InstructionId> pending;  ///< instructions for which the next instruction waits
     Knowledge knows;
-    std::shared_ptr<const Knowledge> snapshot;  ///< copy of `knows`; null after a change
+    std::shared_ptr<const Knowledge> snapshot;  ///< copy of `knows`; null if `knows` has changed
+                                                ///< since
     [[nodiscard]] bool done() const { return at >= ops->size(); }
   };
 
@@ -91,7 +94,8 @@ class LaneMaker {
   };
 
   struct Proxy {
-    bool used = false;  ///< an operation on the channel does not wait until it is done
+    bool used = false;  ///< true if an operation uses the channel without waiting for its own
+                        ///< completion
     int lane = -1;
     Knowledge knows;
   };
@@ -109,19 +113,21 @@ class LaneMaker {
 
   struct Gpu {
     std::vector<Semaphore> semaphores;
-    std::vector<std::deque<Event>> signals[2];  ///< signals at memory and at port channels
+    std::vector<std::deque<Event>> signals[2];  ///< signals at memory channels ([0]) and at port
+                                                ///< channels ([1])
     std::vector<Proxy> proxies;
     std::map<int, Barrier> barriers;
-    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< in data and in scratch, by offset
+    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< packets in data ([0]) and in scratch
+                                                          ///< ([1]), by offset
     std::int64_t longest_packet = 0;
   };
 
-  /// A wait of a stuck thread block that cannot be satisfied yet.
+  /// A wait of a blocked thread block that cannot be satisfied yet.
   struct Promise {
     InstructionId waiting;
     Rank rank = 0;
     const PlanOp* op = nullptr;
-    std::size_t number = 0;  ///< index in the operation's channels or semaphores
+    std::size_t number = 0;  ///< index into the operation's channels or semaphores
     Range range;
   };
 
@@ -141,7 +147,8 @@ class LaneMaker {
     return {number, static_cast<int>(steps.size()) - 1};
   }
 
-  /// Appends an instruction to the thread block, ordered after everything that it has to wait for.
+  /// Appends an instruction to the thread block. The instruction is ordered after everything for
+  /// which it has to wait.
   InstructionId put(Block& block, Instruction instruction) {
     instruction.after.insert(instruction.after.end(), block.pending.begin(), block.pending.end());
     block.pending.clear();
@@ -149,13 +156,15 @@ class LaneMaker {
     return put(block.lane, std::move(instruction));
   }
 
-  /// Returns the last instruction of a thread block; when it is done, everything before is done.
+  /// Returns the last instruction of a thread block. When it is done, all instructions before it
+  /// are done.
   InstructionId here(Block& block) {
     if (!block.pending.empty()) put(block, {});
     return {block.lane, static_cast<int>(lane(block.lane).steps.size()) - 1};
   }
 
-  /// Adds to the knowledge of a thread block, which then waits for the known messages to its rank.
+  /// Adds to the knowledge of a thread block. The block then waits for the known messages to its
+  /// rank.
   void learn(Block& block, const Knowledge& more) {
     block.snapshot = nullptr;
     block.knows.add(more);
@@ -193,7 +202,7 @@ class LaneMaker {
     return EvenCut{elements, parts}.offset(part);
   }
 
-  /// Returns the elements of a place in the part and round of the current operation.
+  /// Returns the elements of a place for the part and round of the current operation.
   Range range(const PlanPlace& place, Rank own) const {
     const Rank rank = place.rank >= 0 ? place.rank : own;
     Range range;
@@ -219,7 +228,7 @@ class LaneMaker {
 
   // --- messages ---
 
-  /// Returns the inbox of a lane at a rank.
+  /// Returns the inbox of a lane on a rank.
   int inbox(int from, Rank at) {
     const auto [found, is_new] = inboxes_.try_emplace({from, at}, -1);
     if (is_new) found->second = new_lane(PlanLane::Kind::kInbox, at, 0);
@@ -257,7 +266,8 @@ class LaneMaker {
     return step;
   }
 
-  /// Sends from a thread block into memory of another rank; returns the arrival.
+  /// Sends from a thread block into the memory of another rank, and returns the instruction at
+  /// which the data arrives.
   InstructionId write(Block& block, const Range& source, Rank rank, const Range& target,
                       bool fused) {
     const int to = inbox(block.lane, rank);
@@ -272,7 +282,8 @@ class LaneMaker {
     return arrival;
   }
 
-  /// Sends a signal: an empty message, or a part of the message that directly precedes it.
+  /// Sends a signal. The signal is an empty message, or a part of the message that directly
+  /// precedes it.
   InstructionId signal(Block& block, Rank rank) {
     const int to = inbox(block.lane, rank);
     const auto& steps = lane(block.lane).steps;
@@ -282,7 +293,7 @@ class LaneMaker {
     return write(block, {Buffer::kData, 0, 0}, rank, {Buffer::kData, 0, 0}, false);
   }
 
-  /// The proxy of a port channel sends as soon as the thread block has reached this point.
+  /// The proxy of a port channel sends when the thread block has reached this point.
   InstructionId write_by_proxy(Block& block, Proxy& proxy, const Range& source, Rank rank,
                                const Range& target) {
     if (proxy.lane < 0) proxy.lane = new_lane(PlanLane::Kind::kProxy, block.rank, 0);
@@ -298,7 +309,8 @@ class LaneMaker {
     return arrival;
   }
 
-  /// `arrival`: the message that carries the signal; index -1: the signal is a message of its own.
+  /// `arrival` is the message that carries the signal; with index -1, the signal is a separate
+  /// message.
   void post_signal(Block& block, bool port, int channel, InstructionId arrival = {}) {
     const PlanGpu& from = plan_.gpus[index(block.rank)];
     const PlanChannel& end = (port ? from.port_channels : from.memory_channels)[index(channel)];
@@ -334,7 +346,8 @@ class LaneMaker {
     at.longest_packet = std::max(at.longest_packet, range.count);
   }
 
-  /// Returns the instructions that wrote packets into a range. `covered`: packets fill the range.
+  /// Returns the instructions that wrote packets into a range. `covered` is set to true if packets
+  /// fill the whole range.
   std::vector<InstructionId> packets_in(Rank rank, const Range& range, bool& covered) {
     Gpu& at = gpu(rank);
     const auto& all = at.packets[index(range.buffer == Buffer::kScratch)];
@@ -352,7 +365,8 @@ class LaneMaker {
     return by;
   }
 
-  /// True if all packets that the operation reads have been written; the block then waits for them.
+  /// True if all packets that the operation reads have been written. In that case, the block waits
+  /// for them.
   bool take_packets(Block& block, bool forced) {
     if (!op_->packets_in) return true;
     std::vector<InstructionId> needed;
@@ -473,14 +487,14 @@ class LaneMaker {
     }
   }
 
-  /// Requests a range from another rank, which then sends it.
+  /// Requests a range from another rank. That rank then sends the range.
   void ask(Block& block, const PlanPlace& place) {
     const int from = server(block.lane, place.rank);
     put(block, send(from, {Buffer::kData, 0, 0}));
     put(from, receive(block.lane, {Buffer::kData, 0, 0}));
     Instruction answer = send(block.lane, range(place, block.rank));
     answer.at = at_;
-    // The reply waits for all data that the reader knows to have been written there.
+    // The reply waits for all data that has been written to that rank as far as the reader knows.
     for (const auto& [inbox, count] : block.knows.known) {
       if (lane(inbox).rank == place.rank) answer.after.push_back({inbox, count - 1});
     }
@@ -548,7 +562,7 @@ class LaneMaker {
     }
   }
 
-  /// Stores at all members of a switch channel; the own rank's place is written by a copy.
+  /// Stores data at all members of a switch channel. A copy writes the place on the own rank.
   void store(Block& block, const Range& source, const PlanPlace& place) {
     const PlanSwitch& used = plan_.gpus[index(block.rank)].switches[index(place.channel)];
     const auto at = [&](Rank rank) {
@@ -642,7 +656,7 @@ class LaneMaker {
     return (pipeline.chunks * chunk_ + unit(pipeline) - 1) / unit(pipeline);
   }
 
-  /// Returns the current operation of the thread block; null after the last one.
+  /// Returns the current operation of the thread block; null if it has executed its last operation.
   const PlanOp* current(Block& block) {
     while (!block.done()) {
       const PlanOp& op = (*block.ops)[block.at];
@@ -700,7 +714,8 @@ class LaneMaker {
     for (const Promise& one : promises_) keep(one);
   }
 
-  /// Resolves a wait with an instruction that came later. Without one, the step waits for itself.
+  /// Resolves a wait with an instruction that was added later. If there is none, the step waits for
+  /// itself.
   void keep(const Promise& one) {
     Gpu& at = gpu(one.rank);
     std::vector<InstructionId> by;
@@ -737,7 +752,7 @@ class LaneMaker {
   std::vector<Gpu> gpus_;
   std::vector<Block> blocks_;
   std::map<std::pair<int, Rank>, int> inboxes_, multicast_inboxes_, servers_;
-  std::map<int, int> multicasts_;  ///< the number of the multicast inboxes of each lane
+  std::map<int, int> multicasts_;  ///< for each sending lane, the index of its multicast
   std::vector<Promise> promises_;
   const PlanOp* op_ = nullptr;
   Position at_;

@@ -1,10 +1,11 @@
 #pragma once
 
 // Converts an execution plan to lanes of messages. MSCCL++ is one-sided: a rank writes into the
-// memory of another rank and then signals it. In Tutti, a message has a send and a receive. So each
-// thread block that writes to a rank gets an *inbox* there: a lane that receives the written data.
-// Waiting for a signal becomes waiting for the inbox. Written data may thus arrive at any time
-// after it was sent, and the checker finds every access to the memory before the signal.
+// memory of another rank and then signals it. In Tutti, every message has a send and a receive.
+// Therefore each thread block that writes to a rank gets an *inbox* on that rank: a lane that
+// receives the written data. An operation that waits for a signal becomes a wait for the inbox.
+// Written data may arrive at any time after it was sent. The checker therefore finds every access
+// to the memory before the signal.
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +15,7 @@
 
 namespace tutti::core::custom {
 
-/// Identifies an instruction of a lane. The numbers do not change when instructions are joined to
+/// Identifies an instruction of a lane. The numbers do not change when instructions are joined into
 /// steps.
 struct InstructionId {
   int lane = -1;
@@ -22,32 +23,33 @@ struct InstructionId {
   auto operator<=>(const InstructionId&) const = default;
 };
 
-/// A step whose final number in its lane is not known yet.
+/// A step of a lane whose final number is not known yet.
 struct Instruction {
   StepKind kind = StepKind::kNop;
   int lane = -1;  ///< lane at the other end of the message, as an index into PlanLanes::lanes
   Range source;
   Range target;
-  std::vector<Range> inputs;  ///< kReduce: ranges whose sum is stored in `target`
+  std::vector<Range> inputs;  ///< only for kReduce: ranges whose sum is stored in `target`
   RankSet group;
-  std::vector<InstructionId> after;  ///< instructions to wait for; the instruction itself: waits
-                                     ///< forever
-  bool fused = false;                ///< true: a send of the result of the previous instruction
+  std::vector<InstructionId> after;  ///< instructions to wait for; if an instruction waits for
+                                     ///< itself, it waits forever
+  bool fused = false;                ///< true: the instruction sends the result of the previous
+                                     ///< instruction
   Position at;
 };
 
 struct PlanLane {
   enum class Kind : std::uint8_t {
     kBlock,      ///< a thread block
-    kProxy,      ///< sends what thread blocks request on a port channel
-    kInbox,      ///< receives what one lane of another rank writes to this rank
-    kMulticast,  ///< receives what one lane of another rank multicasts through a switch
+    kProxy,      ///< sends data that thread blocks request on a port channel
+    kInbox,      ///< receives the data that one lane of another rank writes to this rank
+    kMulticast,  ///< receives the data that one lane of another rank multicasts through a switch
     kServer,     ///< sends the data that one lane of another rank reads
   };
   Kind kind = Kind::kBlock;
   Rank rank = 0;
-  int number = 0;  ///< kBlock: index of the thread block; kMulticast: index of the multicast, equal
-                   ///< on all ranks
+  int number = 0;  ///< for kBlock, the index of the thread block; for kMulticast, the index of the
+                   ///< multicast, which is equal on all ranks
   std::vector<Instruction> steps;
 };
 
@@ -61,16 +63,16 @@ struct PlanLanes {
 PlanLanes lanes_of(const Plan& plan, std::int64_t chunk, std::int64_t input_shift,
                    std::int64_t element_bytes);
 
-/// A step of the final schedule, and the location in the plan that it comes from.
+/// A step of the final schedule, and the location in the plan from which it was made.
 struct PlanStep {
   Step step;
   Position at;
 };
 using PlanSteps = std::vector<std::vector<std::vector<PlanStep>>>;
 
-/// Joins instructions to steps, and numbers lanes and steps. A message and the wait for it become
-/// one receive; a receive and the copy, addition or send that directly uses it become one step. The
-/// result is indexed by rank, lane and step.
+/// Joins instructions into steps, and numbers lanes and steps. A message and the wait for it become
+/// one receive. A receive and the copy, addition or send that directly uses its data become one
+/// step. The result is indexed by rank, lane and step.
 PlanSteps steps_of(PlanLanes lanes, Rank ranks);
 
 }  // namespace tutti::core::custom

@@ -1,7 +1,7 @@
 #pragma once
 
-// An MSCCL++ execution plan as its JSON describes it, with all references to channels and remote
-// buffers resolved.
+// An MSCCL++ execution plan as its JSON describes it. All references to channels and remote buffers
+// are resolved.
 
 #include <cstdint>
 #include <memory>
@@ -16,19 +16,20 @@
 
 namespace tutti::core::custom {
 
-/// The kind of an operation. The format's names for fused operations (pws, pwsf, res, rres, …) are
-/// represented by one of these kinds and flags in PlanOp.
+/// The kind of an operation. A fused operation of the format (pws, pwsf, res, rres, …) is
+/// represented by one of these kinds with flags in PlanOp.
 enum class PlanVerb : std::uint8_t {
   kNop,
   kBarrier,
   kSignal,
   kWait,
   kFlush,
-  kPut,     ///< writes to memory of other ranks; packets (`packets_out`) need no separate signal
-  kGet,     ///< reads memory of other ranks
-  kCopy,    ///< copies inside the rank
-  kReduce,  ///< adds sources, which may be at other ranks; may also send the sum
-  kStore,   ///< multicasts through a switch
+  kPut,          ///< writes to the memory of other ranks; packets (`packets_out`) need no separate
+                 ///< signal
+  kGet,          ///< reads the memory of other ranks
+  kCopy,         ///< copies inside the rank
+  kReduce,       ///< adds sources, which may be on other ranks; may also send the sum
+  kStore,        ///< multicasts through a switch
   kReduceStore,  ///< reduces in a switch and multicasts the result
   kAcquire,
   kRelease,
@@ -40,7 +41,8 @@ enum class PlanMemory : std::uint8_t { kInput, kOutput, kScratch };
 /// Chunks `index` … `index + size - 1` of a buffer.
 struct PlanPlace {
   PlanMemory memory = PlanMemory::kInput;
-  Rank rank = -1;    ///< rank that has the buffer; -1: the own rank, or the group of `channel`
+  Rank rank = -1;    ///< rank that has the buffer; -1: the rank of the operation, or the group of
+                     ///< `channel`
   int channel = -1;  ///< the switch channel, as an index into PlanGpu::switches; -1: none
   std::int64_t index = 0;
   std::int64_t size = 0;
@@ -49,31 +51,35 @@ struct PlanPlace {
 struct PlanOp {
   PlanVerb verb = PlanVerb::kNop;
   Position at;
-  bool relaxed = false;       ///< true: does not order accesses to memory (kSignal, kWait)
-  bool port = false;          ///< true: uses a port channel (a proxy); false: loads and stores
-  bool packets_in = false;    ///< true: waits for packets in its sources
-  bool packets_out = false;   ///< true: writes packets
-  bool signals = false;       ///< true: a signal on the same channels follows (kPut)
-  bool flushes = false;       ///< true: a flush of the same channels follows (kPut)
-  bool fused = false;         ///< set by Tutti's export: the send belongs to the previous step
+  bool relaxed = false;       ///< true: the operation does not order accesses to memory (kSignal,
+                              ///< kWait)
+  bool port = false;          ///< true: the operation uses a port channel (a proxy); false: it uses
+                              ///< loads and stores
+  bool packets_in = false;    ///< true: the operation waits for packets in its sources
+  bool packets_out = false;   ///< true: the operation writes packets
+  bool signals = false;       ///< only for kPut; true: a signal on the same channels follows
+  bool flushes = false;       ///< only for kPut; true: a flush of the same channels follows
+  bool fused = false;         ///< set by Tutti's export; true: the send belongs to the previous
+                              ///< step
   std::vector<int> channels;  ///< indices into PlanGpu::memory_channels or port_channels
   std::vector<PlanPlace> source;
   std::vector<PlanPlace> target;
-  std::int32_t part = 0;  ///< index of the part that this operation handles; each place is divided
-                          ///< into `parts`
+  std::int32_t part = 0;  ///< index of the part of each place that this operation handles; each
+                          ///< place has `parts` parts
   std::int32_t parts = 1;
   int barrier = 0;
   int barrier_blocks = 0;
   std::vector<int> semaphores;
-  std::int64_t unit_bytes = 0;  ///< kPipeline: bytes per round
-  std::int64_t chunks = 0;      ///< kPipeline: chunks of all rounds together
+  std::int64_t unit_bytes = 0;  ///< only for kPipeline: number of bytes per round
+  std::int64_t chunks = 0;      ///< only for kPipeline: number of chunks of all rounds together
   std::vector<PlanOp> body;
 };
 
 /// One end of a channel between two ranks.
 struct PlanChannel {
   Rank peer = -1;
-  int other_end = -1;  ///< index of the channel at the peer; -1: the peer does not declare it
+  int other_end = -1;  ///< index of the channel at the peer; -1: the peer does not declare the
+                       ///< channel
 };
 
 struct PlanSwitch {
@@ -102,8 +108,8 @@ struct Plan {
   std::int64_t chunks = 1;             ///< number of chunks of the whole buffer
   std::vector<PlanGpu> gpus;
   bool has_pipelines = false;
-  /// The maximum number of rounds of a pipeline. If a message would need more, its rounds have more
-  /// than PlanOp::unit_bytes bytes.
+  /// The maximum number of rounds of a pipeline. If a message would need more rounds, its rounds
+  /// have more than PlanOp::unit_bytes bytes.
   std::int64_t max_rounds = 1024;
 };
 

@@ -1,6 +1,6 @@
-// Reads the JSON of an execution plan. Operations name channels and remote buffers by indices into
-// lists of their thread block, whose items are indices into lists of the GPU; both are resolved
-// here.
+// Reads the JSON of an execution plan. Operations identify channels and remote buffers by indices
+// into lists of their thread block. The entries of these lists are indices into lists of the GPU.
+// Both levels are resolved here.
 
 #include <algorithm>
 #include <array>
@@ -41,16 +41,16 @@ constexpr std::array kPlanKinds{PlanKind{"allreduce", CollectiveKind::kAllReduce
                                 PlanKind{"alltoall", CollectiveKind::kAllToAll},
                                 PlanKind{"sendrecv", CollectiveKind::kSendReceive}};
 
-/// The operands of an operation: which sources and targets are local or remote.
+/// The operands of an operation, which specify the sources and targets that are local or remote.
 enum class Operands : std::uint8_t {
   kNone,
-  kPut,          ///< local sources, remote targets, one each
-  kGet,          ///< remote sources, local targets, one each
-  kLocal,        ///< one local source, one local target
-  kReduce,       ///< local sources; the first target is local, all others are remote
+  kPut,          ///< one local source and one remote target
+  kGet,          ///< one remote source and one local target
+  kLocal,        ///< one local source and one local target
+  kReduce,       ///< local sources; the first target is local, all other targets are remote
   kReduceKeep,   ///< like kReduce, but the first two targets are local
   kReadReduce,   ///< like kReduce, but all sources except the first are remote
-  kStore,        ///< a local source, a target in the switch
+  kStore,        ///< a local source and a target in the switch
   kReduceStore,  ///< a source and a target in the switch
   kReadPut,      ///< one local source, any number of remote targets
 };
@@ -61,7 +61,7 @@ struct PlanName {
   Operands operands;
   bool packets_in;
   bool packets_out;
-  bool sends;  ///< may have targets at other ranks
+  bool sends;  ///< true if the operation may have targets on other ranks
 };
 constexpr std::array kPlanNames{
     PlanName{"nop", PlanVerb::kNop, Operands::kNone, false, false, false},
@@ -124,8 +124,8 @@ class PlanReader {
     if (problems_.size() != before) return nullptr;
     const JsonValue& root = document.root;
     if (root.kind != JsonValue::Kind::kMessage) {
-      add(ProblemCode::kWrongType, "gpus", root.at, "expected an execution plan, and it is {}",
-          describe(root));
+      add(ProblemCode::kWrongType, "gpus", root.at,
+          "expected an execution plan (a JSON object), found {}", describe(root));
       return nullptr;
     }
     read_head(root);
@@ -209,14 +209,14 @@ class PlanReader {
     for (const JsonValue::Field& field : of.fields) {
       if (std::find(known.begin(), known.end(), field.name) == known.end())
         add(ProblemCode::kUnknownField, field.name.c_str(), field.at,
-            "\"{}\" is no field that Tutti knows of here", field.name);
+            "\"{}\" is not a known field of this object", field.name);
     }
   }
 
   bool message(const JsonValue& value, const char* what) {
     if (value.kind == JsonValue::Kind::kMessage) return true;
-    add(ProblemCode::kWrongType, what, value.at, "expected an object of {}, and it is {}", what,
-        describe(value));
+    add(ProblemCode::kWrongType, what, value.at,
+        "every item of \"{}\" must be a JSON object (found {})", what, describe(value));
     return false;
   }
 
@@ -232,8 +232,8 @@ class PlanReader {
                                    [&](auto& k) { return coll->text == k.name; });
     if (kind == kPlanKinds.end())
       return add(ProblemCode::kUnsupported, "collective", coll->at,
-                 "\"collective\" is \"{}\": supported are allreduce, allgather, reducescatter, "
-                 "alltoall and sendrecv; the result of others is not defined",
+                 "\"collective\" is \"{}\": expected allreduce, allgather, reducescatter, alltoall "
+                 "or sendrecv",
                  coll->text);
     plan_->kind = kind->kind;
     const std::string protocol = text(root, "protocol");
@@ -254,8 +254,8 @@ class PlanReader {
     const std::vector<JsonValue>& gpus = list(root, "gpus");
     if (gpus.empty()) return add(ProblemCode::kMissing, "gpus", root.at, "the plan has no GPUs");
     if (static_cast<std::int64_t>(gpus.size()) > kMaxPlanGpus)
-      return add(ProblemCode::kTooLarge, "gpus", root.at, "{} GPUs are more than {}", gpus.size(),
-                 kMaxPlanGpus);
+      return add(ProblemCode::kTooLarge, "gpus", root.at, "{} GPUs exceed the limit of {}",
+                 gpus.size(), kMaxPlanGpus);
     ranks_ = static_cast<Rank>(gpus.size());
     plan_->gpus.resize(gpus.size());
     const std::size_t before = problems_.size();
@@ -264,7 +264,7 @@ class PlanReader {
       if (!message(gpu, "gpus")) return;
       if (number(gpu, "id", 0, kMaxPlanGpus) != rank_)
         add(ProblemCode::kConflict, "id", gpu.at,
-            "GPUs must be in the order of their numbers: expected {}", rank_);
+            "GPUs must be listed in ascending order of id: expected {}", rank_);
       read_chunks(gpu);
       read_channels(gpu);
     }
@@ -274,8 +274,8 @@ class PlanReader {
       read_blocks(gpus[static_cast<std::size_t>(rank_)]);
     if (followed_ * ways_.size() > kMaxFollowed)
       add(ProblemCode::kTooLarge, "ops", root.at,
-          "{} signals and waits over {} ways between thread blocks and GPUs are more than can be "
-          "followed",
+          "the plan has too many signals and waits ({}) for its {} pairs of sending thread block "
+          "and receiving GPU",
           followed_, ways_.size());
     if (pipelined_ > 0)
       plan_->max_rounds =
@@ -299,13 +299,13 @@ class PlanReader {
     const std::int64_t output = scatters ? whole / ranks_ : whole;
     if ((gathers || scatters || plan_->kind == CollectiveKind::kAllToAll) && whole % ranks_ != 0)
       return add(ProblemCode::kConflict, "input_chunks", of.at,
-                 "{} chunks do not make up {} blocks, one of each GPU", whole, ranks_);
+                 "{} chunks cannot be divided into {} equal blocks, one per GPU", whole, ranks_);
     if (whole != plan_->chunks)
       return add(ProblemCode::kConflict, "input_chunks", of.at,
-                 "the buffer has {} chunks, and that of GPU 0 {}", whole, plan_->chunks);
+                 "the buffer has {} chunks, but the buffer of GPU 0 has {}", whole, plan_->chunks);
     if ((inputs != 0 && inputs != input) || (outputs != 0 && outputs != output))
       add(ProblemCode::kConflict, "input_chunks", of.at,
-          "{} chunks of input and {} of output: expected {} and {}", inputs, outputs, input,
+          "input_chunks is {} and output_chunks is {}: expected {} and {}", inputs, outputs, input,
           output);
   }
 
@@ -379,16 +379,16 @@ class PlanReader {
       regular = regular && ranks[i] - ranks[i - 1] == stride;
     if (!regular)
       return add(ProblemCode::kUnsupported, "ranks", of.at,
-                 "the ranks of a switch channel must be all different and at equal distances");
+                 "the ranks of a switch channel must be distinct and evenly spaced");
     made.group = {ranks.front(), static_cast<std::int32_t>(ranks.size()), stride};
     if (!made.group.contains(rank_))
       return add(ProblemCode::kConflict, "ranks", of.at,
-                 "GPU {} has a switch channel of a group that it is not in", rank_);
+                 "GPU {} has a switch channel whose ranks do not include this GPU", rank_);
     gpu().switches.push_back(made);
   }
 
-  /// Pairs the channels: the k-th channel of a GPU to another and the k-th one back are the two
-  /// ends of the same channel, for each type.
+  /// Pairs the channels. For each type, the k-th channel of a GPU to another GPU and the k-th
+  /// channel in the opposite direction are the two ends of the same channel.
   void pair_channels() {
     for (const bool port : {false, true}) {
       std::map<std::pair<Rank, Rank>, std::vector<int>> ends;
@@ -425,14 +425,14 @@ class PlanReader {
   void read_blocks(const JsonValue& of) {
     const std::vector<JsonValue>& blocks = list(of, "threadblocks");
     if (blocks.size() > kMaxPlanBlocks)
-      return add(ProblemCode::kTooLarge, "threadblocks", of.at, "{} thread blocks are more than {}",
-                 blocks.size(), kMaxPlanBlocks);
+      return add(ProblemCode::kTooLarge, "threadblocks", of.at,
+                 "{} thread blocks exceed the limit of {}", blocks.size(), kMaxPlanBlocks);
     for (const JsonValue& block : blocks) {
       if (problems_.full() || !message(block, "threadblocks")) return;
       const auto expected = static_cast<std::int64_t>(gpu().blocks.size());
       if (number(block, "id", 0, kMaxPlanChunks) != expected)
         add(ProblemCode::kConflict, "id", block.at,
-            "thread blocks must be in the order of their numbers: expected {}", expected);
+            "thread blocks must be listed in ascending order of id: expected {}", expected);
       lists_ = {};
       read_lists(block);
       std::vector<PlanOp> ops;
@@ -473,13 +473,13 @@ class PlanReader {
     }
   }
 
-  /// Reads indices below `have`.
+  /// Reads indices that must be below `have`.
   void read_numbers(const JsonValue& of, const char* field, std::size_t have,
                     std::vector<int>& into) {
     for (const JsonValue& id : list(of, field)) {
       if (have == 0)
-        return add(ProblemCode::kUnknownName, field, id.at, "\"{}\": the GPU has none of them",
-                   field);
+        return add(ProblemCode::kUnknownName, field, id.at,
+                   "\"{}\" lists an index, but the list to which it refers is empty", field);
       into.push_back(static_cast<int>(whole(id, field, 0, static_cast<std::int64_t>(have) - 1)));
     }
   }
@@ -493,7 +493,7 @@ class PlanReader {
     const auto found =
         std::find_if(kPlanNames.begin(), kPlanNames.end(), [&](auto& n) { return name == n.name; });
     if (found == kPlanNames.end())
-      return add(ProblemCode::kUnknownName, "name", of.at, "\"{}\" is no operation of MSCCL++",
+      return add(ProblemCode::kUnknownName, "name", of.at, "\"{}\" is not an operation of MSCCL++",
                  name);
     PlanOp op;
     op.verb = found->verb;
@@ -508,12 +508,12 @@ class PlanReader {
     if (const std::string reduction = text(of, "reduce_op", false);
         !reduction.empty() && reduction != "sum")
       add(ProblemCode::kUnsupported, "reduce_op", of.at,
-          "\"reduce_op\" is \"{}\": the scenario says what is reduced, strategy {{ reduction: … "
-          "}}; take a plan of sums",
+          "\"reduce_op\" is \"{}\": the scenario sets the reduction, strategy {{ reduction: … }}; "
+          "use a plan whose reduce_op is sum",
           reduction);
     if ((op.packets_in || op.packets_out) && ++packet_ops_ == kMaxPacketOps + 1)
-      add(ProblemCode::kTooLarge, "ops", of.at, "more than {} operations with packets",
-          kMaxPacketOps);
+      add(ProblemCode::kTooLarge, "ops", of.at,
+          "the plan has more than {} operations with packets, which is the limit", kMaxPacketOps);
     switch (op.verb) {
       case PlanVerb::kBarrier:
         op.barrier = static_cast<int>(number(of, "barrier_id", 0, kMaxPlanChunks));
@@ -540,14 +540,16 @@ class PlanReader {
         pipelined_ += gpu().switches[static_cast<std::size_t>(place.channel)].group.count;
     }
     if (before <= kMaxPipelined && pipelined_ > kMaxPipelined)
-      add(ProblemCode::kTooLarge, "ops", of.at, "operations in pipelines have more than {} places",
+      add(ProblemCode::kTooLarge, "ops", of.at,
+          "the operations in pipelines have more than {} operands, which is the limit",
           kMaxPipelined);
     if (op.packets_in || op.packets_out)
       add(ProblemCode::kUnsupported, "name", of.at,
-          "\"{}\" in a pipeline: MSCCL++ does not divide packets into rounds", name);
+          "\"{}\" cannot be in a pipeline, because MSCCL++ does not divide packets into rounds",
+          name);
   }
 
-  /// Counts the entries that track which block knows of which messages (mscclpp_lanes.cpp).
+  /// Counts the entries that record which block knows of which messages (mscclpp_lanes.cpp).
   void count_followed(const PlanOp& op) {
     const auto block = static_cast<std::int64_t>(gpu().blocks.size());
     for (const PlanPlace& place : op.target) {
@@ -564,7 +566,7 @@ class PlanReader {
 
   void read_pipeline(const JsonValue& of, PlanOp op, bool in_pipeline, std::vector<PlanOp>& into) {
     if (in_pipeline)
-      return add(ProblemCode::kUnsupported, "name", of.at, "a pipeline inside of a pipeline");
+      return add(ProblemCode::kUnsupported, "name", of.at, "pipelines cannot be nested");
     plan_->has_pipelines = true;
     if (const JsonValue* context = find(of, "iter_context", JsonValue::Kind::kMessage, true)) {
       op.unit_bytes = number(*context, "unit_size", 1, kMaxPlanChunks);
@@ -597,7 +599,7 @@ class PlanReader {
     }
     if (name.operands == Operands::kNone) {
       if (op.channels.empty())
-        add(ProblemCode::kMissing, "channel_ids", of.at, "\"{}\" names no channel", name.name);
+        add(ProblemCode::kMissing, "channel_ids", of.at, "\"{}\" has no channel_ids", name.name);
       return;
     }
     if (const JsonValue* group = find(of, "tbg_info", JsonValue::Kind::kMessage, false)) {
@@ -624,13 +626,14 @@ class PlanReader {
       const std::vector<int>& known = op.port ? lists_.port_buffers : lists_.memory_buffers;
       if (known.empty())
         return add(ProblemCode::kUnknownName, "buffer_id", of.at,
-                   "the thread block has no remote buffers of this type of channel");
+                   "the thread block has no remote buffers of this channel type");
       const auto id = number(of, "buffer_id", 0, static_cast<std::int64_t>(known.size()) - 1);
       const RemoteBuffer& remote =
           remote_[rank_][static_cast<std::size_t>(known[static_cast<std::size_t>(id)])];
       if (remote.rank == rank_)
         return add(ProblemCode::kConflict, "buffer_id", of.at,
-                   "the remote buffer is one of GPU {} itself", rank_);
+                   "the remote buffer belongs to GPU {} itself; use a buffer of another GPU",
+                   rank_);
       place.memory = remote.memory;
       place.rank = rank = remote.rank;
     } else if (has("switch_channel_id")) {
@@ -647,7 +650,7 @@ class PlanReader {
     const std::int64_t chunks = chunks_of(place.memory, rank);
     if (place.index + place.size > chunks)
       return add(ProblemCode::kTooLarge, "index", of.at,
-                 "chunks {} to {} lie outside of the {} of buffer {} of GPU {}", place.index,
+                 "chunks {} to {} are outside the {} chunks of buffer {} of GPU {}", place.index,
                  place.index + place.size - 1, chunks,
                  place.memory == PlanMemory::kInput    ? "i"
                  : place.memory == PlanMemory::kOutput ? "o"
@@ -684,23 +687,23 @@ class PlanReader {
       case Operands::kNone: break;
       case Operands::kPut:
         if (from == 0 || from != to || !all(source, 0, local) || !all(target, 0, remote))
-          return wrong("as many sources of its own as targets of other GPUs");
-        if (op.port && op.channels.size() != to) return wrong("one port channel for each target");
+          return wrong("sources on its own GPU, and the same number of targets on other GPUs");
+        if (op.port && op.channels.size() != to) return wrong("one port channel per target");
         break;
       case Operands::kReadPut:
         if (from != 1 || to == 0 || !local(source[0]) || !all(target, 0, remote))
-          return wrong("one source of its own, and targets of other GPUs");
-        if (op.port && op.channels.size() != to) return wrong("one port channel for each target");
+          return wrong("one source on its own GPU, and one or more targets on other GPUs");
+        if (op.port && op.channels.size() != to) return wrong("one port channel per target");
         source.resize(to, source.front());
         break;
       case Operands::kGet:
         if (op.port) return wrong("memory channels; MSCCL++ cannot read through ports");
         if (from == 0 || from != to || !all(source, 0, remote) || !all(target, 0, local))
-          return wrong("as many sources of other GPUs as targets of its own");
+          return wrong("sources on other GPUs, and the same number of targets on its own GPU");
         break;
       case Operands::kLocal:
         if (from != 1 || to != 1 || !local(source[0]) || !local(target[0]))
-          return wrong("one source and one target, both of its own");
+          return wrong("one source and one target, both on its own GPU");
         break;
       case Operands::kReduce:
       case Operands::kReduceKeep: {
@@ -708,8 +711,8 @@ class PlanReader {
         if (from == 0 || to < kept || !all(source, 0, local) || !local(target[0]) ||
             !local(target[kept - 1]) || !all(target, kept, remote) || (!name.sends && to > kept))
           return wrong(
-              "sources of its own, and targets of which the first (of recpkt and recspkt, the "
-              "first two) are its own and the others, where it sends, of other GPUs");
+              "sources on its own GPU, then one target on its own GPU (two for recpkt and "
+              "recspkt); only operations that send have further targets, which are on other GPUs");
         if (op.port) return wrong("memory channels; MSCCL++ cannot reduce into ports");
         break;
       }
@@ -717,47 +720,51 @@ class PlanReader {
         if (from < 2 || to == 0 || !local(source[0]) || !all(source, 1, remote) ||
             !local(target[0]) || !all(target, 1, remote) || (!name.sends && to > 1))
           return wrong(
-              "a source of its own and others of other GPUs, and a target of its own, which where "
-              "it sends others of other GPUs follow");
+              "a first source on its own GPU, further sources on other GPUs, and a target on its "
+              "own GPU; only operations that send have further targets, which are on other GPUs");
         if (op.port) return wrong("memory channels; MSCCL++ cannot read through ports");
         break;
       case Operands::kStore:
         if (from != 1 || to != 1 || !local(source[0]) || !in_switch(target[0]))
-          return wrong("a source of its own and a target of a switch channel");
+          return wrong("one source on its own GPU and one target in a switch channel");
         break;
       case Operands::kReduceStore:
         if (from != 1 || to != 1 || !in_switch(source[0]) || !in_switch(target[0]))
-          return wrong("a source and a target of switch channels");
+          return wrong("one source and one target in switch channels");
         break;
     }
     for (const auto* places : {&source, &target}) {
       for (const PlanPlace& place : *places) {
         if (place.size != source.front().size)
-          return add(ProblemCode::kConflict, "size", of.at,
-                     "its places have {} and {} chunks, and must be of one size",
-                     source.front().size, place.size);
+          return add(
+              ProblemCode::kConflict, "size", of.at,
+              "all operands of an operation must have the same number of chunks (got {} and {})",
+              source.front().size, place.size);
         if (!in_switch(place)) continue;
         const PlanSwitch& used = gpu().switches[static_cast<std::size_t>(place.channel)];
         check_group(of, used, place);
       }
     }
     if (op.signals && !op.port)
-      add(ProblemCode::kUnsupported, "name", of.at, "\"{}\" is an operation of port channels",
-          name.name);
+      add(ProblemCode::kUnsupported, "name", of.at, "\"{}\" requires a port channel", name.name);
   }
 
-  /// Checks that all members of a switch channel have the chunks, and that edges are not too many.
+  /// Checks that all members of a switch channel have the chunks, and that there are not too many
+  /// edges.
   void check_group(const JsonValue& of, const PlanSwitch& used, const PlanPlace& place) {
     switch_edges_ += used.group.count;
     if (switch_edges_ > kMaxSwitchEdges)
       add(ProblemCode::kTooLarge, "switch_channel_id", of.at,
-          "the switch channels of all operations have more than {} ends", kMaxSwitchEdges);
+          "the switch channels of all operations have more than {} members in total, which is the "
+          "limit",
+          kMaxSwitchEdges);
     for (std::int32_t i = 0; i < used.group.count; ++i) {
       const std::int64_t chunks = chunks_of(place.memory, used.group.at(i));
       if (place.index + place.size <= chunks) continue;
-      return add(ProblemCode::kTooLarge, "switch_channel_id", of.at,
-                 "GPU {} of the switch channel has {} chunks of the buffer, and {} are used",
-                 used.group.at(i), chunks, place.index + place.size);
+      return add(
+          ProblemCode::kTooLarge, "switch_channel_id", of.at,
+          "the buffer of GPU {} in the switch channel has {} chunks, but the operation uses {}",
+          used.group.at(i), chunks, place.index + place.size);
     }
   }
 

@@ -1,8 +1,8 @@
-// Joins instructions of a plan's lanes into steps. A thread block that waits for a message receives
-// the message itself, in place of an inbox, if nothing else touches the memory before: the result
-// is the same. A message that is received into scratch, and from there copied, added or forwarded
-// at once, becomes one step if the scratch has no other use. Thus plans that Tutti has exported
-// become the schedules that they were made from.
+// Joins the instructions of a plan's lanes into steps. A thread block that waits for a message
+// receives the message itself, without an inbox, if nothing else accesses the memory before. The
+// result is the same. If a message is received into scratch, and is copied, added or forwarded from
+// there at once, the instructions become one step if the scratch has no other use. Therefore plans
+// that Tutti has exported become the schedules from which they were made.
 
 #include <algorithm>
 #include <array>
@@ -29,8 +29,8 @@ class Accesses {
     std::int64_t reach = 0;
     for (std::size_t i = 0; i < all_.size(); ++i) reach_[i] = reach = std::max(reach, all_[i].end);
   }
-  /// Calls `visit` with each overlapping access until `visit` returns false. Returns false if it
-  /// did.
+  /// Calls `visit` with each overlapping access until `visit` returns false. Returns false if
+  /// `visit` returned false.
   template <class Visit>
   [[nodiscard]] bool all_of(const Range& range, Visit visit) const {
     auto i = static_cast<std::size_t>(
@@ -50,15 +50,15 @@ class Accesses {
     InstructionId by;
   };
   std::vector<Access> all_;
-  std::vector<std::int64_t> reach_;  ///< the largest end of this access and those before
+  std::vector<std::int64_t> reach_;  ///< maximum end of this access and all accesses before it
 };
 
-/// An instruction in its final lane. `ids`: the instructions from which it was made.
+/// An instruction and its final lane. `ids` contains the instructions from which it was made.
 struct Placed {
   Instruction step;
   std::vector<InstructionId> ids;
-  bool leaves_out_sum = false;  ///< a received sum is only forwarded
-  int passed_to = -1;           ///< the lane to which a received message is forwarded; -1: none
+  bool leaves_out_sum = false;  ///< true if a received sum is forwarded but not stored
+  int passed_to = -1;           ///< lane to which a received message is forwarded; -1: none
 };
 
 class Joiner {
@@ -126,7 +126,8 @@ class Joiner {
     inserted_.resize(at(count()));
   }
 
-  /// Lets the thread block that waits for an inbox receive the messages if the result is the same.
+  /// If the result is the same, makes the thread block that waits for an inbox receive the messages
+  /// itself.
   void join_inbox(int number) {
     const PlanLane& inbox = lane(number);
     const auto& waits = waits_[at(number)];
@@ -183,7 +184,7 @@ class Joiner {
 
   // --- fused steps ---
 
-  /// True if nothing but these instructions touches a range of scratch.
+  /// True if only these instructions access a range of scratch.
   bool only(Rank rank, const Range& range, const std::vector<const Placed*>& by) {
     if (range.buffer != Buffer::kScratch) return false;
     return accesses(rank, range.buffer).all_of(range, [&](const InstructionId& id) {
@@ -197,7 +198,7 @@ class Joiner {
     std::vector<Placed> fused;
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       fused.push_back(std::move(sequence[i]));
-      // Skip nops without waits between instructions that can be fused.
+      // Skips nops without waits between instructions that can be fused.
       const auto next = [&](std::size_t from) {
         while (from < sequence.size() && sequence[from].step.kind == StepKind::kNop &&
                sequence[from].step.after.empty())
@@ -232,7 +233,7 @@ class Joiner {
                               sequence[i].ids.end());
   }
 
-  /// Fuses a message into scratch with the copy or sum of it.
+  /// Fuses a message that is received into scratch with the copy or addition of this message.
   bool keep(Rank rank, Placed& first, const Placed& second, const Placed* third) {
     const Instruction& used = second.step;
     const Range scratch = first.step.target;
@@ -340,7 +341,7 @@ class Joiner {
     return all;
   }
 
-  /// Returns the steps of an instruction, except steps that only wait.
+  /// Returns the steps of an instruction, without steps that only wait.
   static std::vector<Step> steps_of_one(const Placed& one) {
     const Instruction& from = one.step;
     Step step;
@@ -386,7 +387,8 @@ class Joiner {
     }
   }
 
-  /// Returns the waits that are not already certain: for each lane, the last instruction.
+  /// Returns the waits that other waits do not imply already. The result contains, for each lane,
+  /// the last instruction to wait for.
   std::map<int, int> waits_of(const Placed& one, int own, std::map<int, int>& certain) {
     std::map<int, int> waits;
     for (const InstructionId& id : one.step.after) {
@@ -403,7 +405,8 @@ class Joiner {
   }
 
   PlanSteps lower() {
-    // The position of each instruction in its lane. A removed nop completes with its predecessor.
+    // The position of each instruction in its lane. A removed nop is complete when its predecessor
+    // is complete.
     places_.resize(at(count()));
     for (int number = 0; number < count(); ++number)
       places_[at(number)].assign(lane(number).steps.size(), -1);
@@ -415,7 +418,7 @@ class Joiner {
         for (const InstructionId& id : sequence[i].ids) places_[at(id.lane)][at(id.index)] = last;
       }
     }
-    // First the steps with waits for instructions; then the final numbers of the waits.
+    // First, steps are made with waits for instructions. Then the waits get their final numbers.
     struct Waiting {
       int lane = -1;
       int place = -1;
@@ -463,9 +466,11 @@ class Joiner {
 
   PlanLanes made_;
   Rank ranks_;
-  std::array<std::vector<Accesses>, 2> accesses_;  ///< accesses to data and to scratch, by rank
-  std::vector<std::vector<WaitFor>> waits_;        ///< waits for each lane, by waiting lane
-  std::vector<int> joined_;  ///< the thread block that receives in place of an inbox; -1: none
+  std::array<std::vector<Accesses>, 2> accesses_;  ///< accesses to data ([0]) and to scratch ([1]),
+                                                   ///< by rank
+  std::vector<std::vector<WaitFor>> waits_;        ///< for each waiting lane, its waits for other
+                                                   ///< lanes
+  std::vector<int> joined_;  ///< thread block that receives instead of each inbox; -1: none
   std::vector<std::vector<std::pair<int, InstructionId>>> inserted_;
   std::vector<std::vector<Placed>> sequences_;
   std::vector<std::vector<int>> places_;

@@ -1,5 +1,5 @@
-// A parser by recursive descent. Every statement begins with a keyword, so lines need no
-// terminators, and after an error the parser continues at the next keyword.
+// A recursive descent parser. Every statement begins with a keyword, so lines need no terminators.
+// After an error, the parser continues at the next keyword.
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",
 constexpr std::array kStatementWords{"let",    "for",  "if",  "send", "receive",
                                      "reduce", "copy", "add", "mark", "wait"};
 
-/// Words of the language, which cannot be names.
+/// Reserved words of the language, which cannot be used as names.
 constexpr std::array kReserved{
     "algorithm", "collective", "parameter", "let",    "require", "symmetry", "lane",
     "for",       "from",       "to",        "down",   "if",      "then",     "else",
@@ -79,7 +79,7 @@ class AlgorithmParser {
   void complain(ProblemCode code, Position at, fmt::format_string<Args...> format, Args&&... args) {
     problems_.add({code}, {syntax_.file, at.line, at.column}, format, std::forward<Args>(args)...);
   }
-  /// Reports a syntax error. The current item is abandoned; parsing continues at the next one.
+  /// Reports a syntax error. The current item is abandoned, and parsing continues at the next item.
   void fail(const std::string& expected) {
     if (!failed_)
       complain(ProblemCode::kSyntax, token().at, "expected {}, found {}", expected, shown());
@@ -89,7 +89,7 @@ class AlgorithmParser {
     if (!failed_ && !accept(text)) fail("'" + std::string(text) + "'");
   }
 
-  /// Continues at the next of `words`, or at the bracket that closes the block.
+  /// Continues at the next word in `words`, or at the bracket that closes the block.
   template <class Words>
   void recover(const Words& words, bool in_block) {
     int open = 0;
@@ -111,7 +111,7 @@ class AlgorithmParser {
     advance();
     return name;
   }
-  /// Parses a name that the text defines.
+  /// Parses a name that the text defines at this place.
   std::string parse_new_name(const std::string& what) {
     const Position at = token().at;
     std::string name = parse_name(what);
@@ -387,7 +387,7 @@ class AlgorithmParser {
     if (failed_ || action.then != Then::kOnlySend) return;
     if (action.verb == Verb::kReceive)
       complain(ProblemCode::kInvalid, at,
-               "a received value is stored before it is forwarded; remove only");
+               "a received value is always stored before it is forwarded; remove \"only\"");
     else if (action.has_other)
       complain(ProblemCode::kInvalid, at,
                "a sum that is only sent is not stored; remove \"with\" and the operand before it");
@@ -430,7 +430,7 @@ class AlgorithmParser {
     expect("]");
     if (!failed_ && accept("like")) {
       if (place.area != Area::kScratch)
-        complain(ProblemCode::kInvalid, place.at, "like applies only to scratch; remove it");
+        complain(ProblemCode::kInvalid, place.at, "\"like\" applies only to scratch; remove it");
       place.like = parse_expression();
     }
     if (!failed_ && accept("piece")) {
@@ -484,7 +484,7 @@ class AlgorithmParser {
   struct Binary {
     std::string_view text;
     Operator op;
-    int level;  ///< precedence: a higher level binds tighter
+    int level;  ///< precedence; a higher level binds more tightly
   };
   [[nodiscard]] const Binary* binary() const {
     static constexpr std::array kAll{

@@ -1,8 +1,8 @@
 #pragma once
 
-// An algorithm compiled for one shape of cluster. Values that do not depend on the rank are already
-// computed. The compiler has proved for all ranks that no divisor is 0, no number overflows, and
-// every lane ends.
+// An algorithm that has been compiled for one shape of cluster. Values that do not depend on the
+// rank are already computed. The compiler has proved for all ranks that no divisor is 0, no number
+// overflows, and every lane ends.
 
 #include <cstdint>
 #include <memory>
@@ -18,8 +18,9 @@
 
 namespace tutti::core::custom {
 
-/// A range of chunks of a buffer: `count` chunks starting at `first`, or piece `part` of `parts` of
-/// that range. If `has_like`, scratch chunks have the size of chunk `like` of the buffer.
+/// A range of chunks of a buffer: `count` chunks from chunk `first` on. If `in_pieces` is true,
+/// only piece `part` of `parts` pieces of that range. If `has_like` is true, scratch chunks have
+/// the size of chunk `like` of the buffer.
 struct PlaceCode {
   Area area = Area::kData;
   Value first;
@@ -33,7 +34,7 @@ struct PlaceCode {
 };
 
 struct PeerCode {
-  bool relative = false;  ///< true: `rank` is added to the own rank
+  bool relative = false;  ///< true: the peer's rank is `rank` plus the rank of the step
   Value rank;
   bool own_lane = true;
   int family = 0;
@@ -53,10 +54,10 @@ struct ActionCode {
 
 struct WaitCode {
   bool whole_lane = false;
-  int family = -1;  ///< lane family to wait for, if `whole_lane`
+  int family = -1;  ///< only if `whole_lane` is true: the lane family to wait for
   int mark = -1;
-  /// The number of the lane, if lanes of its family are numbered; for a mark, followed by the
-  /// values of the variables of the loops around the mark.
+  /// For a lane, its number if the lanes of its family are numbered. For a mark, also the values of
+  /// the variables of the loops around the mark.
   std::vector<Value> arguments;
 };
 
@@ -68,14 +69,14 @@ struct NodeCode {
   std::vector<int> children;
   int body = -1;
   int otherwise = -1;
-  Value low;  ///< kLoop: lowest value of the variable; kIf: the condition
+  Value low;  ///< for kLoop, the lowest value of the variable; for kIf, the condition
   Value high;
   bool downwards = false;
   int slot = 0;
-  bool varies = false;     ///< true: iterations have different numbers of steps
-  bool identical = false;  ///< true: iterations differ only in their ranges if all chunks have the
-                           ///< same size
-  bool ways_vary = false;  ///< true: iterations have different peers
+  bool varies = false;     ///< true: the iterations have different numbers of steps
+  bool identical = false;  ///< true: if all chunks have the same size, the iterations differ only
+                           ///< in their ranges
+  bool ways_vary = false;  ///< true: the iterations have different peers
   int action = -1;
 };
 
@@ -93,11 +94,12 @@ struct MarkCode {
   std::string name;
   Position at;
   int family = 0;
-  std::vector<int> path;  ///< indices of the nodes from the root of the lane to the mark
+  std::vector<int> path;  ///< indices of the nodes on the path from the root of the lane to the
+                          ///< mark
 };
 
-/// The reason, with its location, why an algorithm does not do the same on all workers. `what` is
-/// empty if the algorithm does the same on all workers.
+/// The reason, with its location, why an algorithm is not the same on all workers. `what` is empty
+/// if the algorithm is the same on all workers.
 struct Obstacle {
   Position at;
   std::string what;
@@ -110,9 +112,9 @@ struct Program {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t chunks = 1;
   std::int64_t scratch = 0;  ///< number of scratch chunks
-  int slots = 0;             ///< credits of a connection; 0: unlimited
+  int slots = 0;             ///< number of slots of a connection; 0: unlimited
   bool names_input = false;
-  bool by_kernel = false;  ///< true: GPU kernels move the bytes, not copy engines
+  bool by_kernel = false;  ///< true: GPU kernels move the bytes; false: copy engines do
 
   ValueTrees values;
   std::vector<NodeCode> nodes;
@@ -124,14 +126,14 @@ struct Program {
 
   Obstacle to_shift;
   Obstacle to_exchange;
-  /// The numbers of pieces that ranges are divided into. All pieces have the same size if all
+  /// All numbers of pieces into which the text divides ranges. All pieces have the same size if all
   /// chunks have the same size and every number in this list divides it.
   std::vector<std::int64_t> piece_counts;
-  bool pieces_vary = false;  ///< true: a number of pieces is not constant
+  bool pieces_vary = false;  ///< true: some number of pieces is not constant
 };
 
-/// Compiles the algorithm `syntax` for a shape; `set` replaces defaults of parameters. Returns null
-/// and adds to `problems` if there are errors.
+/// Compiles the algorithm `syntax` for a shape. `set` replaces the default values of parameters.
+/// Returns null and adds to `problems` if there are errors.
 std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShape& shape,
                                        const std::vector<AlgorithmParameter>& set,
                                        Problems& problems);
@@ -142,15 +144,15 @@ class StepFinder {
   explicit StepFinder(const Program& program) : program_(program) {}
 
   [[nodiscard]] std::int64_t count(int node, Variables& variables) const;
-  /// The result of find(): the action of a step. Steps from this one to `identical_end` repeat with
-  /// a period of `identical_period` steps (0: they do not repeat).
+  /// The result of find(): the action of a step. The steps from this one to `identical_end` repeat
+  /// with a period of `identical_period` steps. A period of 0 means that they do not repeat.
   struct Found {
     const ActionCode* action = nullptr;
     std::int64_t identical_period = 0;
     std::int64_t identical_end = 0;
   };
   [[nodiscard]] Found find(int node, std::int64_t index, Variables& variables) const;
-  /// Returns the number of steps of the lane before a mark, in the iterations `rounds` of the loops
+  /// Returns the number of the lane's steps before a mark. `rounds` has the iteration of each loop
   /// around the mark.
   [[nodiscard]] std::int64_t position(const MarkCode& mark, const std::vector<std::int64_t>& rounds,
                                       Variables& variables) const;

@@ -1,6 +1,7 @@
-// Finds the statement for a step's index without walking through the steps before it: blocks know
-// how many steps their statements have, and loops divide by the steps of an iteration. Only
-// iterations with different numbers of steps are counted one by one; compile() bounds their number.
+// Finds the statement for a step's index without visiting the steps before it. Blocks know the
+// number of steps of their statements, and loops divide by the number of steps of an iteration.
+// Only iterations with different numbers of steps are counted one by one. compile() limits their
+// number.
 
 #include <algorithm>
 
@@ -64,7 +65,7 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
           index -= steps;
           before += steps;
         }
-        TUTTI_CHECK(next >= 0, "step {} is behind the end of its block", index);
+        TUTTI_CHECK(next >= 0, "step {} is past the end of its block", index);
         id = next;
         break;
       }
@@ -79,7 +80,8 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
           variable = range.low;
           const std::int64_t steps = count(node.body, variables);
           round = steps == 1 ? index : index / steps;
-          // Use the innermost loop that has a further round, else a loop around it.
+          // Uses the innermost loop that has another round; if there is none, uses a loop around
+          // it.
           if (node.identical && (round + 1 < range.rounds || found.identical_period == 0))
             found.identical_period = steps, found.identical_end = before + range.rounds * steps;
           before += round * steps;

@@ -18,7 +18,7 @@ using ExpressionId = int;
 
 enum class Operator : std::uint8_t {
   kNumber,
-  kName,  ///< a value or, if `is_call`, a function of `operands`
+  kName,  ///< a value, or, if `is_call` is true, a function of `operands`
   kNegate,
   kNot,
   kAdd,
@@ -69,25 +69,26 @@ struct Place {
   ExpressionId like = -1;
 };
 
-/// A peer, which is a rank and one of its lanes: `right lane up[index]`.
+/// A peer, given by a rank and one of its lanes: `right lane up[index]`.
 struct PeerText {
   Position at;
   ExpressionId rank = -1;
-  std::string lane;  ///< empty: the lane with the same number as the own lane
+  std::string lane;  ///< empty: the lane with the same number as the lane of the step
   Position lane_at;
   ExpressionId lane_index = -1;
 };
 
 enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd };
 
-/// The action that a receive performs on the message in the same step.
+/// The action that a receive performs on its message in the same step.
 enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
 
 struct ActionText {
   Position at;
   Verb verb = Verb::kSend;
-  Place place;  ///< kReceive, kReduce: place of the result
-  Place other;  ///< kCopy, kAdd: target; kReduce: data to add, if `has_other`
+  Place place;  ///< for kReceive and kReduce: place of the result
+  Place other;  ///< for kCopy and kAdd, the target; for kReduce, the data to add, if `has_other` is
+                ///< true
   bool has_other = false;
   PeerText from;
   PeerText to;
@@ -106,9 +107,10 @@ struct Statement {
   enum class Kind : std::uint8_t { kLet, kFor, kIf, kAction, kMark, kWait };
   Kind kind = Kind::kAction;
   Position at;
-  std::string name;         ///< kFor: the loop's variable; kMark: the mark's name
+  std::string name;         ///< for kFor, the name of the loop's variable; for kMark, the name of
+                            ///< the mark
   Definition definition;    ///< only for kLet
-  ExpressionId first = -1;  ///< kFor: the first value; kIf: the condition
+  ExpressionId first = -1;  ///< for kFor, the first value; for kIf, the condition
   ExpressionId last = -1;
   bool downwards = false;
   std::vector<Statement> body;
@@ -119,7 +121,7 @@ struct Statement {
 
 struct LaneText {
   Position at;
-  std::string name;      ///< may be empty
+  std::string name;      ///< name of the lane; may be empty
   std::string variable;  ///< empty: a single lane
   ExpressionId first = -1;
   ExpressionId last = -1;
@@ -138,8 +140,8 @@ struct Requirement {
   std::string why;
 };
 
-/// An item before the lanes. Syntax::order lists these items in the order of the text, because each
-/// item can use the items before it.
+/// An item of the text that comes before the lanes. Syntax::order lists these items in the order of
+/// the text, because each item may use the items before it.
 struct HeaderItem {
   enum class Kind : std::uint8_t { kParameter, kLet, kRequire, kChunks, kScratch, kSlots };
   Kind kind = Kind::kLet;
@@ -162,9 +164,9 @@ struct Syntax {
   std::vector<HeaderItem> order;
   std::vector<LaneText> lanes;
   std::vector<Expression> expressions;
-  bool names_input = false;  ///< true: the text reads `input[…]`, so inputs are read where they
-                             ///< are, even out of place
-  bool by_kernel = false;    ///< `engine kernel`
+  bool names_input = false;  ///< true: the text reads `input[…]`, so inputs are read directly, even
+                             ///< if the collective is out of place
+  bool by_kernel = false;  ///< `engine kernel`
 
   [[nodiscard]] const Expression& at(ExpressionId id) const {
     return expressions[static_cast<std::size_t>(id)];

@@ -1,5 +1,5 @@
-// Converts flows to steps of MSCCL's XML, which is then read like any other. A GPU forwards a chunk
-// once it has arrived; epochs, TE-CCL's model of time, only determine the order.
+// Converts flows to steps in MSCCL's XML, which is then read like any MSCCL file. A GPU forwards a
+// chunk when the chunk has arrived. Epochs, TE-CCL's model of time, only determine the order.
 
 #include "core/custom/teccl.h"
 
@@ -54,7 +54,8 @@ std::optional<Flow> parse_flow(std::string_view text) {
   return whole ? std::optional(flow) : std::nullopt;
 }
 
-/// An algorithm that was converted from TE-CCL to MSCCL; only the TE-CCL file is shown to users.
+/// An algorithm that was converted from TE-CCL to MSCCL. Messages to users refer only to the TE-CCL
+/// file.
 class TecclAlgorithm : public CustomAlgorithm {
  public:
   TecclAlgorithm(std::shared_ptr<const CustomAlgorithm> made, std::string file)
@@ -74,7 +75,10 @@ class TecclAlgorithm : public CustomAlgorithm {
     return made_->even_elements();
   }
   [[nodiscard]] std::string note() const override {
-    return fmt::format("{}: epochs give the order of messages, and not their times", file_);
+    return fmt::format(
+        "{}: Tutti uses the epochs of the file only to order messages; the simulation determines "
+        "the times",
+        file_);
   }
   [[nodiscard]] std::int64_t total_steps() const override { return made_->total_steps(); }
   [[nodiscard]] std::optional<Location> place_of(Rank, Lane, std::int64_t) const override {
@@ -110,7 +114,7 @@ class TecclReader {
  public:
   TecclReader(std::string file, Problems& problems) : file_(std::move(file)), problems_(problems) {}
 
-  /// Returns MSCCL's XML; empty if there are problems.
+  /// Returns MSCCL's XML; "" if there are problems.
   std::string read(std::string_view text) {
     const std::size_t before = problems_.size();
     const Document document = parse_json(text, file_, problems_);
@@ -133,7 +137,8 @@ class TecclReader {
       if (field.name == "7-Flows" || field.name == "6-Flows") list = &field.value;
     }
     if (list == nullptr || list->kind != JsonText::Kind::kList)
-      return add(ProblemCode::kMissing, root.at, "\"7-Flows\" is no list of flows");
+      return add(ProblemCode::kMissing, root.at,
+                 "\"7-Flows\" is missing, or is not a list of flows");
     for (const JsonText& item : list->items) {
       if (problems_.full()) return;
       auto flow = item.kind == JsonText::Kind::kString ? parse_flow(item.text) : std::nullopt;
@@ -200,7 +205,7 @@ class TecclReader {
       const auto to = ranks_.find(flow.to);
       if (from == ranks_.end() || to == ranks_.end() || flow.from == flow.to) {
         add(ProblemCode::kUnsupported, flow.at,
-            "{}->{}: both have to be GPUs with chunks of their own, and two of them", flow.from,
+            "{}->{}: a flow must connect two different GPUs that contribute chunks", flow.from,
             flow.to);
         continue;
       }
@@ -211,8 +216,8 @@ class TecclReader {
         const auto has = here.find(chunk);
         if (has == here.end() || has->second.epoch >= flow.epoch) {
           add(ProblemCode::kConflict, flow.at,
-              "GPU {} sends chunk {} of GPU {} in epoch {} before it has it", flow.from, flow.chunk,
-              flow.source, flow.epoch);
+              "GPU {} sends chunk {} of GPU {} in epoch {}, before the chunk has arrived",
+              flow.from, flow.chunk, flow.source, flow.epoch);
           continue;
         }
         send.after_block = has->second.block;

@@ -14,13 +14,13 @@ namespace tutti::core::custom {
 struct Token {
   enum class Kind : std::uint8_t { kName, kNumber, kText, kSymbol, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;         ///< the token as written; for kText, without the quotes
-  std::int64_t number = 0;  ///< for kNumber: the value
+  std::string text;         ///< the token as written; the text of a kText token excludes the quotes
+  std::int64_t number = 0;  ///< only for kNumber: the value
   Position at;
 };
 
-/// Returns the tokens of a text; the last token is kEnd. Comments begin with # and end with the
-/// line. Text that is not a token is reported as a problem and skipped.
+/// Returns the tokens of a text. The last token is kEnd. A comment begins with # and ends at the
+/// end of the line. Text that is not a token is reported as a problem and skipped.
 std::vector<Token> tokens_of(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core::custom

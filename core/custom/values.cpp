@@ -1,12 +1,14 @@
-// An expression is built once, but evaluated for the steps of every rank. So everything that can go
-// wrong is ruled out when its nodes are built, and an evaluation checks nothing. Each node has
-// facts, which follow from the facts of its operands and hold for all ranks and iterations:
-// - An interval. It proves that no divisor is 0 and no value exceeds 2^60.
-// - A linear form, if there is one. It makes the evaluation cheap, and narrows the interval.
+// An expression is built once, but it is evaluated for the steps of every rank. Therefore all
+// possible errors are excluded when the nodes of the expression are built, and an evaluation checks
+// nothing. Each node has properties. They are derived from the properties of its operands and hold
+// for all ranks and iterations:
+// - An interval. The interval proves that no divisor is 0 and no value exceeds 2^60.
+// - A linear form, if there is one. The linear form makes the evaluation cheap and narrows the
+//   interval.
 // - The change of the value if workers are renumbered by w + d or w xor d. With 8 ranks per worker,
 //   for example, `rank + 3` changes by 8 d modulo the number of ranks.
-// A fact may be unknown, but is never wrong. From these facts, compile.cpp derives bounds on steps,
-// and whether one worker can be simulated on behalf of all.
+// A property may be unknown, but it is never wrong. From these properties, compile.cpp derives
+// bounds on the number of steps, and whether a simulation of one worker can represent all workers.
 
 #include "core/custom/values.h"
 
@@ -91,7 +93,7 @@ Wide wide_power(Wide base, std::int64_t exponent) {
   Wide result = 1;
   for (std::int64_t i = 0; i < exponent; ++i) {
     result *= base;
-    // Stop beyond the limit, so that no product exceeds 2^120.
+    // The loop stops beyond the limit, so that no product exceeds 2^120.
     if (result > kLargestValue || result < -kLargestValue || result == 0 || base == 1) break;
     if (base == -1 && i > 1) return exponent % 2 == 0 ? 1 : -1;
   }
@@ -165,7 +167,7 @@ std::optional<Interval> interval_of(ValueOp op, const Facts& a, const Facts& b, 
   return Interval{a.low, a.high};
 }
 
-/// Returns why the operands are invalid; "" if they are valid.
+/// Returns the reason why the operands are invalid; "" if they are valid.
 std::string misfit(ValueOp op, const Facts& a, const Facts& b) {
   switch (op) {
     case ValueOp::kDivide:
@@ -184,7 +186,8 @@ std::string misfit(ValueOp op, const Facts& a, const Facts& b) {
                         : fmt::format("the exponent can become {}; it must be at least 0", b.low);
     case ValueOp::kXor:
       if (a.low >= 0 && b.low >= 0) return "";
-      return fmt::format("a number can become {}; both must be at least 0", std::min(a.low, b.low));
+      return fmt::format("an operand can become {}; both operands must be at least 0",
+                         std::min(a.low, b.low));
     default: return "";
   }
 }
@@ -220,7 +223,7 @@ UnderShift shift_of(ValueOp op, const Facts& a, const Facts& b, const Facts& c) 
       return normal(Wide{value.shift.step} * factor.low, Wide{value.shift.modulus} * size);
     }
     case ValueOp::kModulo: {
-      // A wrap of `a` at its own modulus must not change its remainder.
+      // If `a` wraps around at its own modulus, its remainder must not change.
       if (!b.constant() || a.shift.modulus % b.low != 0) return kUnknown;
       const UnderShift rest = normal(a.shift.step, b.low);
       return rest.step == 0 ? UnderShift{} : rest;
@@ -259,7 +262,7 @@ UnderExchange exchange_of(ValueOp op, const Facts& a, const Facts& b, const Fact
       if (!power_of_two || scale % b.low != 0) return kUnknown;
       return {true, scale / b.low, 1};
     case ValueOp::kAdd: {
-      // An addend below `zeros` only sets bits that are 0 in the other value, so no carry occurs.
+      // An addend below `zeros` only sets bits that are 0 in the other value, so there is no carry.
       const Facts& moved = a.exchange.same() ? b : a;
       const Facts& fixed = a.exchange.same() ? a : b;
       if (!fixed.exchange.same() || fixed.low < 0 || fixed.high >= moved.exchange.zeros)
@@ -287,7 +290,7 @@ LinearForm linear_of(ValueOp op, const Facts& a, const Facts& b) {
     of_a = 0, of_b = a.low;
   else
     return form;
-  // The interval of a value may be in range although a coefficient is not: (i - 1000) * 2^59.
+  // A coefficient may overflow although the interval of the value is in range: (i - 1000) * 2^59.
   bool overflow = false;
   const auto combined = [&](std::int64_t x, std::int64_t y) {
     std::int64_t product = 0, other = 0, sum = 0;
@@ -359,8 +362,8 @@ int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool s
   return add({ValueOp::kVariable, -1, -1, -1, slot}, std::move(facts));
 }
 
-/// Narrows the facts of a sum of variables, which may be exact where its operands are not:
-/// i + 1 - i is 1.
+/// Narrows the properties of a sum of variables. The properties of the sum may be exact although
+/// the properties of the operands are not: i + 1 - i is 1.
 void ValueBuilder::sharpen(Facts& facts) const {
   if (!facts.linear.is) return;
   Wide low = facts.linear.base;
@@ -387,7 +390,7 @@ void ValueBuilder::sharpen(Facts& facts) const {
 int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& complain) {
   operands.resize(3, -1);
   static const Facts kNone;
-  // Copy the facts, because adding nodes may move them in memory.
+  // The properties are copied, because adding nodes may move them in memory.
   const Facts a = facts(operands[0]);
   const Facts b = operands[1] < 0 ? kNone : facts(operands[1]);
   const Facts c = operands[2] < 0 ? kNone : facts(operands[2]);
@@ -441,7 +444,7 @@ Value ValueBuilder::value(int id) const { return compact(facts(id).linear, id); 
 bool ValueBuilder::is_rank_plus(int id) const {
   const LinearForm& linear = facts(id).linear;
   if (!linear.is || linear.coefficients[kRankSlot] != 1) return false;
-  // The remainder must be a value without a tree, because the tree would contain the rank.
+  // The remainder must be a value without a tree, because a tree would contain the rank.
   return std::count_if(linear.coefficients.begin(), linear.coefficients.end(),
                        [](auto c) { return c != 0; }) <= 3;
 }

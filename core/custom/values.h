@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of an algorithm's expressions: how they are computed, and facts about them that are
-// known before the algorithm runs.
+// The values of an algorithm's expressions. They have a form that can be computed quickly, and
+// properties that are known before the algorithm runs.
 
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tutti::core::custom {
 
-/// The slots of the variables that an expression can use: the rank, the lane's number, and the
+/// The slots of the variables that an expression can use: the rank, the number of the lane, and the
 /// variables of the loops around the expression.
 inline constexpr int kRankSlot = 0;
 inline constexpr int kLaneSlot = 1;
@@ -33,14 +33,14 @@ enum class ValueOp : std::uint8_t {
   kAdd,
   kSubtract,
   kMultiply,
-  kDivide,  ///< rounds down
+  kDivide,  ///< the quotient is rounded down
   kModulo,  ///< the result is at least 0
   kMin,
   kMax,
   kAbs,
   kPower,
   kXor,
-  kLog2,  ///< rounds down
+  kLog2,  ///< the logarithm is rounded down
   kLowestBit,
   kEqual,
   kNotEqual,
@@ -56,10 +56,10 @@ struct ValueNode {
   int a = -1;
   int b = -1;
   int c = -1;
-  std::int64_t number = 0;  ///< kConstant: the value; kVariable: the slot
+  std::int64_t number = 0;  ///< for kConstant, the value; for kVariable, the slot
 };
 
-/// Returns the quotient, rounded down (floor_modulo() returns the remainder, which is at least 0).
+/// Returns the quotient, rounded down. floor_modulo() returns the remainder, which is at least 0.
 /// REQUIRES: divisor > 0.
 inline std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) {
   const std::int64_t quotient = value / divisor;
@@ -69,7 +69,7 @@ inline std::int64_t floor_modulo(std::int64_t value, std::int64_t divisor) {
   const std::int64_t rest = value % divisor;
   return rest < 0 ? rest + divisor : rest;
 }
-/// Returns floor_modulo(value, count), without a division for -count ≤ value < 2 · count.
+/// Returns floor_modulo(value, count). It needs no division if -count ≤ value < 2 · count.
 /// REQUIRES: count > 0.
 inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   if (value < 0)
@@ -79,8 +79,8 @@ inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   return value >= 0 && value < count ? value : floor_modulo(value, count);
 }
 
-/// A value in the form in which it is computed: base + Σ coefficient · variable, with up to two
-/// variables. Other values are trees of nodes (`tree` ≥ 0), which are slower to compute.
+/// A value in the form base + Σ coefficient · variable, with up to two variables. Values that do
+/// not have this form are trees of nodes (`tree` ≥ 0), which are slower to compute.
 struct Value {
   struct Term {
     int slot = 0;
@@ -111,8 +111,9 @@ class ValueTrees {
   [[nodiscard]] std::int64_t node(int id, const Variables& variables) const;
 };
 
-/// The change of a value if all workers are renumbered by w → (w + d) mod workers. If `known`, the
-/// value becomes value + step · d, modulo `modulus` (0: not modulo anything).
+/// The change of a value when all workers are renumbered by w → (w + d) mod workers. If `known` is
+/// true, the value becomes value + step · d, modulo `modulus`. A modulus of 0 means that there is
+/// no modulo operation.
 struct UnderShift {
   bool known = true;
   std::int64_t step = 0;
@@ -121,8 +122,9 @@ struct UnderShift {
   bool operator==(const UnderShift&) const = default;
 };
 
-/// The change of a value if all workers are renumbered by w → w xor d. If `known`, the value
-/// becomes value xor (scale · d). The value is a multiple of `zeros`, which is a power of two.
+/// The change of a value when all workers are renumbered by w → w xor d. If `known` is true, the
+/// value becomes value xor (scale · d). The value is a multiple of `zeros`, which is a power of
+/// two.
 struct UnderExchange {
   bool known = true;
   std::int64_t scale = 0;
@@ -138,7 +140,7 @@ struct LinearForm {
   std::array<std::int64_t, kSlots> coefficients{};
 };
 
-/// Facts about a value that hold for all ranks and rounds.
+/// Properties of a value that hold for all ranks and rounds.
 struct Facts {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -152,8 +154,9 @@ struct Facts {
   [[nodiscard]] bool uses_slot(int slot) const { return (uses >> slot & 1U) != 0; }
 };
 
-/// Builds trees, and derives the facts about each node from the facts about its operands. The
-/// intervals prove before the algorithm runs that no divisor is 0 and no value overflows.
+/// Builds trees. Derives the properties of each node from the properties of its operands. The
+/// intervals of values prove, before the algorithm runs, that no divisor is 0 and no value
+/// overflows.
 class ValueBuilder {
  public:
   /// Called with the code and the text of each problem of the node that is being built.
@@ -163,12 +166,12 @@ class ValueBuilder {
   int constant(std::int64_t value);
   /// Returns a node for the rank that executes the step.
   int rank();
-  /// Returns a node for the variable of a loop from `low` to `high`, inclusive. `same_shift` and
-  /// `same_exchange`: true if the renumbering of workers (UnderShift, UnderExchange) does not
-  /// change the values of the variable.
+  /// Returns a node for the variable of a loop with values from `low` to `high`, inclusive.
+  /// `same_shift` and `same_exchange` are true if the respective renumbering of workers
+  /// (UnderShift, UnderExchange) does not change the values of the variable.
   int variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange);
-  /// Returns a node that applies `op` to other nodes. If there are problems, calls `complain` and
-  /// returns a constant.
+  /// Returns a node that applies `op` to the nodes `operands`. If there are problems, calls
+  /// `complain` and returns a constant.
   int apply(ValueOp op, std::vector<int> operands, const Complain& complain);
 
   [[nodiscard]] const Facts& facts(int id) const { return facts_[static_cast<std::size_t>(id)]; }
@@ -185,7 +188,7 @@ class ValueBuilder {
 
   std::int64_t ranks_;
   std::int64_t per_node_;
-  std::array<Facts, kSlots> slots_;  ///< facts about the variables in use
+  std::array<Facts, kSlots> slots_;  ///< properties of the variables in use
   std::vector<ValueNode> nodes_;
   std::vector<Facts> facts_;
 };

@@ -1,10 +1,10 @@
 // Edits are computed on the bytes of the text instead of printing a changed message, so that
-// comments and layout survive; the parsed document only supplies positions. Every edit has three
-// concerns: the spelling of the value, the place with its indentation, and the separators and empty
+// comments and layout survive; the parsed document only supplies positions. Every edit determines
+// three things: the spelling of the value, its place and indentation, and the separators and empty
 // lines around it. Text format and JSON differ in quotes, separators, comments and lists, so most
 // functions depend on json_. Setting a field of a oneof also removes the other fields. Each removal
-// moves the rest of the text, so the text is parsed again after it, and the sum of all changes is
-// reduced to one edit.
+// moves the rest of the text, so the text is parsed again after each removal. All changes are
+// finally combined into one edit.
 
 #include "core/edit/field_edits.h"
 
@@ -53,8 +53,8 @@ std::string quoted(const std::string& text) {
   return made + '"';
 }
 
-/// Returns the text with which `typed` is written: numbers and names unchanged if they are valid;
-/// else in quotes.
+/// Returns the spelling of `typed` in the text: unchanged if it is a valid number or name,
+/// otherwise in quotes.
 std::string literal(const FieldType& type, const std::string& typed, bool json) {
   static const std::regex number(R"(-?\d+(\.\d+)?([eE][+-]?\d+)?)"),
       hexadecimal("-?0[xX][0-9a-fA-F]+"),
@@ -240,7 +240,8 @@ class Editor {
     const bool lines = is_root(message) ? true : text_.find('\n', end) < close;
     if (!lines) return {end, 0, comma + " " + made};
     std::string margin = indent(begin(after->at));
-    // On the line of the message's opening bracket, the indentation is that of the message.
+    // If the field is on the line of the message's opening bracket, the indentation is that of the
+    // message.
     if (!is_root(message) && line_begin(begin(message.at)) == line_begin(begin(after->at)))
       margin += "  ";
     return {line, 0, comma + line_break() + margin + made};
@@ -324,11 +325,12 @@ class Editor {
 Expected<const FieldType*> editable(const ScenarioText& text, const FieldPath& path) {
   if (text.broken()) {
     const Location& where = text.broken()->problems().front().where;
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kSyntax},
-                       fmt::format("the text cannot be parsed from line {} on; fix that first",
-                                   std::max(1, where.line)),
-                       {"", where.line, where.column}));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kSyntax},
+        fmt::format(
+            "the text cannot be parsed because of an error in line {}; fix this error first",
+            std::max(1, where.line)),
+        {"", where.line, where.column}));
   }
   const FieldType* const type = text.type(path);
   if (!type) return Editor::no_such(path);
@@ -378,7 +380,7 @@ Expected<TextEdits> without_others(const ScenarioText& text, const FieldPath& pa
   if (others.empty()) return change(text);
   auto removed = remove_field(text, others.front());
   if (!removed) return removed;
-  // One removal at a time: the positions of all later fields are different after it.
+  // Remove one field at a time, because each removal changes the positions of all later fields.
   const ScenarioText less(with_edits(text.text(), *removed), text.schema());
   auto changed = without_others(less, path, change);
   if (!changed) return changed;

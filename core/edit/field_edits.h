@@ -32,17 +32,17 @@ Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path,
                               const std::string& typed);
 
 /// Appends an element to a repeated field: `typed`, or an empty message. A message that is not
-/// repeated is created if it does not exist. The index of the path's last step is ignored.
+/// repeated is created if it does not exist. The index in the last step of the path is ignored.
 Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path,
                               const std::string& typed = "");
 
 /// Removes a field or an element, and its line if nothing else is on the line. Comments inside the
-/// value are removed; comments next to it stay. If the last remaining element is removed, the whole
-/// repeated field is removed.
+/// value are removed. Comments next to the value stay. If the last remaining element is removed,
+/// the whole repeated field is removed.
 Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path);
 
-/// Like remove_field(), for a field that is written in `message`, even if the schema has no such
-/// field.
+/// Does the same as remove_field(), for a field that is written in `message`, even if the schema
+/// has no such field.
 TextEdits without_field(const ScenarioText& text, const Value& message, const Value::Field& field);
 
 /// Returns the fields in the text that share a oneof with a field on `path`; set_field() removes

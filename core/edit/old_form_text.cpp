@@ -1,6 +1,6 @@
-// Moves fields of an older form within a text, one after the other, in the order and to the places
-// that core/scenario/old_form.h gives. The first one is wrapped in its new enclosing messages in
-// place:
+// Moves fields of an older form within a text, one after the other. core/scenario/old_form.h
+// determines the order and the new places. The first field is wrapped in its new enclosing messages
+// without being moved:
 //
 //   communication_options { implementation: NCCL }     tensorflow {
 //   launch_us: 5                                   →     multi_worker_mirrored {
@@ -205,7 +205,7 @@ class FieldMover {
     }
     TracedText piece = traced_.slice(first, end);
     rename(piece, from_ - first, name);
-    // The later position is edited first, so that the other one stays valid.
+    // The later position is edited first, so that the earlier position stays valid.
     const std::size_t close = offset(inside.end) - 1;
     if (close < from_) {
       remove(first, end, own_lines);
@@ -393,10 +393,10 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
       begin = end + 1;
     }
   }
-  return said +
-         fmt::format(
-             "only this release reads the older form; `tutti convert {}` rewrites the file\n",
-             path);
+  return said + fmt::format(
+                    "later releases will not read this older form; rewrite the file with `tutti "
+                    "convert {}`\n",
+                    path);
 }
 
 FieldPath present_path(const FieldPath& path, const ScenarioText* text) {

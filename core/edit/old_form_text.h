@@ -13,7 +13,7 @@ namespace tutti::core {
 /// A scenario's text converted to the current form.
 struct ConvertedText {
   std::string text;
-  std::vector<std::size_t> origins;  ///< for each byte: its offset in the original text
+  std::vector<std::size_t> origins;  ///< by byte of `text`: offset of the byte in the original text
   std::vector<MovedValue> moved;
 };
 
@@ -23,7 +23,7 @@ struct ConvertedText {
 std::optional<ConvertedText> convert_text(const std::string& text);
 
 /// True if both texts have the same values in the same fields, regardless of the order of different
-/// fields. Used to check the result of convert_text().
+/// fields. This function is used to check the result of convert_text().
 bool say_the_same(const std::string& text, const std::string& other);
 
 /// Returns the warning for a text of an older form: each old field with its location, the lines
@@ -32,9 +32,9 @@ bool say_the_same(const std::string& text, const std::string& other);
 std::string old_form_warning(const std::string& text, const std::string& path);
 
 /// Returns the current path of a field of an older form: "strategy.mirrored.num_packs" becomes
-/// "strategy.tensorflow.mirrored.num_packs". Returns other paths unchanged. In the older form, some
-/// fields belonged to both TensorFlow and Tutti's own packing; their current path depends on the
-/// strategy in `text`. Without a text, they are fields of Tutti's own packing.
+/// "strategy.tensorflow.mirrored.num_packs". Returns other paths unchanged. In the older form,
+/// TensorFlow and Tutti's own packing shared some fields. The current path of these fields depends
+/// on the strategy in `text`. If `text` is empty, these fields are fields of Tutti's own packing.
 FieldPath present_path(const FieldPath& path, const ScenarioText* text = nullptr);
 
 }  // namespace tutti::core

@@ -1,9 +1,10 @@
 // Overrides edit the scenario's text instead of its parsed values, so the result is again a text
 // that can be saved, edited or sent to workers, with all its comments. This makes errors difficult
 // to locate: read_scenario() reports positions in the changed text, which the user has never seen.
-// Therefore every byte of the changed text knows its origin, which is either an offset in the
-// original text or the override that wrote it. A problem in an original byte is reported at its
-// original position, and a problem in an inserted byte is reported with the words of the override.
+// Therefore the origin of every byte of the changed text is stored. The origin is either an offset
+// in the original text or the override that wrote the byte. A problem at an original byte is
+// reported at its original position. A problem at an inserted byte is reported with the text of the
+// override.
 //
 // The edits of single fields are made in field_edits.cpp, paths of older forms are translated in
 // old_form_text.cpp, and values are checked when the changed text is read.
@@ -40,7 +41,7 @@ class ChangedText {
   [[nodiscard]] const std::string& text() const { return text_; }
 
   void apply(const TextEdits& edits, std::size_t by) {
-    // The last edit comes first, so that the offsets of the others stay valid.
+    // The last edit is applied first, so that the offsets of all earlier edits stay valid.
     for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
       const auto at = origins_.begin() + static_cast<std::ptrdiff_t>(edit->at);
       const auto behind = origins_.erase(at, at + static_cast<std::ptrdiff_t>(edit->removed));
@@ -135,12 +136,12 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
       return wrong(message ? ProblemCode::kUnknownField : ProblemCode::kWrongType,
                    message ? fmt::format("{} has no field \"{}\"{}", inside, step->field,
                                          did_you_mean(step->field, names))
-                           : fmt::format("{} is a single value and has no fields", inside));
+                           : fmt::format("{} is a single value, so it has no fields", inside));
     }
     if (!field->repeated && step->index != 0)
       return wrong(ProblemCode::kWrongType, fmt::format("{} is no list", to_string({*step})));
     made.path.push_back(*step);
-    // Keep a name of an older form: the field's present place may depend on the text.
+    // Keep a path of an older form, because the current path of the field may depend on the text.
     if (message->find(step->field)) made.path.back().field = field->name;
     message = field->message;
     from = to + 1;
@@ -148,8 +149,8 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
   if (message && !made.value.empty() && made.value != "{}") {
     std::string example = message->fields.empty() ? "" : message->fields.front().name;
     return wrong(ProblemCode::kWrongType,
-                 fmt::format("{0} has fields of its own; set one of them, such as {0}.{1}, or "
-                             "{0}={{}} for their defaults",
+                 fmt::format("{0} is a message; set one of its fields, such as {0}.{1}, or set "
+                             "{0}={{}} for the default of every field",
                              to_string(made.path), example));
   }
   return made;
@@ -173,8 +174,8 @@ bool says_no_packs(const Override& change) {
   return change.path.back().field == "num_packs" && change.value == "0";
 }
 
-/// Removes empty messages around `field`: in the older form, a framework disappeared with its last
-/// field.
+/// Removes empty messages around `field`. In the older form, a framework was unset once its last
+/// field was removed.
 void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) {
   for (FieldPath around(field.begin(), field.end() - 1); around.size() > 1; around.pop_back()) {
     const ScenarioText now(changed.text(), schema());
@@ -260,12 +261,13 @@ Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenari
   const std::int64_t wanted = *worker_count(cluster, "worker");
   const std::int64_t there = scenario.cluster->workers() - scenario.cluster->servers();
   if (there == wanted) return {};
-  return tl::make_unexpected(Error::request(
-      {ProblemCode::kConflict, "Workers.count"},
-      fmt::format("the cluster has {} workers but TF_CONFIG has {}; with several kinds of workers, "
-                  "or a cluster file, set the number of each kind in the scenario",
-                  there, wanted),
-      {scenario.file, 0, 0}));
+  return tl::make_unexpected(
+      Error::request({ProblemCode::kConflict, "Workers.count"},
+                     fmt::format("the cluster has {} workers, but TF_CONFIG has {}; because the "
+                                 "cluster has several kinds of workers or is in its own file, set "
+                                 "the number of workers of each kind in the scenario",
+                                 there, wanted),
+                     {scenario.file, 0, 0}));
 }
 
 }  // namespace tutti::core

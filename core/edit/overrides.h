@@ -12,38 +12,38 @@ namespace tutti::core {
 
 /// An override of a scenario's field: the field, and the value that replaces the value in the text.
 struct Override {
-  FieldPath path;     ///< path as given; may be in an older form, see present_path()
-  std::string value;  ///< value as typed, strings without quotes; empty: the field is removed
+  FieldPath path;     ///< path as the user wrote it, possibly in an older form (present_path())
+  std::string value;  ///< value as the user typed it, strings without quotes; empty: the field is
+                      ///< removed
   std::string said;   ///< name in error messages, such as "--set strategy.shards=4"
 };
 
 /// Parses an override: "strategy.shards=4", "cluster.workers[1].machine=dgx-a100", or
 /// "strategy.bytes_per_pack=" (removes the field). Elements of lists are counted from 0; [0] may be
-/// omitted. Errors call the override by `option`, the name of the command-line option.
-/// ERRORS (requests): there is no '='; an index is not a number; the schema has no such field; the
-/// field is a message and the value is not "{}".
+/// omitted. Errors name the override by `option`, the name of the command-line option. ERRORS
+/// (requests): there is no '='; an index is not a number; the schema has no such field; the field
+/// is a message and the value is not "{}".
 Expected<Override> parse_override(const std::string& option, const std::string& written);
 
-/// Returns the type of a field, whose path may be in an older form. Null if the schema has no such
-/// field.
+/// Returns the type of a field; null if the schema has no such field. The path may be in an older
+/// form.
 const FieldType* field_type(const FieldPath& path);
 
 /// Applies the overrides to the text, in order, and reads the resulting scenario. Scenario::text is
-/// the changed text; comments and other fields are preserved. A text of an older form is first
-/// converted to the current form.
-/// ERRORS: as for read_scenario(), with locations in `text`, or with the name of the override that
-/// caused the problem; an index is beyond the end of a list; two overrides exclude each other.
+/// the changed text, in which comments and all other fields are preserved. A text of an older form
+/// is first converted to the current form. ERRORS: as for read_scenario(), with locations in
+/// `text`, or with the name of the override that caused the problem; an index is beyond the end of
+/// a list; two overrides exclude each other.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library, const std::vector<Override>& overrides);
 
 /// Returns overrides that set the number of workers of the scenario `text` to the number of
-/// TF_CONFIG's chief and workers, and the number of servers if TF_CONFIG has job ps. If the
-/// scenario has several groups of workers, or its cluster is in a separate file, there are no
-/// overrides, and check_workers() checks the numbers.
-/// REQUIRES: `cluster` has a chief or workers.
+/// TF_CONFIG's chief and workers, and the number of servers if TF_CONFIG has job ps. Returns no
+/// overrides if the scenario has several groups of workers, or its cluster is in a separate file.
+/// In these cases, check_workers() checks the numbers. REQUIRES: `cluster` has a chief or workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
-/// Checks that the scenario has as many workers as TF_CONFIG.
-/// ERRORS (a request): the numbers differ.
+/// Checks that the scenario and TF_CONFIG have the same number of workers. ERRORS (a request): the
+/// numbers differ.
 Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenario);
 
 }  // namespace tutti::core

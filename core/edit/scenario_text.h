@@ -26,7 +26,7 @@ using FieldPath = std::vector<PathStep>;
 std::string to_string(const FieldPath& path);
 
 /// A scenario's text (Protocol Buffers text format or JSON) as it was written. For each field of
-/// the schema, it gives the position and the value in the text, if the field is written.
+/// the schema that is written in the text, this class returns its position and value.
 class ScenarioText {
  public:
   /// Cost: reading the text once.
@@ -44,13 +44,13 @@ class ScenarioText {
 
   /// Returns the type of a field; null if the schema has no such field.
   [[nodiscard]] const FieldType* type(const FieldPath& path) const;
-  /// Returns the value of a field; null if it is not written.
+  /// Returns the value of a field; null if the field is not written.
   [[nodiscard]] const Value* find(const FieldPath& path) const;
   /// Returns the number of elements of the repeated field at the end of the path. For a field that
-  /// is not repeated, returns 1 if it is written, otherwise 0.
+  /// is not repeated, returns 1 if the field is written, otherwise 0.
   [[nodiscard]] int count(const FieldPath& path) const;
-  /// Returns the value as typed, strings without quotes. Empty if the field is not written or is a
-  /// message.
+  /// Returns the value as it is written, strings without quotes. Returns "" if the field is not
+  /// written or is a message.
   [[nodiscard]] std::string value(const FieldPath& path) const;
 
   /// Returns the path of the innermost field of the schema that is written at a byte offset.
@@ -63,7 +63,7 @@ class ScenarioText {
   /// Returns the range of bytes of a value.
   [[nodiscard]] Range range(const Value& value) const;
 
-  /// A value, and the field and message that contain it.
+  /// A value, and the field and the message that contain the value.
   struct Place {
     const Value* message = nullptr;       ///< the message that contains the field
     const Value::Field* field = nullptr;  ///< the field in the text

@@ -3,9 +3,9 @@
 // Descriptors have no place for units and defaults, so these follow conventions: a name ends with
 // its unit, and a comment states the default by "Default …" or "Required". Each message is
 // converted once. Fields point to messages, so messages are kept in a deque, whose elements never
-// move. `open_` has the messages whose conversion has begun but not ended; a field of such a type
-// means that a message contains itself, and its form would never end. Edits of a scenario's text
-// are in other files of this folder.
+// move. `open_` has the messages whose conversion has begun but not ended. If a field has such a
+// message as its type, the message contains itself, and its form would be infinite. Edits of a
+// scenario's text are in other files of this folder.
 
 #include "core/edit/schema.h"
 
@@ -149,7 +149,7 @@ class SchemaReader {
   }
 
  private:
-  /// Adds a field that the schema itself does not have. Compiled schemas have no comments.
+  /// Adds a field that the schema of scenarios does not have. Compiled schemas have no comments.
   void add_guest(const pb::Descriptor& host, const std::string& name, const pb::Descriptor& type) {
     const pb::Descriptor* const here = pool_.FindMessageTypeByName(host.full_name());
     const auto known = known_.find(here);

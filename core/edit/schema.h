@@ -31,13 +31,13 @@ struct FieldType {
   std::string other_name;  ///< name in camelCase, which JSON may use
   std::string full_name;   ///< full name: "tutti.proto.Run.steps"
   std::string help;        ///< comment in the schema
-  std::string otherwise;   ///< default as the comment states it: "3", "required"; may be empty
+  std::string otherwise;   ///< default value as the comment states it, such as "3" or "required";
+                           ///< may be empty
   std::string unit;        ///< unit from the end of the name: "µs", "GB/s"; may be empty
-  std::string one_of;      ///< name of the field's oneof, of whose fields only one can be written;
-                           ///< empty: not in a oneof
+  std::string one_of;      ///< name of the oneof to which the field belongs; empty: none
   Kind kind = Kind::kText;
   bool repeated = false;
-  std::vector<Choice> choices;  ///< without the enum's "unspecified" value
+  std::vector<Choice> choices;  ///< the enum's values except "unspecified"
   const MessageType* message = nullptr;
 };
 

@@ -16,8 +16,8 @@ class TextPlaces {
   /// REQUIRES: `text` outlives the object.
   explicit TextPlaces(std::string_view text);
 
-  /// Returns the byte offset of a position. For a position beyond the end of a line or of the text,
-  /// returns that end.
+  /// Returns the byte offset of a position. If the position is beyond the end of a line or of the
+  /// text, returns the offset of that end.
   [[nodiscard]] std::size_t offset(Position at) const;
   [[nodiscard]] Position position(std::size_t offset) const;
   /// True if parse_document() would read the text as JSON.

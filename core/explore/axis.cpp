@@ -17,8 +17,8 @@ Expected<const FieldType*> add_field(Axis& axis, const std::string& option,
   if (type->message != nullptr) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kWrongType, option},
-        fmt::format("{} {}: this field has fields of its own; vary one of them, such as {}.{}",
-                    option, name, name, type->message->fields.front().name)));
+        fmt::format("{} {}: this field is a message; vary one of its fields, such as {}.{}", option,
+                    name, name, type->message->fields.front().name)));
   }
   axis.fields.push_back(name);
   axis.paths.push_back(std::move(field->path));
@@ -67,7 +67,7 @@ Expected<Axis> read_points(const std::string& text, const std::string& path) {
   if (!problems.empty()) return problems.take();
   if (table.rows.empty())
     problems.add({ProblemCode::kMissing}, {path, 0, 0},
-                 "the table has no row below the field names");
+                 "the table has no points: expected rows of values below the row of field names");
   for (const CsvTable::Row& row : table.rows) {
     std::vector<std::string> values;
     for (std::size_t c = 0; c < types.size(); ++c) {

@@ -25,10 +25,10 @@ struct Axis {
 /// (each value is twice the previous one), "cluster.workers.count=2..16+2" (steps of 2), or a list
 /// of such ranges. Sizes in bytes may have the units KiB, MiB, GiB, KB, MB or GB. An empty value
 /// (between two commas) means that the field is not set. Values with a comma must be in double
-/// quotes. Repeated values are dropped. Errors call the axis by `option`, the name of the
-/// command-line option.
-/// ERRORS (requests): as for parse_override(); the field cannot have a value; a range does not
-/// reach its end; there are more than `most` values (detected before they are generated).
+/// quotes. Repeated values are dropped. Errors name the axis by `option`, the name of the
+/// command-line option. ERRORS (requests): as for parse_override(); the field cannot have a value;
+/// a range does not reach its end; there are more than `most` values (detected before they are
+/// generated).
 Expected<Axis> parse_axis(const std::string& option, const std::string& written,
                           std::int64_t most = kMaxPoints);
 

@@ -98,8 +98,9 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   if (range.step.empty()) {
     return wrong(
         ProblemCode::kSyntax,
-        fmt::format("\"{0}\" has no step; write {0}*2 (each value twice the previous one) or {0}+1",
-                    item));
+        fmt::format(
+            "the range \"{0}\" has no step; write {0}*2 to double each value, or {0}+1 to add 1",
+            item));
   }
   FieldType plain;  // the type of factors
   plain.kind = Kind::kNumber;
@@ -111,8 +112,8 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   if (range.geometric ? !(*step > 1 && *from > 0) : !(*step > 0))
     return wrong(ProblemCode::kInvalid,
                  fmt::format("\"{}\": the range never reaches its end; {}", item,
-                             range.geometric ? "start above 0 and multiply by more than 1"
-                                             : "add more than 0"));
+                             range.geometric ? "use a start above 0 and a factor above 1"
+                                             : "use a step above 0"));
   const double most =
       range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
   if (most >= static_cast<double>(max_values))
@@ -144,7 +145,7 @@ tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(
     }
   }
   if (quoted)
-    return wrong(ProblemCode::kSyntax, fmt::format("{} has a quote that is never closed", written));
+    return wrong(ProblemCode::kSyntax, fmt::format("a quote in {} is not closed", written));
   return items;
 }
 

@@ -16,8 +16,8 @@ constexpr std::string_view kMagic = "SQLite format 3";
 /// The time to wait for a file that another program has locked.
 constexpr int kPatienceMs = 10'000;
 /// The number of virtual machine steps between two calls of SQLite's progress handler, and the
-/// number of calls after which a statement that has returned no row since is aborted: some seconds.
-/// Reading the rows of a million points in order takes a two-hundredth of that.
+/// number of calls without a new row after which a statement is aborted. Together they allow some
+/// seconds. Reading the rows of a million points in order takes 1/200 of this limit.
 constexpr int kStepsPerCall = 100'000;
 constexpr int kMaxCalls = 1'000;
 
@@ -39,15 +39,15 @@ Error told(const std::string& path, int status, const char* message) {
           path + ": another program has locked this file; try again when that program has ended");
     case SQLITE_FULL:
       return Error::run({ProblemCode::kSystem},
-                        path + ": the disk is full; points written before are kept");
+                        path + ": the disk is full; all points written so far are kept");
     case SQLITE_INTERRUPT:
       return Error::run({ProblemCode::kDamaged},
                         path +
-                            ": a query of this database does not end; the file was changed by "
+                            ": a query of this database takes too long; the file was changed by "
                             "another program, or is damaged");
     case SQLITE_IOERR:
       return Error::run({ProblemCode::kSystem},
-                        fmt::format("{}: {}; points written before are kept", path, message));
+                        fmt::format("{}: {}; all points written so far are kept", path, message));
     case SQLITE_CORRUPT:
       return Error::run({ProblemCode::kDamaged}, path + ": this database is damaged");
     default: return Error::run({ProblemCode::kSystem}, path + ": " + message);
@@ -149,12 +149,12 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   if (!database && may_not_write && fs::is_regular_file(path, status)) {
     // In a read-only folder, SQLite cannot create the files that it shares with other processes.
     if (fs::file_size(path + "-wal", status) > 0 && !status)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kInvalid},
-          fmt::format("this file may only be read, and its last rows are in {}-wal; copy both to "
-                      "a folder where you may write",
-                      path),
-          {path, 0, 0}));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kInvalid},
+                         fmt::format("this file is read-only, and its latest rows are in {}-wal; "
+                                     "copy both files to a writable folder",
+                                     path),
+                         {path, 0, 0}));
     database = open_with(path, immutable(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
   }
   if (!database) return database;
@@ -215,8 +215,8 @@ Expected<std::int64_t> Database::programs() {
 }
 
 Expected<void> Database::log_ahead() {
-  // SQLite refuses two simultaneous changes of the journal mode at once, without the wait of
-  // sqlite3_busy_timeout(), so retry.
+  // If two connections change the journal mode at the same time, SQLite refuses the second change
+  // immediately, without the wait of sqlite3_busy_timeout(). So retry.
   constexpr int kPauseMs = 20;
   for (int waited_ms = 0;; waited_ms += kPauseMs) {
     const int status =

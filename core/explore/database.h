@@ -21,8 +21,8 @@ class Statement {
   Statement& bind(int parameter, std::string_view value);
   Statement& bind_null(int parameter);
 
-  /// Advances to the next row. Returns false if there is none.
-  /// ERRORS (kRun): the disk is full, the file is damaged, ….
+  /// Advances to the next row. Returns false if there are no more rows. ERRORS (kRun): the disk is
+  /// full, the file is damaged, ….
   Expected<bool> step();
   /// Runs the statement to its end and resets it. ERRORS: as for step().
   Expected<void> run();
@@ -49,7 +49,7 @@ bool is_database(const std::string& path);
 
 /// An SQLite database in a file. Committed data survives if the process is killed.
 ///
-/// The file may come from an untrusted source. Therefore views and triggers in its schema cannot
+/// The file may come from an untrusted source. Views and triggers in its schema therefore cannot
 /// call functions, and a statement that runs for some seconds without returning a row is aborted. A
 /// read-only file is read without creating other files next to it.
 class Database {
@@ -69,8 +69,8 @@ class Database {
   /// Returns the number of views, triggers and virtual tables in the file.
   /// ERRORS: as for Statement::step().
   Expected<std::int64_t> programs();
-  /// Switches the database to a write-ahead log. Waits while another program switches it.
-  /// ERRORS: as for Statement::step().
+  /// Switches the database to a write-ahead log. If another program is switching it at the same
+  /// time, waits for that program. ERRORS: as for Statement::step().
   Expected<void> log_ahead();
   /// Returns the first column of the first row of a query; nullopt if there is no row.
   /// ERRORS: as for Statement::step().
@@ -86,7 +86,8 @@ class Database {
   static Expected<Database> open_with(const std::string& path, const std::string& name, int flags);
   Expected<void> distrust();
 
-  /// A pointer, because it must outlive the connection.
+  /// The counter of progress calls. It is a pointer, because the counter must outlive the
+  /// connection.
   std::shared_ptr<int> calls_ = std::make_shared<int>(0);
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;

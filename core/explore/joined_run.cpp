@@ -91,7 +91,7 @@ std::optional<FieldDifference> first_difference(const FieldValues& there, const 
     const auto other = here.find(path);
     if (other == here.end())
       return FieldDifference{
-          path, fmt::format("the run has no {}, which is {} in the sweep", path, value)};
+          path, fmt::format("{} is unset in the run, but {} in the sweep", path, value)};
     if (other->second != value)
       return FieldDifference{path, fmt::format("{} is {} in the run, but {} in the sweep", path,
                                                other->second, value)};
@@ -134,12 +134,14 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
       }
       return tl::make_unexpected(
           Error::request({ProblemCode::kUnknownName, axis.fields.front()},
-                         fmt::format("the sweep has no point with {}", fmt::join(said, " and "))));
+                         fmt::format("the settings of this run match no point of the sweep: {}",
+                                     fmt::join(said, " and "))));
     }
     rows.push_back(row - axis.rows.begin());
   }
   const std::int64_t point = space.point(rows);
-  // The fields that vary agree, whether written or default, so remove them from both texts.
+  // The fields that vary in the sweep have equal values, whether written or default, so remove them
+  // from both texts.
   std::vector<Override> varied = space.overrides(point), all;
   for (Override& change : varied) change.value.clear();
   for (const std::string& said : info.set) {
@@ -157,7 +159,7 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
   if (difference)
     return tl::make_unexpected(
         Error::request({ProblemCode::kConflict, difference->path},
-                       "the run is of another scenario: " + difference->text));
+                       "the run's scenario differs from the sweep's: " + difference->text));
   return point;
 }
 
@@ -173,7 +175,7 @@ Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space,
   for (const StepRecord& step : reader->steps()) summary.step(step);
   if (summary.info().executor.starts_with("simulated"))
     return wrong(ProblemCode::kWrongType,
-                 "this run was simulated, not measured; record a real one with tutti run");
+                 "this timeline was simulated, not measured; record a real run with tutti run");
   if (summary.steps().empty())
     return wrong(ProblemCode::kMissing, "no training step ended in this run");
   const auto point = point_of(info, space, reader->run().scenario_text);

@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// A measured run, and the point of a sweep that it is a measurement of.
+/// A measured run, and the point of a sweep whose scenario was run.
 struct JoinedRun {
   std::int64_t point = 0;
   Time step;           ///< step time in the steady state

@@ -20,11 +20,11 @@ class Kriging {
 
   explicit Kriging(std::vector<bool> ordered) : ordered_(std::move(ordered)) {}
 
-  /// Fits the length scale of each axis (l_a) and the noise by maximum likelihood. One parameter
-  /// after the other is varied over a grid of values.
-  /// REQUIRES: at least 2 points. Cost: some hundred Cholesky factorizations.
+  /// Fits the length scale of each axis (l_a) and the noise by maximum likelihood. The parameters
+  /// are varied one after the other, each over a grid of values. REQUIRES: at least 2 points. Cost:
+  /// some hundred Cholesky factorizations.
   void fit(const std::vector<Place>& places, const std::vector<double>& values);
-  /// Adds a point without fitting again. REQUIRES: fit() was called.
+  /// Adds a point without fitting the parameters again. REQUIRES: fit() was called.
   void add(const Place& place, double value);
 
   struct Guess {
@@ -41,7 +41,7 @@ class Kriging {
  private:
   [[nodiscard]] double correlation(const Place& a, const Place& b) const;
   /// Returns the log-likelihood of reach_ and noise_, up to a constant, and computes factor_,
-  /// weights_, mean_ and variance_ for them.
+  /// weights_, mean_ and variance_ from these two.
   double factor();
 
   std::vector<bool> ordered_;

@@ -33,8 +33,8 @@ struct Outcome {
   Time communication_bound;  ///< lower bound of the all-reduce of gradients
   std::int64_t packs = 0;
   std::uint64_t seed = 0;
-  /// True if the run was ended early because it was slow. `step` is then the mean of the completed
-  /// steps, and at least the limit at which the run was ended.
+  /// True if the run was ended early because it was slow. In this case, `step` is the mean of the
+  /// completed steps, and at least the limit at which the run was ended.
   bool stopped = false;
   bool operator==(const Outcome&) const = default;
 };

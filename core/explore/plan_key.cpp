@@ -71,7 +71,7 @@ PlanKey plan_key(const Plan& plan) {
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
   mixer.add(plan.checkpoint_every);
   if (plan.graph) {
-    // The key omits the content of the graph's files: sweeps do not outlive them.
+    // The key omits the content of the graph's files, because they do not change during a sweep.
     for (const char c : plan.graph->file) mixer.add(c);
     mixer.add(plan.graph->tasks());
     mixer.add(plan.graph_pace_ppm);

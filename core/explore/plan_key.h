@@ -9,13 +9,13 @@
 
 namespace tutti::core {
 
-/// True if the setting only decides which gradients share a pack (bytes_per_pack, num_packs,
-/// bucket_cap_mb, …), so that it affects a run only through the packs of the plan.
+/// True if the setting decides only which gradients share a pack (bytes_per_pack, num_packs,
+/// bucket_cap_mb, …). Such a setting affects a run only through the packs of the plan.
 bool decides_packing_only(const FieldPath& field);
 
-/// A 128-bit hash of the packs of a plan: their gradients, order, copies and collectives. If two
-/// scenarios differ only in fields that decide packing only, and their plans have the same key,
-/// their runs are equal.
+/// A 128-bit hash of the packs of a plan: their gradients, order, copies and collectives. Two
+/// scenarios have equal runs if their plans have the same key and the scenarios differ only in
+/// fields that decide packing.
 using PlanKey = std::array<std::uint64_t, 2>;
 PlanKey plan_key(const Plan& plan);
 

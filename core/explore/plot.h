@@ -34,15 +34,15 @@ struct Plot {
 /// The size and margins of a picture in pixels, and the scales of its axes.
 struct PlotLook {
   double width = 860, height = 480;  ///< size without the legend
-  /// Margins, which have the titles and labels.
+  /// The widths of the margins, which contain the titles and labels.
   double left = 74, right = 24, top = 44, bottom = 58;
   bool legend = true;
   Scale x = Scale::kAuto, y = Scale::kAuto;
   double dot = 4;  ///< radius of the dots of measurements
 };
 
-/// Draws a plot as SVG. PlotAxis::of_values() places the values of the x axis.
-/// REQUIRES: every curve has one y for every x.
+/// Draws a plot as SVG. PlotAxis::of_values() places the values of the x axis. REQUIRES: every
+/// curve has exactly one y value for each x value.
 std::string to_svg(const Plot& plot, const PlotLook& look = {});
 
 /// Formats a size with powers of 1024: "64 KiB", "1.5 MiB", "100 B".

@@ -19,7 +19,7 @@ constexpr double kSlot = 0.07;
 /// The margin between numbers and the plot's edges.
 constexpr double kMargin = 0.02;
 
-/// Returns 1, 2 or 5 times a power of ten, about `count` of which make up `range`.
+/// Returns a step of 1, 2 or 5 times a power of ten, such that `range` has about `count` steps.
 double nice_step(double range, double count) {
   const double raw = range / count;
   const double power = std::pow(10, std::floor(std::log10(raw)));
@@ -120,7 +120,8 @@ void PlotAxis::add_ticks(bool bytes) {
   if (!logarithmic_) return add_even();
   const double base = bytes ? 2 : 10;
   const double powers = std::log(high_ / low_) / std::log(base);
-  // Up to about nine powers; on a short decimal axis also 2 and 5 times each power.
+  // Ticks are at about nine powers at most; a short decimal axis also has ticks at 2 and 5 times
+  // each power.
   const double every = std::max(1.0, std::ceil(powers / 9));
   const bool between = !bytes && powers < 3.5;
   for (double k = std::floor(std::log(low_) / std::log(base) / every) * every;

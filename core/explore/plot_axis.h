@@ -22,9 +22,9 @@ class PlotAxis {
 
   PlotAxis() = default;
   /// Returns an axis for the values of a field, as they are typed. If at most two values are not
-  /// numbers, numbers are placed by value. Values that are not numbers, and 0 on a logarithmic
-  /// axis, are then placed at the beginning. If more values are not numbers, all values are placed
-  /// side by side in their order.
+  /// numbers, all other values are placed at the positions of their numbers. Values that are not
+  /// numbers, and 0 on a logarithmic axis, are placed at the beginning. If more than two values are
+  /// not numbers, all values are placed at equal distances, in their order.
   static PlotAxis of_values(const std::vector<std::string>& values, bool bytes, Scale scale);
   /// Returns an axis for costs from `low` to `high`. If the two costs differ by little relative to
   /// their size, the axis shows a larger range, so that a flat curve looks flat.
@@ -36,7 +36,7 @@ class PlotAxis {
   [[nodiscard]] double at(double number) const;
   [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
   [[nodiscard]] bool logarithmic() const { return logarithmic_; }
-  /// True if numbers are placed by value, so that the scale matters.
+  /// True if numbers are placed by their values, so that the axis has a scale.
   [[nodiscard]] bool by_number() const { return by_number_; }
 
  private:

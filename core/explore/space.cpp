@@ -11,18 +11,18 @@ Expected<Space> Space::of(std::vector<Axis> axes) {
   for (const Axis& axis : axes) {
     for (std::size_t f = 0; f < axis.fields.size(); ++f) {
       if (!seen.insert(axis.paths[f]).second)
-        return tl::make_unexpected(
-            Error::request({ProblemCode::kDuplicate, "--over"},
-                           fmt::format("{} is varied twice; name it once", axis.fields[f])));
+        return tl::make_unexpected(Error::request(
+            {ProblemCode::kDuplicate, "--over"},
+            fmt::format("field {} is varied twice; remove one of the two", axis.fields[f])));
       space.fields_.push_back(axis.fields[f]);
     }
     const std::int64_t rows = std::ssize(axis.rows);
     if (rows > kMaxPoints / space.size_) {
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kTooLarge, "--over"},
-                         fmt::format("this makes more than {} points; use fewer values, or tutti "
-                                     "tune, which does not simulate all of them",
-                                     kMaxPoints)));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge, "--over"},
+          fmt::format("the fields and values make more than {} points; use fewer values, or use "
+                      "tutti tune, which simulates only some of the points",
+                      kMaxPoints)));
     }
     space.size_ *= rows;
   }

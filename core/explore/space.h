@@ -26,7 +26,7 @@ class Space {
   /// Returns the values at a point as overrides of the scenario. Errors call an override
   /// `FIELD=VALUE`.
   [[nodiscard]] std::vector<Override> overrides(std::int64_t point) const;
-  /// Returns the row of each axis at a point. point() is the inverse.
+  /// Returns the row of each axis at a point. point() is the inverse function.
   [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t point) const;
   [[nodiscard]] std::int64_t point(const std::vector<std::int64_t>& rows) const;
 

@@ -17,17 +17,18 @@ struct SweepColumn {
   std::size_t numbers = 0;          ///< number of values that can be parsed as numbers
 };
 
-/// The maximum number of values of a field that is drawn with one curve per value.
+/// The maximum number of curves. A field with more values is not drawn with one curve per value.
 inline constexpr std::size_t kMaxCurves = 8;
 
 std::vector<SweepColumn> columns_of(const Space& space);
 /// Returns the column with this name; null if there is none.
 const SweepColumn* find(const std::vector<SweepColumn>& columns, const std::string& name);
-/// Returns the default field for the x axis: the field with the most numbers. Null if there are no
-/// columns.
+/// Returns the default field for the x axis, which is the field with the most numbers; null if
+/// there are no columns.
 const SweepColumn* max_numbers(const std::vector<SweepColumn>& columns);
 /// Returns the default field for separate curves: a field other than `x` with 2 to kMaxCurves
-/// values. Fields with names are preferred to fields with numbers. Null if there is no such field.
+/// values. Fields with names are preferred to fields with numbers. Returns null if no field has so
+/// few values.
 const SweepColumn* few_values(const std::vector<SweepColumn>& columns, const SweepColumn* x);
 
 }  // namespace tutti::core

@@ -16,10 +16,10 @@ Expected<const SweepColumn*> find(const std::vector<SweepColumn>& columns,
   if (const SweepColumn* const found = core::find(columns, name)) return found;
   std::vector<std::string> names;
   for (const SweepColumn& column : columns) names.push_back(column.name);
-  return tl::make_unexpected(
-      Error::request({ProblemCode::kUnknownName, option},
-                     fmt::format("{} {}: this field does not vary here; expected one of {}{}",
-                                 option, name, fmt::join(names, ", "), did_you_mean(name, names))));
+  return tl::make_unexpected(Error::request(
+      {ProblemCode::kUnknownName, option},
+      fmt::format("{} {}: this field does not vary in the sweep; expected one of {}{}", option,
+                  name, fmt::join(names, ", "), did_you_mean(name, names))));
 }
 
 const Cost* find_cost(const std::string& name) {
@@ -125,8 +125,8 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
         where.empty() ? "not set"
                       : (plot.bytes && number_of(where) ? show_binary(*number_of(where)) : where));
   }
-  plot.y_title =
-      fmt::format("{} (ms{})", cost->title, hidden ? ", best over all other fields" : "");
+  plot.y_title = fmt::format("{} (ms{})", cost->title,
+                             hidden ? ", with the best values of all other fields" : "");
   if (std::any_of(bound.y.begin(), bound.y.end(), [](const auto& y) { return y.has_value(); }))
     plot.curves.push_back(std::move(bound));
   return plot;
@@ -140,7 +140,8 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
   if (x < 0 || ms < 0) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kMissing, x < 0 ? plot.x_title : "ms"},
-        fmt::format("expected the columns \"{}\" and \"ms\"", plot.x_title), {path, 0, 0}));
+        fmt::format("the table must have the columns \"{}\" and \"ms\"", plot.x_title),
+        {path, 0, 0}));
   }
   Curve measured{"measured", std::vector<std::optional<double>>(plot.x.size()), false, true};
   for (const CsvTable::Row& row : table.rows) {
@@ -149,8 +150,8 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
     const auto at = std::find(plot.x.begin(), plot.x.end(), value.text);
     if (at == plot.x.end()) {
       problems.add({ProblemCode::kUnknownName, plot.x_title},
-                   {path, value.at.line, value.at.column}, "\"{}\": the sweep has no such point",
-                   value.text);
+                   {path, value.at.line, value.at.column},
+                   "\"{}\": the sweep has no point with this value", value.text);
     } else if (const auto read = read_number(cost.text, {path, cost.at.line, cost.at.column}, "ms",
                                              0, 1e12, problems)) {
       measured.y[static_cast<std::size_t>(at - plot.x.begin())] = *read;

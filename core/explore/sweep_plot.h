@@ -26,10 +26,10 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
 /// Checks the options. ERRORS (requests): the sweep has no such field; there is no such cost.
 Expected<void> check(const Space& space, const PlotOptions& options);
 
-/// Plots a cost over one field. For each x and curve, the plot shows the minimum over all fields
-/// that are not drawn. The plot also shows the lower bounds and the best point. `outcomes` is
-/// indexed by point; nullopt means that the point has no result yet.
-/// ERRORS (requests): as for check(); no point is done.
+/// Plots a cost over one field. For each x value and curve, the plot shows the minimum cost over
+/// all fields that are not drawn. The plot also shows the lower bounds and the best point.
+/// `outcomes` is indexed by point; nullopt means that the point has no result yet. ERRORS
+/// (requests): as for check(); no point is done.
 Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,
                        const std::string& title, const PlotOptions& options);
 

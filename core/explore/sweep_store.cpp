@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t kApplication = 0x54755377;
 constexpr std::int64_t kFormat = 1;
 /// The message of a point whose run was stopped early.
-constexpr const char* kStoppedEarly = "stopped early: mean of the steps until then";
+constexpr const char* kStoppedEarly =
+    "stopped early: the step time is the mean of the steps simulated so far";
 /// The condition for rows of points that were stopped early.
 constexpr const char* kIsStopped = "status = 'done' AND message <> ''";
 
@@ -36,7 +37,8 @@ std::string point_table(const Space& space) {
   return sql + ", packs INTEGER, seed INTEGER)";
 }
 
-/// Returns the view that people query: numbers instead of texts, and times in milliseconds.
+/// Returns the SQL of a view for users' queries, which has numbers instead of texts, and times in
+/// milliseconds.
 std::string result_view(const Space& space) {
   std::string sql = "CREATE VIEW result AS SELECT point";
   for (const std::string& field : space.fields()) {
@@ -137,8 +139,9 @@ struct Difference {
 };
 std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& requested) {
   if (there.version != requested.version)
-    return Difference{"--version", fmt::format("it was created by Tutti {}, this is Tutti {}",
-                                               there.version, requested.version)};
+    return Difference{"--version",
+                      fmt::format("the sweep was created by Tutti {}, but this program is Tutti {}",
+                                  there.version, requested.version)};
   const auto in_present_form = [](const std::string& text) {
     const auto converted = convert_text(text);
     return converted ? converted->text : text;
@@ -146,9 +149,8 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& re
   if (there.scenario_text != requested.scenario_text &&
       in_present_form(there.scenario_text) != in_present_form(requested.scenario_text))
     return Difference{"Scenario",
-                      fmt::format("its scenario {} has a different text", there.scenario_file)};
-  if (there.set != requested.set)
-    return Difference{"--set", "it was created with other --set options"};
+                      fmt::format("the text of scenario {} differs", there.scenario_file)};
+  if (there.set != requested.set) return Difference{"--set", "the --set options differ"};
   const auto fields = [](const SweepInfo& info) {
     std::vector<std::string> all;
     for (const Axis& axis : info.axes)
@@ -156,19 +158,19 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& re
     return fmt::format("{}", fmt::join(all, ", "));
   };
   if (fields(there) != fields(requested))
-    return Difference{"--over", fmt::format("it varies {}", fields(there))};
+    return Difference{"--over", fmt::format("the sweep varies {}", fields(there))};
   for (std::size_t a = 0; a < there.axes.size(); ++a) {
     if (there.axes.size() != requested.axes.size() || there.axes[a].rows != requested.axes[a].rows)
-      return Difference{"--over", fmt::format("it has other values of {}",
-                                              fmt::join(there.axes[a].fields, ", "))};
+      return Difference{
+          "--over", fmt::format("the values of {} differ", fmt::join(there.axes[a].fields, ", "))};
   }
   return std::nullopt;
 }
 
 /// Returns true if the file is a sweep, false if it is empty. ERRORS: anything else.
 Expected<bool> is_sweep(Database& database) {
-  // Another program may create the sweep between these lines. It commits everything at once, so a
-  // reader that has seen tables also sees the rest.
+  // Another program may create the sweep between these lines. That program commits everything at
+  // once, so a reader that has seen its tables also sees its other content.
   const auto tables = database.number("SELECT count(*) FROM sqlite_master");
   if (!tables) return tl::make_unexpected(tables.error());
   const auto application = database.number("PRAGMA application_id");
@@ -177,16 +179,18 @@ Expected<bool> is_sweep(Database& database) {
   if (!format) return tl::make_unexpected(format.error());
   if (**application == 0 && **tables == 0) return false;
   if (**application != kApplication) {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kWrongType}, "this database is not a sweep of tutti; choose another file",
-        {database.path(), 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kWrongType},
+                       "this database was not written by tutti sweep; choose another file",
+                       {database.path(), 0, 0}));
   }
   if (**format != kFormat) {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kUnsupported},
-        fmt::format("this sweep has format {}, this program reads format {}; run the sweep again",
-                    **format, kFormat),
-        {database.path(), 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kUnsupported},
+                       fmt::format("the file of this sweep has format {}, but this program reads "
+                                   "only format {}; run the sweep again",
+                                   **format, kFormat),
+                       {database.path(), 0, 0}));
   }
   const auto damaged = [&](const std::string& what) {
     return tl::make_unexpected(
@@ -196,8 +200,8 @@ Expected<bool> is_sweep(Database& database) {
   if (!programs) return tl::make_unexpected(programs.error());
   if (*programs > 0)
     return damaged(
-        "this sweep holds views, triggers or virtual tables, which no sweep of tutti does; it was "
-        "changed by another program");
+        "the file contains views, triggers or virtual tables, which tutti sweep never creates; "
+        "another program has changed it");
   for (const char* const table : {"sweep", "setting", "axis", "axis_row", "file", "point"}) {
     const auto there = database.has_table(table);
     if (!there) return tl::make_unexpected(there.error());
@@ -247,8 +251,8 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
           {path, 0, 0}));
     }
   }
-  // With write-ahead logging, a commit appends to a separate file; it outlives the program without
-  // waiting for the disk.
+  // With write-ahead logging, a commit appends to a separate file. The commit survives the end of
+  // the program without waiting for the disk.
   if (const auto set = database->log_ahead(); !set) return tl::make_unexpected(set.error());
   SweepStore store(std::move(*database), info, std::move(*space));
   if (!*sweep) {
@@ -446,10 +450,9 @@ Expected<void> SweepStore::remember(const Library::File& file) {
   }
   if (!same) {
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kConflict},
-        fmt::format(
-            "{} has changed since sweep {} was started; choose another file for a new sweep",
-            file.path, database_->path())));
+        {ProblemCode::kConflict}, fmt::format("{} has changed since the sweep in {} was started; "
+                                              "start a new sweep in another file (-o FILE)",
+                                              file.path, database_->path())));
   }
   if (known) return {};
   return with(*database_, "INSERT INTO file VALUES (?1, ?2, ?3, ?4)", [&](Statement& s) {

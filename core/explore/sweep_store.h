@@ -29,9 +29,8 @@ struct SweepInfo {
 /// result of a run that was stopped early.
 class SweepStore {
  public:
-  /// Opens the file of a sweep, or creates it.
-  /// ERRORS (requests): the file has another sweep (the text says how it differs) or other content;
-  /// as for Database.
+  /// Opens the file of a sweep, or creates it. ERRORS (requests): the file has another sweep (the
+  /// text says how the two differ) or other content; as for Database.
   static Expected<SweepStore> resume(const std::string& path, const SweepInfo& info);
   /// Opens an existing file for reading or, with kWrite, for adding rows. ERRORS: as for resume().
   static Expected<SweepStore> open(const std::string& path,
@@ -40,11 +39,11 @@ class SweepStore {
   [[nodiscard]] const SweepInfo& info() const { return info_; }
   [[nodiscard]] const Space& space() const { return *space_; }
 
-  /// Returns, by point, true if the point has the result of a complete run.
-  /// ERRORS (kRun): the file cannot be read.
+  /// Returns, for each point, true if the point has the result of a complete run. ERRORS (kRun):
+  /// the file cannot be read.
   Expected<std::vector<bool>> done();
-  /// Adds the result of a point. Does nothing if the point has one, unless this result is complete
-  /// and the existing one was stopped early.
+  /// Adds the result of a point. If the point already has a result, the new result is ignored,
+  /// unless it is from a complete run and the existing result is from a run that was stopped early.
   /// ERRORS (kRun): the disk is full.
   Expected<void> add(std::int64_t point, const Outcome& outcome);
   /// Calls `row` for every row, in ascending order of points.
@@ -78,8 +77,8 @@ class SweepStore {
 
  private:
   SweepStore(Database database, SweepInfo info, Space space);
-  /// Creates the tables. Returns false if another program has created them since the file was
-  /// opened.
+  /// Creates the tables of a sweep. Returns false if another program has created these tables since
+  /// the file was opened.
   Expected<bool> create();
 
   std::unique_ptr<Database> database_;

@@ -1,12 +1,12 @@
 // Bayesian optimization over a grid of settings, with expected improvement as the criterion. A
-// Latin hypercube of at most 64 points starts the search. Then four points at a time are chosen,
-// each as if the previous ones had exactly their predicted cost, so that a batch does not cluster
-// at one place. When no candidate promises a noticeable improvement, the points next to the best
-// one along every axis are checked, and then random points, because the model may be wrong where it
-// knows nothing; six batches of random points without improvement end the search. Spaces of more
-// than 6000 points are sampled. The model is in kriging.cpp, and the caller runs the points.
-// SOURCE: Jones, Schonlau, Welch, "Efficient global optimization of expensive black-box functions",
-// J. Global Optimization 1998.
+// Latin hypercube of at most 64 points starts the search. Then four points at a time are chosen.
+// Each point is chosen as if the previous points had exactly their predicted costs, so that the
+// points of a batch do not cluster. When no candidate promises a noticeable improvement, the
+// neighbours of the best point along every axis are evaluated, and then random points, because the
+// model may be wrong in regions without evaluated points. The search ends after six batches of
+// random points without improvement. Spaces of more than 6000 points are sampled. The model is in
+// kriging.cpp, and the caller runs the points. SOURCE: Jones, Schonlau, Welch, "Efficient global
+// optimization of expensive black-box functions", J. Global Optimization 1998.
 
 #include "core/explore/tuner.h"
 
@@ -31,8 +31,8 @@ constexpr double kDesignShare = 0.3;
 /// The maximum gap between known points along an ordered axis at the end of the search, with all
 /// other axes at their best values.
 constexpr double kGap = 0.06;
-/// The maximum number of values of an unordered axis that are tried with the other axes at the
-/// best.
+/// The maximum number of values of an unordered axis that are tried while all other axes have the
+/// values of the best point.
 constexpr std::size_t kMaxOthers = 64;
 /// The number of times that random points are tried without improvement before the search ends.
 constexpr int kChecks = 6;
@@ -74,7 +74,8 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
       std::stable_sort(order.begin(), order.end(), [&](std::int64_t one, std::int64_t other) {
         return value(one) < value(other);
       });
-      // By rank rather than value, because the user's spacing of values reflects their importance.
+      // Coordinates are ranks instead of values, because the user's spacing of the values reflects
+      // their importance.
       for (std::size_t r = 0; r < count; ++r)
         places[static_cast<std::size_t>(order[r])] =
             static_cast<double>(r) / static_cast<double>(count - 1);
@@ -131,8 +132,8 @@ std::vector<std::int64_t> Tuner::design() {
 
 /// Returns unknown points that differ from the best along one axis only: the values on either side
 /// of the best, all values of an unordered axis, and the middle of the widest gap of an ordered
-/// axis, if it is wide. The model is smooth and costs are not: NCCL changes its protocol at some
-/// size, where the cost has a step.
+/// axis, if it is wide. These points are needed because the model is smooth, while the cost has
+/// steps, for example at the size at which NCCL changes its protocol.
 std::vector<std::int64_t> Tuner::along_axes() const {
   std::vector<std::int64_t> points;
   if (!best_) return points;
@@ -153,7 +154,7 @@ std::vector<std::int64_t> Tuner::along_axes() const {
         static_cast<std::size_t>(std::find(order.begin(), order.end(), rows[a]) - order.begin());
     if (best > 0) points.push_back(point_at(best - 1));
     if (best + 1 < order.size()) points.push_back(point_at(best + 1));
-    // A gap at an end of the axis counts twice, because it has a known point on one side only.
+    // A gap at an end of the axis counts twice, because only one of its sides has a known point.
     std::size_t widest = std::max<std::size_t>(
         2, static_cast<std::size_t>(kGap * static_cast<double>(order.size())));
     std::optional<std::size_t> middle;
@@ -215,8 +216,8 @@ std::vector<std::int64_t> Tuner::promising() {
     values.push_back(cost ? std::log(*cost)
                           : worst);  // an invalid point is as bad as the worst valid one
   }
-  // Compress costs of several times the best one: their exact values are irrelevant and would
-  // distort the model.
+  // Compress costs that are several times the best cost, because their exact values are irrelevant
+  // and would distort the model.
   const double least = std::log(*costs_.at(*best_));
   for (double& value : values)
     value = std::min(value, least + std::log(2.0) + 0.2 * (value - least - std::log(2.0)));
@@ -276,9 +277,9 @@ std::vector<std::int64_t> Tuner::next() {
   if (promised_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
   if (promised_ >= options_.enough) return first(points);
-  // No point promises an improvement: check that the best one is the best along every axis. Then
-  // try random points, since the model may be wrong where nothing is known; their costs improve the
-  // model.
+  // No point promises an improvement, so check that the best point is the best along every axis.
+  // Then try random points, because the model may be wrong in regions without evaluated points. The
+  // costs of these points improve the model.
   std::vector<std::int64_t> around = along_axes();
   if (around.empty() && checks_++ < kChecks) around = anywhere();
   over_ = around.empty();

@@ -13,29 +13,30 @@ namespace tutti::core {
 struct TunerOptions {
   std::int64_t evaluations = 100;  ///< maximum number of points to evaluate
   std::uint64_t seed = 0;          ///< seed of the random numbers that select points
-  /// The search ends once no point is expected to improve on the best cost by this share.
+  /// The search ends once no point is expected to reduce the best cost by more than this share.
   double enough = 0.002;
   double least = 0;  ///< lower bound of the cost; 0: none is known
-  /// By axis: the rows that may be evaluated. An empty or missing list means all rows of the axis.
+  /// By axis: the rows that may be evaluated. An empty or missing list means that all rows of the
+  /// axis may be evaluated.
   std::vector<std::vector<std::int64_t>> rows = {};
 };
 
 /// Searches a space for the point with the lowest cost, without evaluating all points. The search
-/// begins with points that are spread over all axes. Then it selects a few points at a time: those
-/// that a Kriging model of the logarithm of the cost predicts to be most promising, and points that
-/// differ from the best point along one axis.
+/// begins with points that are spread over all axes. Then the search selects a few points at a
+/// time: the most promising points according to a Kriging model of the logarithm of the cost, and
+/// points that differ from the best point along one axis.
 ///
-/// The caller evaluates the points from next() and reports their costs by tell(). The points do not
-/// depend on how many evaluations run in parallel.
+/// The caller evaluates the points that next() returns, and passes their costs to tell(). The
+/// selected points do not depend on the number of evaluations that run in parallel.
 class Tuner {
  public:
   /// REQUIRES: `space` outlives the tuner.
   Tuner(const Space& space, const TunerOptions& options);
 
   /// Returns the next points to evaluate; empty if the search is over. No point is returned twice.
-  /// REQUIRES: the costs of all earlier points were reported by tell().
+  /// REQUIRES: the costs of all earlier points were passed to tell().
   std::vector<std::int64_t> next();
-  /// True if the axis has one field whose values are numbers, at least three of them.
+  /// True if the axis has a single field with at least three values, all of them numbers.
   [[nodiscard]] bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
   /// Returns the rows of an ordered axis that may be evaluated, in ascending order of their values.
   [[nodiscard]] const std::vector<std::int64_t>& in_order(std::size_t axis) const {
@@ -46,7 +47,7 @@ class Tuner {
 
   [[nodiscard]] std::optional<std::int64_t> best() const { return best_; }
   [[nodiscard]] std::int64_t told() const { return std::ssize(costs_); }
-  /// The number of points that may be evaluated.
+  /// Returns the number of points that may be evaluated.
   [[nodiscard]] std::int64_t size() const { return size_; }
   /// Returns the points whose costs were reported.
   [[nodiscard]] std::vector<std::int64_t> requested() const {

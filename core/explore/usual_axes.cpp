@@ -72,14 +72,14 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   if (tried && tried->empty())
     return tl::make_unexpected(
         Error::request({ProblemCode::kMissing, "--over"},
-                       "this strategy has no common settings to try; name settings with --over, "
-                       "such as --over strategy.staging=DIRECT,VIA_HOST",
+                       "there are no default settings to vary for this strategy; name fields with "
+                       "--over, such as --over strategy.staging=DIRECT,VIA_HOST",
                        {scenario.file, 0, 0}));
   if (tried) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {
     if (scenario.plan.graph) {
-      // A trace fixes the collectives; only their execution can be chosen.
+      // A trace determines the collectives, so only their algorithms can be chosen.
     } else if (s.requested_merge_scope) {
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
     } else {

@@ -13,7 +13,7 @@ std::int32_t max_lanes(const Schedule& schedule) {
   return most;
 }
 
-/// Returns one thread's part of a rate, as in sim/device/device.h.
+/// Returns the share of a rate that one thread gets, as in sim/device/device.h.
 Bandwidth part_of(Bandwidth rate, int threads) {
   return rate.count() == 0 ? rate : Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
 }
@@ -57,12 +57,13 @@ std::string why_no_messages(const Collective& collective) {
   std::int64_t steps = 0;
   for (Lane l = 0; l < schedule.lanes(0); ++l) steps += schedule.steps(0, l);
   if (steps > kMaxSteps)
-    return fmt::format("one of its collectives has {} steps on each rank", steps);
+    return fmt::format("one of its collectives has {} schedule steps per rank, which is too many",
+                       steps);
   for (Lane l = 0; l < schedule.lanes(0); ++l) {
     for (std::int64_t i = 0; i < schedule.steps(0, l); ++i) {
       const StepKind kind = schedule.step(0, l, i).kind;
       if (kind == StepKind::kMulticast || kind == StepKind::kSwitchReduce)
-        return "switches multicast or reduce, which GOAL does not have";
+        return "it uses multicasts or reductions in switches, which GOAL cannot express";
     }
   }
   return "";

@@ -12,8 +12,8 @@
 namespace tutti::core {
 
 /// The CPUs of a GOAL rank. A CPU runs one operation at a time, so operations that run in parallel
-/// need different CPUs. CPU 0 is for computation; the constants below are the CPUs for lanes of
-/// collectives, for joins (which take no time), and for launches.
+/// need different CPUs. CPU 0 executes computation. The constants below are the CPUs for the lanes
+/// of collectives, for joins (which take no time), and for launches.
 inline constexpr int kFirstLaneCpu = 1, kLaneCpus = 31, kJoinCpu = 32, kFirstLaunchCpu = 33,
                      kLaunchCpus = 16;
 
@@ -44,7 +44,7 @@ class GoalRankBuilder {
 /// can.
 std::string why_no_messages(const Collective& collective);
 
-/// Writes the part of one rank in a collective. Each lane becomes a chain of sends, receives and
+/// Writes one rank's part in a collective. Each lane becomes a chain of sends, receives and
 /// reductions on its own CPU.
 class CollectiveMessages {
  public:
@@ -52,14 +52,14 @@ class CollectiveMessages {
     const Collective& collective;
     Rank rank = 0;
     std::function<std::int64_t(Rank)> peer;  ///< returns the GOAL rank of a rank of the collective
-    std::int64_t first_tag = 0;  ///< first of the collective's tags_of() tags, which no other
+    std::int64_t first_tag = 0;  ///< the first of tags_of() consecutive tags, which no other
                                  ///< collective uses
     Time launch;
   };
-  /// Adds the operations, which wait for `after`. Returns the operation whose end is the end of the
-  /// collective on this rank.
+  /// Adds the operations of the collective, which wait for operation `after`. Returns the operation
+  /// whose end is the end of the collective on this rank.
   std::int32_t add(const Use& use, const std::vector<std::int32_t>& after, GoalRankBuilder& to);
-  /// The number of tags that one execution of the collective needs.
+  /// Returns the number of tags that one execution of the collective needs.
   static std::int64_t tags_of(const Collective& collective);
 
  private:

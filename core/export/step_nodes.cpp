@@ -128,7 +128,7 @@ class Unroller {
   const Durations& durations_;
   const ComputeRates rates_;
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> offsets_;  ///< place of the first iteration of each task
+  std::vector<std::int32_t> offsets_;  ///< by task: index of the node of its first iteration
   std::vector<Place> of_;              ///< indexed by place
   std::vector<std::vector<std::int32_t>> successors_;
   std::vector<std::int32_t> missing_;
@@ -147,23 +147,25 @@ StepNodes unroll(const Program& program, const Durations& durations, const Compu
 std::string why_no_graph(const Scenario& scenario) {
   const Strategy& strategy = scenario.strategy;
   const Plan& plan = scenario.plan;
-  if (strategy.servers) return "servers are no ranks of a trace";
-  if (strategy.spec) return "its packs have different algorithms";
-  if (strategy.custom) return "its algorithm is in a file that a trace does not name";
-  if (strategy.independent) return "replicas reduce nothing, and stop for each other nowhere";
+  if (strategy.servers) return "parameter servers cannot be ranks of a trace";
+  if (strategy.spec) return "its packs use different algorithms";
+  if (strategy.custom) return "its algorithm comes from a file, which a trace cannot name";
+  if (strategy.independent)
+    return "its replicas are independent, so there is no communication to export";
   if (plan.gate)
-    return fmt::format("packs pass a gate ({}) that decides while the step runs when they start",
+    return fmt::format("the start of a pack is decided at run time by a gate ({})",
                        plan.gate->name());
-  if (plan.checkpoint_every > 0) return "some steps save a checkpoint, and others do not";
-  if (has_slices(scenario.workload)) return "sparse gradients have algorithms of their own";
+  if (plan.checkpoint_every > 0) return "only some of its training steps save a checkpoint";
+  if (has_slices(scenario.workload))
+    return "it has sparse gradients, which use separate algorithms";
   for (const Pack& pack : plan.packs) {
     if (plan.collective(pack).kind == CollectiveKind::kSendReceive)
-      return "the formats have no collective in which every rank sends to the next one";
+      return "trace formats have no collective in which every rank sends to the next rank";
   }
   for (const PlannedCollective& one : plan.collectives) {
-    if (!one.is_fixed()) return "the sizes of some collectives differ from step to step";
+    if (!one.is_fixed()) return "the sizes of some collectives differ between training steps";
     if (one.first.schedule && one.first.schedule->ranks() > one.first.contributors)
-      return "CPUs take part in collectives, which are no ranks of a trace";
+      return "CPUs take part in its collectives, but only GPUs can be ranks of a trace";
   }
   return "";
 }

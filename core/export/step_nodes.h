@@ -11,27 +11,26 @@
 
 namespace tutti::core {
 
-/// A training step as a list of nodes, for formats without loops: blocks are unrolled, and holds
-/// become dependencies. A node depends only on nodes before it in the list.
+/// A training step as a list of nodes, for formats without loops. Blocks of tasks are unrolled, and
+/// holds become dependencies. A node depends only on earlier nodes of the list.
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;
     TaskId id = kNoTask;  ///< index of the task in its program
     Time duration;        ///< duration of a compute task without slowdown
     std::int64_t compute_bound_ppm = 0;
-    std::int64_t occurrence = 0;  ///< number of earlier executions of the same exchange in the step
+    std::int64_t occurrence = 0;  ///< number of earlier executions of this exchange in the step
     std::vector<std::int32_t> after;
   };
   std::vector<Node> nodes;
 };
 
-/// Unrolls a program. Nodes are in the order in which the runner would start them if no task took
-/// time.
-/// REQUIRES: problems_of(program) is empty.
+/// Unrolls a program. The nodes are in the order in which the runner would start them if no task
+/// took any time. REQUIRES: problems_of(program) is empty.
 StepNodes unroll(const Program& program, const Durations& durations, const ComputeRates& rates);
 
 /// Returns the reason why the training step of a scenario cannot be written as a fixed graph of
-/// tasks, for example that a gate decides at run time when packs start. Empty if it can.
+/// tasks (for example, because a gate decides at run time when packs start). Empty if it can.
 std::string why_no_graph(const Scenario& scenario);
 
 /// Returns the name of a node: "backward conv1", "pack 3", "tensor 0.5" (execution 5 of exchange 0,

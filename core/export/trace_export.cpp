@@ -1,5 +1,5 @@
-// Replicas of one kind of device share a program, so their steps are unrolled once for each kind.
-// Replicas differ only in the group in which they execute a collective.
+// Replicas on the same kind of device share a program, so the training step is unrolled once for
+// each kind of device. Replicas differ only in the group in which they execute a collective.
 
 #include "core/export/trace_export.h"
 
@@ -132,7 +132,7 @@ class ScenarioExport : public TraceExport {
       if (std::string why = why_no_messages(one.first); !why.empty()) return why;
     }
     constexpr std::int64_t kMaxTags = 0xFFFFFFFE;
-    if (next_tag_ > kMaxTags) return "its collectives need more tags than GOAL has";
+    if (next_tag_ > kMaxTags) return "its collectives need more message tags than GOAL supports";
     return "";
   }
 
@@ -174,13 +174,13 @@ class ScenarioExport : public TraceExport {
     std::vector<std::string> notes;
     if (scenario_.run.compute_jitter_ppm > 0 ||
         scenario_.run.conditions.compute_noise.kind != Noise::Kind::kNone)
-      notes.emplace_back("computations have their durations without jitter and noise");
+      notes.emplace_back("the durations of computations are exported without jitter and noise");
     if (!goal) {
       if (plan_.graph && std::any_of(plan_.graph->ranks.begin(), plan_.graph->ranks.end(),
                                      [](const auto& rank) { return !rank.announced.empty(); }))
         notes.emplace_back(
-            "Chakra has no dependencies on the start of a computation: they are on what it waits "
-            "for");
+            "a dependency on the start of a computation was replaced by dependencies on its "
+            "predecessors, because Chakra has no such dependency");
       return notes;
     }
     const bool nccl =
@@ -188,11 +188,11 @@ class ScenarioExport : public TraceExport {
                     [](const PlannedCollective& one) { return one.first.nccl != nullptr; });
     if (nccl)
       notes.emplace_back(
-          "NCCL's collectives are written as rings, message by message (as with --nccl rings): "
-          "GOAL has no collectives, and no times for them");
+          "NCCL's collectives are exported as the messages of rings (as with --nccl rings), "
+          "because GOAL has no collectives");
     notes.emplace_back(
-        "fused steps (receive, reduce, send) are written one after the other, and connections have "
-        "any number of slots");
+        "fused schedule steps (receive, reduce, send) are exported as separate operations, and "
+        "connections have unlimited slots");
     return notes;
   }
 
@@ -219,8 +219,8 @@ class ScenarioExport : public TraceExport {
 
   // --- communicators ---
 
-  /// Returns the name of the partition of replicas into groups: that of the communicator, or
-  /// "gradients".
+  /// Returns the name of the partition of replicas into groups, which is the name of the
+  /// communicator, or "gradients".
   [[nodiscard]] std::string name_of(const PlannedCollective& one) const {
     if (plan_.graph) {
       for (const ExecutionGraph::Collective& c : plan_.graph->collectives) {
@@ -346,12 +346,14 @@ class ScenarioExport : public TraceExport {
 
   const Scenario& scenario_;
   const Plan& plan_;
-  Scenario as_rings_;  ///< without NCCL's own times; GOAL gets its schedules
+  Scenario as_rings_;  ///< the scenario without NCCL's predicted times; its schedules are written
+                       ///< to GOAL
   StepPrograms programs_;
-  std::vector<StepNodes> steps_;         ///< one per kind of device
+  std::vector<StepNodes> steps_;         ///< the unrolled training step of each kind of device
   std::vector<std::size_t> group_of_;    ///< kind of device of each replica
   std::vector<std::string> names_;       ///< name of each collective's communicator
-  std::vector<std::int64_t> first_tag_;  ///< first tag of each pack, then of each exchange
+  std::vector<std::int64_t> first_tag_;  ///< first tag of each pack, followed by the first tag of
+                                         ///< each exchange
   std::int64_t next_tag_ = 0, max_tag_ = -1;
 };
 
@@ -361,7 +363,8 @@ Expected<std::unique_ptr<TraceExport>> TraceExport::of(const Scenario& scenario)
   if (const std::string why = why_no_graph(scenario); !why.empty())
     return tl::make_unexpected(Error::request(
         {ProblemCode::kUnsupported, "--to"},
-        fmt::format("the step of this scenario cannot be written as a graph of tasks: {}", why),
+        fmt::format("the training step of this scenario cannot be exported as a task graph: {}",
+                    why),
         {scenario.file, 0, 0}));
   return std::make_unique<ScenarioExport>(scenario);
 }

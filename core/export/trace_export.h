@@ -13,13 +13,13 @@
 
 namespace tutti::core {
 
-/// Exports the training step of a scenario to other simulators. In Chakra execution traces (one for
-/// each rank), a collective is a node. In a GOAL schedule, a collective becomes the sends, receives
-/// and reductions of its algorithm. If the scenario's workload is a trace, the export converts the
-/// trace.
+/// Exports the training step of a scenario to other simulators. Chakra execution traces (one for
+/// each rank) have a single node for each collective. GOAL schedules have the sends, receives and
+/// reductions of the collective's algorithm. If the workload of the scenario is an execution trace,
+/// this trace is converted.
 class TraceExport {
  public:
-  /// ERRORS: the formats cannot express the step, for example because of decisions at run time.
+  /// ERRORS: the formats cannot express the step, for example because packs are fused at run time.
   /// REQUIRES: the scenario outlives it.
   static Expected<std::unique_ptr<TraceExport>> of(const Scenario& scenario);
   virtual ~TraceExport() = default;
@@ -28,7 +28,7 @@ class TraceExport {
   /// Writes the Chakra trace of a rank.
   virtual void write_chakra(std::int64_t rank, std::ostream& out) const = 0;
   /// Returns the ranks of the communicators that Chakra nodes name, as JSON for ASTRA-sim and
-  /// read_graph(). Empty if no node names a communicator.
+  /// read_graph(). Returns an empty text if no node names a communicator.
   [[nodiscard]] virtual std::string chakra_groups() const = 0;
   /// Returns the reason why the step cannot be written as GOAL; empty if it can.
   [[nodiscard]] virtual std::string why_no_goal() const = 0;

@@ -1,10 +1,10 @@
 // Inputs are stacked: MaybeGzip reads from a file or from memory, and inflates the bytes if the
-// first two are gzip's magic number. So readers of formats need not know whether a file is
-// compressed. MaybeGzip stores one block of 64 KiB, in which the bytes from `held_begin_` to
-// `held_end_` have not been used yet, so memory does not depend on the size of the file. A gzip
+// first two are gzip's magic number. Readers of formats therefore work the same for compressed and
+// uncompressed files. MaybeGzip stores one block of 64 KiB, in which the bytes from `held_begin_`
+// to `held_end_` have not been used yet, so memory does not depend on the size of the file. A gzip
 // file may have several members, as `cat a.gz b.gz` produces: after the end of a member, the byte
 // 0x1f begins the next one, and any other byte begins padding, which is ignored. A file that ends
-// inside a member is an error; otherwise an incomplete copy would pass for a shorter file.
+// inside a member is an error. Otherwise an incomplete copy would be accepted as a shorter file.
 
 #include "core/formats/byte_input.h"
 
@@ -100,7 +100,7 @@ class MaybeGzip final : public ByteInput {
   Expected<void> begin() {
     began_ = true;
     held_.resize(std::size_t{1} << 16);
-    // A pipe may give its first two bytes one by one.
+    // A pipe may return its first two bytes in two separate reads.
     while (held_end_ < 2) {
       const auto got = from_->read(held_.data() + held_end_, held_.size() - held_end_);
       if (!got) return tl::make_unexpected(got.error());
@@ -152,7 +152,8 @@ class MaybeGzip final : public ByteInput {
         return damaged(fmt::format("holds damaged gzip data ({})",
                                    stream_.msg != nullptr ? stream_.msg : "zlib"));
       }
-      // zlib may consume its input without producing output; 0 bytes would mean the end here.
+      // zlib may consume its input without producing output. Continue in this case, because a
+      // result of 0 bytes means the end of the input.
       if (stream_.avail_out < room) return room - stream_.avail_out;
     }
   }
@@ -169,7 +170,7 @@ class MaybeGzip final : public ByteInput {
   std::string name_;
   std::vector<char> held_;
   std::size_t held_begin_ = 0, held_end_ = 0;
-  std::size_t before_held_ = 0;  ///< stored bytes before those in `held_`
+  std::size_t before_held_ = 0;  ///< number of stored bytes before the bytes in `held_`
   bool began_ = false, inflating_ = false, member_ended_ = false;
   z_stream stream_{};
 };
@@ -180,7 +181,7 @@ Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path) {
   std::error_code status;
   if (std::filesystem::is_directory(path, status))
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kWrongType}, "this is a folder; expected the files in it", {path, 0, 0}));
+        {ProblemCode::kWrongType}, "this is a folder; name the files in it", {path, 0, 0}));
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return unreadable(path, errno);
   const bool regular = std::filesystem::is_regular_file(path, status);

@@ -13,10 +13,11 @@ namespace tutti::core {
 class ByteInput {
  public:
   virtual ~ByteInput() = default;
-  /// Reads 1 to `most` bytes into `to`. Returns the number of bytes; 0 at the end.
-  /// ERRORS: the input cannot be read; its gzip data is damaged.
+  /// Reads 1 to `most` bytes into `to`. Returns the number of bytes that were read; 0 at the end of
+  /// the input. ERRORS: the input cannot be read; its gzip data is damaged.
   virtual Expected<std::size_t> read(char* to, std::size_t most) = 0;
-  /// The share of the stored bytes that was read, from 0 to 1; 0 if their number is unknown.
+  /// The share of the stored bytes that was read, from 0 to 1; 0 if the number of stored bytes is
+  /// unknown.
   [[nodiscard]] virtual double share() const { return 0; }
 };
 
@@ -28,10 +29,9 @@ Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path);
 /// REQUIRES: the bytes outlive the input.
 std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name);
 
-/// Returns the first `most` bytes of a file after inflating it, from which its format can be
-/// recognised.
-/// ERRORS: as for open_byte_input(); the path is a pipe or a device, whose bytes could not be read
-/// again.
+/// Returns the first `most` bytes of a file, inflated if the file is compressed. They are used to
+/// recognise its format. ERRORS: as for open_byte_input(); the path is a pipe or a device, whose
+/// bytes cannot be read a second time.
 Expected<std::string> first_bytes(const std::string& path, std::size_t most);
 
 }  // namespace tutti::core

@@ -16,7 +16,7 @@ namespace {
 
 /// A message of a real trace has a few KiB; attributes of metadata may hold a whole input file.
 constexpr std::uint64_t kLongestMessage = std::uint64_t{64} << 20;
-/// The limit of times in microseconds; in picoseconds they still fit into 64 bits.
+/// The limit on times in microseconds. In picoseconds, such times fit into 64 bits.
 constexpr std::uint64_t kMaxMicroseconds = std::uint64_t{1} << 42;
 constexpr std::size_t kLongestText = 256;
 
@@ -42,7 +42,7 @@ struct Attribute {
   std::string_view name;
   std::optional<std::int64_t> integer;
   std::string_view text;
-  bool has_false_item = false;  ///< a list of booleans, one of which is false
+  bool has_false_item = false;  ///< true: the value is a list of booleans that has a false item
 };
 
 std::int64_t zigzag(std::uint64_t value) {
@@ -211,7 +211,7 @@ class Messages {
         auto got = more();
         if (!got) return tl::make_unexpected(got.error());
         if (!*got && i == 0) return std::optional<std::string_view>();
-        if (!*got) return fail("the file ends inside of the length of a message");
+        if (!*got) return fail("the file ends within the length field of a message");
       }
       const auto byte = static_cast<unsigned char>(buffer_[i]);
       size |= static_cast<std::uint64_t>(byte & 0x7F) << (7 * i);
@@ -219,14 +219,14 @@ class Messages {
         used_ = i + 1;
         break;
       }
-      if (i == 4) return fail("the length of a message has more than 5 bytes");
+      if (i == 4) return fail("the length field of a message has more than 5 bytes");
     }
     if (size > kLongestMessage) return fail("a message of {} bytes", size);
     while (buffer_.size() - used_ < size) {
       auto got = more();
       if (!got) return tl::make_unexpected(got.error());
       if (!*got)
-        return fail("the file ends inside of a message of {} bytes, {} of which are there", size,
+        return fail("the file ends within a message: {} bytes were expected, {} remain", size,
                     buffer_.size() - used_);
     }
     const std::string_view message(buffer_.data() + used_, static_cast<std::size_t>(size));
@@ -237,12 +237,12 @@ class Messages {
 
   template <class... Args>
   tl::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) const {
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kInvalid, "Chakra"},
-                       fmt::format("{} (at byte {}): not a Chakra execution trace, or damaged",
-                                   fmt::format(format, std::forward<Args>(args)...),
-                                   used_ == 0 ? at_ - buffer_.size() : begin_),
-                       {name_, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kInvalid, "Chakra"},
+        fmt::format("{} (at byte {}); the file is not a Chakra execution trace, or is damaged",
+                    fmt::format(format, std::forward<Args>(args)...),
+                    used_ == 0 ? at_ - buffer_.size() : begin_),
+        {name_, 0, 0}));
   }
 
  private:
@@ -260,7 +260,7 @@ class Messages {
   ByteInput& input_;
   const std::string& name_;
   std::string buffer_;
-  std::size_t used_ = 0;     ///< bytes of the buffer that are used
+  std::size_t used_ = 0;     ///< number of bytes of the buffer that were used
   std::uint64_t at_ = 0;     ///< offset of the buffer's end in the file
   std::uint64_t begin_ = 0;  ///< offset of the current message in the file
 };
@@ -284,7 +284,7 @@ bool is_chakra(std::string_view first_bytes) {
   const auto size = WireFields::take_varint(first_bytes);
   if (!size || *size < 2 || *size > kLongestMessage) return false;
   const std::string_view message = first_bytes.substr(0, static_cast<std::size_t>(*size));
-  // The first field: a version that begins with a digit, or an attribute with a name.
+  // The first field of a trace is a version that begins with a digit, or an attribute with a name.
   std::string_view rest = message;
   const auto key = WireFields::take_varint(rest);
   const auto length = WireFields::take_varint(rest);

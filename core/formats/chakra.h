@@ -21,7 +21,7 @@
 
 namespace tutti::core {
 
-/// A node of a trace. A reader reuses the object for the next node.
+/// A node of a rank's task graph. A reader reuses the object for the next node.
 struct ChakraNode {
   enum class Type : std::uint8_t {
     kInvalid = 0,
@@ -67,23 +67,23 @@ struct ChakraNode {
   std::string type_name;       ///< Tutti's attribute tutti_type: "float32"; empty: absent
   std::int64_t elements = -1;  ///< Tutti's attribute tutti_elements; -1: absent
   /// Tutti's attribute tutti_collective: the sequence number of the collective on its communicator.
-  /// -1: absent; collectives are then numbered in the order of the file.
+  /// -1: the attribute is absent, and collectives are numbered in the order of the file.
   std::int64_t key = -1;
   bool has_dimensions = false;  ///< true: involved_dim excludes a dimension
 };
 
 struct ChakraMetadata {
-  std::string version;  ///< for example "0.0.4" or "1.0.0"; some writers omit it
+  std::string version;  ///< for example "0.0.4" or "1.0.0"; empty if the writer omitted it
   std::map<std::string, std::string> attributes;  ///< text attributes, truncated to 256 bytes
 };
 
-/// True if a file with these first bytes is likely to be a Chakra trace: it begins with the length
-/// of a message, and the message has a version, a schema or an attribute.
+/// True if a file with these first bytes is likely to be a Chakra trace. Such a file begins with
+/// the length of a message that has a version, a schema or an attribute.
 bool is_chakra(std::string_view first_bytes);
 
-/// Reads the trace of one rank. Calls `take` for each node, in the order of the file; an error from
-/// `take` ends the reading. Only one node is in memory at a time.
-/// ERRORS: the input cannot be read; a message is damaged (with its offset in the inflated file).
+/// Reads the trace of one rank. Calls `take` for each node, in the order of the file. If `take`
+/// returns an error, reading ends. Only one node is in memory at a time. ERRORS: the input cannot
+/// be read; a message is damaged (with its offset in the inflated file).
 Expected<ChakraMetadata> read_chakra(ByteInput& input, const std::string& name,
                                      const std::function<Expected<void>(const ChakraNode&)>& take,
                                      RecordCounts& counts);

@@ -19,7 +19,7 @@ std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits) {
       continue;
     }
     if (c == 'e' || c == 'E') {
-      // Read "1.5e3" as a double: the writer had no more than its 53 bits either.
+      // Read "1.5e3" as a double, because the writer's number also had at most 53 bits.
       double number = 0;
       const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
       const auto [end, status] = std::from_chars(begin, text.data() + text.size(), number);

@@ -118,7 +118,7 @@ Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string&
   begin(header);
   for (const PlainValue* entry : entries->items) {
     if (entry->kind != PlainValue::Kind::kDict) {
-      counts.unknown("entry that is not an object");
+      counts.unknown("an entry that is not an object");
       continue;
     }
     take(entry_of(*entry));

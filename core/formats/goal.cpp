@@ -1,7 +1,8 @@
 // The text form has one statement per line; a rank's statements are in braces. Comments (//, and /*
-// */ over several lines) are removed before a line is read. Labels belong to a rank, so the table
-// of labels is as large as one rank. The binary form begins with a table of the ranks' offsets; the
-// operations of each rank follow, with the indices of the operations that wait for them.
+// */ over several lines) are removed before a line is read. Labels are local to a rank, so the
+// table of labels has only the labels of one rank. The binary form begins with a table of the
+// ranks' offsets; the operations of each rank follow, with the indices of the operations that wait
+// for them.
 
 #include "core/formats/goal.h"
 
@@ -26,7 +27,7 @@ constexpr std::uint64_t kMagic = 4223;
 constexpr std::uint32_t kAnyInBinary = 0xFFFFFFFF;
 constexpr std::int64_t kMaxRanks = std::int64_t{1} << 24;
 constexpr std::size_t kMaxOperations = std::size_t{1} << 30;  ///< operations per rank
-/// The limit of sizes and times: sums of two still fit into 64 bits, in picoseconds as well.
+/// The limit on sizes and times. The sum of two such values fits into 64 bits, even in picoseconds.
 constexpr std::int64_t kMaxSize = std::int64_t{1} << 52;
 /// The header before the table of ranks: magic number, number of ranks, largest CPU and port.
 constexpr std::size_t kHeaderBytes = 14;
@@ -86,11 +87,12 @@ class TextReader {
       }
     }
     if (lines_.error()) return tl::make_unexpected(*lines_.error());
-    if (ranks_ < 0) return fail(ProblemCode::kMissing, 0, "there is no num_ranks; is it GOAL?");
+    if (ranks_ < 0)
+      return fail(ProblemCode::kMissing, 0, "num_ranks is missing; is this a GOAL file?");
     if (in_rank_)
-      return fail(ProblemCode::kSyntax, 0, "the file ends inside of rank {}; a }} is missing",
-                  rank_.rank);
-    if (in_comment_) return fail(ProblemCode::kSyntax, 0, "the file ends inside of a comment");
+      return fail(ProblemCode::kSyntax, 0,
+                  "the file ends within rank {}: its closing }} is missing", rank_.rank);
+    if (in_comment_) return fail(ProblemCode::kSyntax, 0, "the file ends within a comment");
     const auto missing = std::find(seen_.begin(), seen_.end(), false);
     if (missing != seen_.end())
       return fail(ProblemCode::kMissing, 0, "rank {} of {} is missing", missing - seen_.begin(),
@@ -108,13 +110,13 @@ class TextReader {
   }
   tl::unexpected<Error> expected(const Words& words, std::string_view what) const {
     if (words.ended())
-      return fail(ProblemCode::kSyntax, words.column(), "the line ends where {} is expected", what);
+      return fail(ProblemCode::kSyntax, words.column(), "unexpected end of the line; expected {}",
+                  what);
     return fail(ProblemCode::kSyntax, words.column(), "\"{}\": expected {}",
                 words.word().substr(0, 40), what);
   }
 
-  /// Returns the line without comments. Text after a comment that ends in the line keeps its
-  /// column.
+  /// Returns the line without comments. Text after the end of a comment keeps its column.
   std::string_view without_comments(std::string_view line) {
     text_.assign(line);
     for (std::size_t i = 0; i < text_.size(); ++i) {
@@ -166,8 +168,8 @@ class TextReader {
 
   Expected<bool> open_rank(Words& words) {
     if (in_rank_)
-      return fail(ProblemCode::kSyntax, words.column(), "rank {} has no }} before this",
-                  rank_.rank);
+      return fail(ProblemCode::kSyntax, words.column(),
+                  "the closing }} of rank {} is missing before this line", rank_.rank);
     if (ranks_ < 0) return expected(words, "num_ranks");
     words.next();
     const auto rank = whole(words.word());
@@ -214,8 +216,8 @@ class TextReader {
       return dependency(words, label, column);
     if (words.word() != ":") return expected(words, "\":\", requires or irequires");
     if (!labels_.try_emplace(label, static_cast<std::int32_t>(rank_.operations.size())).second)
-      return fail(ProblemCode::kDuplicate, column, "\"{}\" names two operations of rank {}", label,
-                  rank_.rank);
+      return fail(ProblemCode::kDuplicate, column,
+                  "the label \"{}\" is given to two operations of rank {}", label, rank_.rank);
     words.next();
     if (!is_operation(words.word())) return expected(words, "send, recv or calc");
     return operation(words);
@@ -373,7 +375,7 @@ class BinaryReader {
       const auto* const place = table.data() + rank * 16;
       const auto from = number_at<std::uint64_t>(place), to = number_at<std::uint64_t>(place + 8);
       if (from > to || from + kOffsetsFrom < at_ || to > std::numeric_limits<std::int64_t>::max())
-        return fail("rank {} is at {} to {} of the file, which is not after the rank before it",
+        return fail("rank {} is at bytes {} to {} of the file, but must follow the previous rank",
                     rank, from, to);
       if (auto got = skip(from + kOffsetsFrom - at_); !got) return got;
       std::string data;
@@ -392,7 +394,8 @@ class BinaryReader {
         {name_, 0, 0}));
   }
 
-  /// Reads `count` bytes. Memory grows with the actual size of the file, not with the claimed one.
+  /// Reads `count` bytes. Memory grows with the actual size of the file, not with the size that the
+  /// file claims.
   Expected<void> bytes(std::size_t count, std::string& to) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     while (to.size() < count) {
@@ -432,7 +435,8 @@ class BinaryReader {
     const std::uint64_t roots = number_at<std::uint32_t>(data.data() + 4);
     const std::uint64_t first = 8 + 4 * roots, appendix = first + kNodeBytes * nodes;
     if (roots > nodes || nodes > kMaxOperations || appendix > data.size())
-      return fail("rank {} has {} bytes, too few for {} operations", rank, data.size(), nodes);
+      return fail("rank {} has {} bytes, which is too few for its {} operations", rank, data.size(),
+                  nodes);
     GoalRank one;
     one.rank = rank;
     one.operations.resize(nodes);
@@ -444,12 +448,13 @@ class BinaryReader {
         const std::uint64_t count = number_at<std::uint32_t>(node + (at_start ? 31 : 23));
         const std::uint64_t index = number_at<std::uint32_t>(node + (at_start ? 35 : 27));
         if (count > 0 && appendix + 4 * (index + count) > data.size())
-          return fail("operation {} of rank {}: its list of successors ends after the rank", n,
-                      rank);
+          return fail(
+              "operation {} of rank {}: the list of successors extends past the data of the rank",
+              n, rank);
         for (std::uint64_t i = 0; i < count; ++i) {
           const auto after = number_at<std::uint32_t>(data.data() + appendix + 4 * (index + i));
           if (after >= nodes)
-            return fail("operation {} of rank {}: there is no operation {}", n, rank, after);
+            return fail("operation {} of rank {}: the successor {} does not exist", n, rank, after);
           ++dependencies[after];
           one.dependencies.push_back(
               {static_cast<std::int32_t>(after), static_cast<std::int32_t>(n), at_start});
@@ -461,8 +466,9 @@ class BinaryReader {
     for (std::uint64_t n = 0; n < nodes; ++n) {
       const auto stated = number_at<std::uint32_t>(data.data() + first + kNodeBytes * n);
       if (stated != dependencies[n])
-        return fail("operation {} of rank {} has {} dependencies, and {} operations list it", n,
-                    rank, stated, dependencies[n]);
+        return fail(
+            "operation {} of rank {} has {} dependencies, but is a successor of {} operations", n,
+            rank, stated, dependencies[n]);
     }
     return take_(std::move(one));
   }
@@ -490,9 +496,11 @@ class BinaryReader {
     to.peer = receives && peer == kAnyInBinary ? GoalOperation::kAny : std::int64_t{peer};
     to.tag = tag == kAnyInBinary ? GoalOperation::kAny : std::int64_t{tag};
     if (to.tag == GoalOperation::kAny && !receives)
-      return fail("operation {} of rank {} sends with any tag", n, rank);
+      return fail(
+          "operation {} of rank {} is a send without a tag; only receives may accept any tag", n,
+          rank);
     if (to.peer >= ranks_ || to.peer == rank)
-      return fail("operation {} of rank {}: its peer is rank {}", n, rank, to.peer);
+      return fail("operation {} of rank {} has an invalid peer: rank {}", n, rank, to.peer);
     return {};
   }
 

@@ -22,9 +22,9 @@ struct GoalOperation {
   static constexpr std::int64_t kAny = -1;
 
   Kind kind = Kind::kCompute;
-  std::uint8_t cpu = 0;   ///< operations of one CPU run one at a time
+  std::uint8_t cpu = 0;   ///< the CPU of the operation; a CPU executes one operation at a time
   std::uint8_t nic = 0;   ///< network port of a message
-  std::int64_t peer = 0;  ///< rank at the other end of a message; kAny: a receive from any rank
+  std::int64_t peer = 0;  ///< the other rank of a message; kAny: a receive from any rank
   std::int64_t tag = 0;   ///< tag of a message; kAny: a receive with any tag
   std::int64_t size = 0;  ///< bytes of a message; nanoseconds of a computation
   std::int32_t line = 0;  ///< line of the statement; 0 in the binary form
@@ -35,8 +35,9 @@ struct GoalOperation {
 /// A dependency between two operations of a rank; operations are identified by index.
 struct GoalDependency {
   std::int32_t operation = 0;  ///< operation that waits
-  std::int32_t on = 0;         ///< operation that it waits for
-  bool at_start = false;  ///< true: waits for the start (irequires); false: for the end (requires)
+  std::int32_t on = 0;         ///< operation on which the other operation depends
+  bool at_start = false;  ///< true: a dependency on the start of an operation (irequires); false:
+                          ///< on its end (requires)
 
   bool operator==(const GoalDependency&) const = default;
 };
@@ -49,15 +50,15 @@ struct GoalRank {
   bool operator==(const GoalRank&) const = default;
 };
 
-/// True if a file with these first bytes is a GOAL schedule in the binary form (in the text form,
-/// for is_goal_text()).
+/// is_goal_binary() and is_goal_text() return true if a file with these first bytes is a GOAL
+/// schedule in the binary form, or in the text form.
 bool is_goal_binary(std::string_view first_bytes);
 bool is_goal_text(std::string_view first_bytes);
 
 /// Reads a schedule in either form. Calls `begin` once with the number of ranks, then `take` for
-/// each rank, in the order of the file. Only one rank is in memory at a time.
-/// ERRORS: the input cannot be read; a statement or a label is invalid (with line and column; in
-/// the binary form, with the offset); a rank is listed twice or is missing; a peer does not exist.
+/// each rank, in the order of the file. Only one rank is in memory at a time. ERRORS: the input
+/// cannot be read; a statement or a label is invalid (with line and column, or with the offset in
+/// the binary form); a rank is listed twice or is missing; a peer rank does not exist.
 Expected<void> read_goal(ByteInput& input, const std::string& name,
                          const std::function<void(std::int64_t ranks)>& begin,
                          const std::function<Expected<void>(GoalRank&&)>& take);
@@ -73,8 +74,8 @@ class GoalTextWriter {
   std::ostream& out_;
 };
 
-/// The header of a schedule's binary form, which precedes the ranks and contains their sizes. So
-/// each rank is serialized twice, and only one rank is in memory at a time:
+/// The header of a schedule's binary form, which precedes the ranks and contains their sizes.
+/// Because of this, each rank is serialized twice, and only one rank is in memory at a time:
 ///
 ///     GoalBinaryHeader header;
 ///     for each rank: header.add(rank, goal_binary(rank).size());

@@ -103,15 +103,16 @@ class HorovodReader {
       return counts_.use("cycle");
     }
     const auto tensor = tensors_.find(pid);
-    if (tensor == tensors_.end()) return counts_.incomplete("event of a tensor without a name");
+    if (tensor == tensors_.end())
+      return counts_.incomplete("an event of a tensor that has no name");
     if (phase == "B") {
       constexpr std::size_t kDeepestActivity = 64;
       if (tensor->second.open.size() >= kDeepestActivity)
-        return counts_.incomplete("activity that is nested too deeply");
+        return counts_.incomplete("an activity that is nested too deeply");
       tensor->second.open.emplace_back(name, ts);
     } else if (phase == "E") {
       if (tensor->second.open.empty())
-        return counts_.incomplete("end of an activity that never began");
+        return counts_.incomplete("an end event without a begin event");
       auto& [activity, began] = tensor->second.open.back();
       HorovodActivity made{tensor->second.name,
                            activity,

@@ -10,7 +10,7 @@
 namespace tutti::core {
 
 /// Horovod timelines (HOROVOD_TIMELINE): JSON for Chrome's trace viewer, in which each tensor is a
-/// process. The timeline of a killed job, in which the end of the list is missing, is accepted.
+/// process. The timeline of a killed job is accepted, although the end of its list is missing.
 /// SOURCE: horovod/horovod horovod/common/timeline.cc, docs/timeline.rst.
 
 /// One activity of a tensor. Nested activities come before the activity that contains them, because
@@ -18,10 +18,11 @@ namespace tutti::core {
 struct HorovodActivity {
   std::string tensor;
   std::string name;           ///< for example "NEGOTIATE_ALLREDUCE" or "MEMCPY_IN_FUSION_BUFFER"
-  int depth = 0;              ///< level of nesting; 0: not inside another activity
+  int depth = 0;              ///< nesting level; 0: the activity is not inside another activity
   std::int64_t start_us = 0;  ///< µs since the beginning of the timeline
   std::int64_t end_us = 0;
-  std::string type, shape;  ///< "float32", "[2048, 1000]"; only at depth 0; may be empty
+  std::string type, shape;  ///< for example "float32" and "[2048, 1000]"; set only at depth 0; may
+                            ///< be empty
 };
 
 struct HorovodHeader {

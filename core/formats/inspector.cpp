@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// The limit of times: sums of two still fit into 64 bits, in nanoseconds as well.
+/// The limit on times. The sum of two such times fits into 64 bits, even in nanoseconds.
 constexpr std::int64_t kLargestUs = 3'000'000'000'000'000;
 
 class InspectorLine {
@@ -110,7 +110,7 @@ class InspectorLine {
       else if (field == "n_channels")
         number_into(record_.channels, 1 << 20);
       else if (field == "exec_time_us") {
-        // The time is "nan" if the clocks gave none.
+        // The time is "nan" if the clocks gave no time.
         const auto ns = scaled_decimal(in_.scalar(), 3);
         if (ns && *ns > 0 && *ns < 100'000'000'000'000'000) record_.duration_ns = *ns;
       } else {

@@ -23,21 +23,22 @@ struct InspectorRecord {
   std::string version;  ///< version of the format: "v4.0"
   std::string host;
   std::int64_t pid = -1;
-  std::int64_t dumped_us = -1;  ///< when the record was written, in µs since 1970
+  std::int64_t dumped_us = -1;  ///< time at which the record was written, in µs since 1970
   std::string kind;  ///< for example "AllReduce"; "Send" or "Recv" for point-to-point operations
   bool is_point_to_point = false;
-  std::int64_t sequence = -1;  ///< sequence number in its kind and communicator
+  std::int64_t sequence = -1;  ///< sequence number among the operations of its kind on its
+                               ///< communicator
   std::int64_t peer = -1;
-  /// Bytes that NCCL's call counts: for an all-gather, the input of a rank; for a reduce-scatter,
-  /// the output of a rank.
+  /// The size in bytes as the arguments of NCCL's call count it: for an all-gather, the input of a
+  /// rank; for a reduce-scatter, the output of a rank.
   std::int64_t message_bytes = -1;
   std::int64_t duration_ns = -1;    ///< duration on the slowest channel, including waiting for late
                                     ///< ranks
   std::string timing_source;        ///< "kernel_gpu", "kernel_cpu" or "collective_cpu"
   std::string algorithm, protocol;  ///< only in v4.2; otherwise empty
   std::int64_t channels = -1;
-  std::int64_t issued_us = -1;  ///< when the host enqueued the operation, in µs since 1970; only in
-                                ///< verbose dumps
+  std::int64_t issued_us = -1;  ///< time at which the host enqueued the operation, in µs since
+                                ///< 1970; only in verbose dumps
   std::int64_t kernel_start_us = -1, kernel_stop_us = -1;
 };
 

@@ -187,7 +187,7 @@ std::optional<std::string_view> JsonStream::next_key() {
     fail({ProblemCode::kSyntax}, "expected a quoted key");
     return std::nullopt;
   }
-  // The key must outlive the colon, at which the buffer may be refilled.
+  // Copy the key if necessary, because the buffer may be refilled when the colon is read.
   const std::string_view key = read_string();
   if (error_) return std::nullopt;
   if (at_ < end_ && buffer_[at_] == ':') {

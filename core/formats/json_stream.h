@@ -12,11 +12,11 @@
 namespace tutti::core {
 
 /// A pull parser for JSON of any length. Memory is proportional to the longest string. JsonStream
-/// is used for traces of gigabytes; parse_json(), which keeps all values with their locations, is
-/// used for scenarios.
+/// is used for traces of gigabytes. Scenarios are read with parse_json(), which keeps all values
+/// and their locations.
 ///
-/// The caller reads the values that it expects, and skips all others with skip(), which takes about
-/// a nanosecond per byte:
+/// The caller reads the values that it expects, and skips all other values with skip(), which takes
+/// about a nanosecond per byte:
 ///
 ///     if (in.enter_object())
 ///       while (const auto key = in.next_key()) {
@@ -38,13 +38,13 @@ class JsonStream {
   /// Enters the next value if it is an object; otherwise skips it and returns false.
   bool enter_object();
   bool enter_array();
-  /// Returns the next key of the innermost object, valid until the next call; nullopt after the
-  /// last key, which leaves the object.
+  /// Returns the next key of the innermost object, valid until the next call. After the last key,
+  /// leaves the object and returns nullopt.
   std::optional<std::string_view> next_key();
   /// True if the innermost array has another item. Otherwise leaves the array and returns false.
   bool next_item();
-  /// Returns the text of a string (unescaped), number or word, valid until the next call. Skips an
-  /// object or array, and returns "". A string longer than 1 MiB is an error.
+  /// Returns the text of a string (unescaped), number or word, valid until the next call. If the
+  /// value is an object or array, skips it and returns "". A string longer than 1 MiB is an error.
   std::string_view scalar();
   /// Skips the next value.
   void skip();
@@ -62,8 +62,8 @@ class JsonStream {
   [[nodiscard]] int line() const;
   /// The column of the next byte, in bytes, from 1.
   [[nodiscard]] int column() const;
-  /// Ends reading with an error at the current position. Callers use it if they find a value
-  /// invalid.
+  /// Ends reading with an error at the current position. Callers use this function to report an
+  /// invalid value.
   void fail(ProblemKind kind, const std::string& text);
   [[nodiscard]] double share() const { return input_.share(); }
 

@@ -1,5 +1,5 @@
-// Events are read field by field. Their arguments, which are most of the bytes, are read only if
-// the category, which Kineto writes before them, is used.
+// Events are read field by field. Most of the bytes are arguments of events. These are read only if
+// the category of the event, which Kineto writes before the arguments, is used.
 
 #include "core/formats/kineto.h"
 
@@ -32,7 +32,7 @@ constexpr std::array kKinetoCategories{
     NamedCategory{"Memcpy", KinetoKind::kCopy},
     NamedCategory{"Memset", KinetoKind::kCopy},
 };
-/// Categories of which nothing is imported.
+/// Categories whose events are never imported.
 constexpr std::array<std::string_view, 17> kIgnoredCategories{
     "python_function", "ac2g",
     "fwdbwd",          "async_cpu_to_gpu",
@@ -78,7 +78,7 @@ class KinetoReader {
     if (in_.failed()) return tl::make_unexpected(in_.error());
     if (!events)
       in_.fail({ProblemCode::kMissing, "traceEvents"},
-               "this JSON has no traceEvents, so it is not a trace");
+               "this JSON file has no traceEvents, so it is not a trace");
     if (!in_.failed() && !in_.at_end())
       in_.fail({ProblemCode::kSyntax}, "unexpected text after the end of the trace");
     if (in_.failed()) return tl::make_unexpected(in_.error());
@@ -242,8 +242,8 @@ class KinetoReader {
                fmt::format("{} is \"{}\"; expected microseconds", field, text.substr(0, 40)));
       return false;
     }
-    // Times are limited to 1938 to 2065, and durations to three years, so that sums and differences
-    // of any two fit into 64 bits.
+    // Times must be between 1938 and 2065, and durations at most three years, so that the sum and
+    // the difference of any two fit into 64 bits.
     constexpr std::int64_t kEarliest = -1'000'000'000'000'000'000,
                            kLatest = 3'000'000'000'000'000'000, kLongest = 100'000'000'000'000'000;
     if (*read < kEarliest || *read > (std::string_view(field) == "dur" ? kLongest : kLatest)) {

@@ -12,11 +12,11 @@
 namespace tutti::core {
 
 /// Traces of the PyTorch profiler (Kineto): JSON for Chrome's trace viewer, plain or gzip. Names of
-/// fields changed between PyTorch 1.x and 2.9, so only a name, a phase and a time are required.
-/// docs/traces.md lists the fields that are read.
-/// SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h.
+/// fields changed between PyTorch 1.x and 2.9, so the reader requires only a name, a phase and a
+/// time. docs/traces.md lists the fields that are read. SOURCE: pytorch/kineto
+/// libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h.
 
-/// The kind of an event. The comments list the event categories of each kind.
+/// The kind of an event. The comment of each kind lists its event categories.
 enum class KinetoKind : std::uint8_t {
   kCpuOperator,    ///< cpu_op, Operator
   kAnnotation,     ///< user_annotation: ProfilerStep#5, nccl:all_reduce, Optimizer.step#SGD.step
@@ -38,8 +38,8 @@ struct KinetoEvent {
   std::int64_t external_id = -1;
   std::int64_t device = -1;
   std::int64_t stream = -1;
-  std::int64_t grid = -1;   ///< first dimension of the grid; for an NCCL kernel, the number of
-                            ///< channels
+  std::int64_t grid = -1;   ///< first dimension of the kernel's grid; for an NCCL kernel, the
+                            ///< number of channels
   std::string input_dims;   ///< for example "[[64,3,7,7]]"; without blanks, at most 4 KiB
   std::string input_types;  ///< for example "[\"float\"]"
   // Metadata of a collective, which its kernel and the event record_param_comms have.
@@ -60,7 +60,7 @@ struct KinetoHeader {
     std::string name;
     std::int64_t multiprocessors = 0;
   };
-  std::vector<Device> devices;  ///< all devices that the process sees
+  std::vector<Device> devices;  ///< all devices that are visible to the process
   std::int64_t rank = -1, world_size = -1;
   std::string backend;
   std::string nccl_version;
@@ -68,13 +68,13 @@ struct KinetoHeader {
   bool is_rocm = false;
 };
 
-/// Called for each event in the order of the file, which is not chronological.
+/// Called for each event. Events are in the order of the file, which is not chronological.
 using TakeKinetoEvent = std::function<void(const KinetoEvent&)>;
 
 /// Reads a trace to its end. Memory is proportional to one event. The reader counts ignored records
 /// in `counts`; `take` must count the events that it uses. `progress`, which may be empty, is
-/// called now and then with the share of the file that was read.
-/// ERRORS: the text is not JSON, is truncated, has no traceEvents, or has times out of range.
+/// called from time to time with the share of the file that was read. ERRORS: the text is not JSON,
+/// is truncated, has no traceEvents, or has times out of range.
 Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name,
                                    const TakeKinetoEvent& take, RecordCounts& counts,
                                    const std::function<void(double)>& progress = {});

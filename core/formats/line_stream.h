@@ -11,12 +11,12 @@
 namespace tutti::core {
 
 /// Reads a text line by line. Memory is proportional to one line. Lines longer than 1 MiB are
-/// truncated; logs have no such lines, but other kinds of files may.
+/// truncated. Logs have no such lines, but a file of another kind may.
 class LineStream {
  public:
   LineStream(ByteInput& input, std::string name);
 
-  /// Returns the next line without its line break, valid until the next call. nullopt at the end of
+  /// Returns the next line without its line break, valid until the next call; nullopt at the end of
   /// the text, or after an error of the input.
   std::optional<std::string_view> next();
   /// The number of the line that next() last returned, counted from 1.

@@ -1,5 +1,5 @@
-// Each line is parsed by itself: its prefix identifies the writer, and the beginning of its text
-// the kind.
+// Each line is parsed independently. The prefix of a line identifies the writer, and the beginning
+// of its text identifies the kind of line.
 
 #include "core/formats/nccl_log.h"
 
@@ -126,8 +126,8 @@ class NcclLineReader {
       made_.kind = Kind::kTransport;
       std::string_view via = text.substr(text.find(" via ") + 5);
       via = via.substr(0, via.find(' '));
-      // In "NET/IB/0/GDRDMA", the number of the card is not part of the kind, but direct access to
-      // GPUs is.
+      // In "NET/IB/0/GDRDMA", the card number 0 is not part of the kind of transport; direct access
+      // to GPUs (GDRDMA) is part of it.
       const std::size_t slash = via.find('/');
       const std::size_t end = slash == std::string_view::npos ? slash : via.find('/', slash + 1);
       std::string kind(via.substr(0, end));
@@ -207,7 +207,7 @@ class NcclLineReader {
     const auto pointer = word_behind(text, " comm ");
     if (pointer && is_pointer(*pointer)) made_.communicator = *pointer;
     if (made_.elements < 0 || made_.data_type < 0)
-      return counts_.incomplete("call without a count or a type");
+      return counts_.incomplete("a call without a count or a type");
     give();
   }
 
@@ -223,7 +223,7 @@ class NcclLineReader {
     const auto size = whole_number<std::int64_t>(before);
     const auto algorithm = word_behind(text, "Algo "), protocol = word_behind(text, "proto ");
     if (!size || *size < 0 || *size >= std::int64_t{1} << 50 || !algorithm || !protocol)
-      return counts_.incomplete("choice without its size, algorithm or protocol");
+      return counts_.incomplete("a choice without a size, an algorithm or a protocol");
     made_.bytes = *size;
     made_.algorithm = algorithm_name(*algorithm);
     made_.protocol = protocol_name(*protocol);
@@ -273,7 +273,7 @@ Expected<void> read_nccl_log(ByteInput& input, const std::string& name,
   if (!any)
     return tl::make_unexpected(
         Error::request({ProblemCode::kMissing, "NCCL_DEBUG"},
-                       "this log has no line of NCCL; run with NCCL_DEBUG=INFO "
+                       "this log has no lines of NCCL; run the program with NCCL_DEBUG=INFO "
                        "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV",
                        {name, 0, 0}));
   return {};

@@ -23,8 +23,8 @@ struct NcclLogLine {
     kCommunicator,  ///< rank, ranks, communicator, device
     kCollective,    ///< a call of a collective: name, elements, data_type (NCCL's number),
                     ///< communicator, ranks
-    kChoice,        ///< NCCL's choice for a call: name, bytes, algorithm, protocol, channels;
-                    ///< predicted_us in older releases
+    kChoice,        ///< NCCL's choice for a call: name, bytes, algorithm, protocol, channels; in
+                    ///< older releases also predicted_us
     kTransport,     ///< text: the transport of a connection ("P2P/CUMEM", "NET/IB")
     kNetwork,       ///< text: the network ("IB : Using [0]mlx5_0:1/RoCE …")
     kChannels,      ///< channels: number of channels for collectives

@@ -21,7 +21,8 @@ namespace {
 using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
 
-/// The limit of times in nanoseconds of the recording; a time beyond three years is damage.
+/// The limit on times in nanoseconds since the start of the recording. A time beyond three years
+/// means that the file is damaged.
 constexpr std::int64_t kLatestNs = 100'000'000'000'000'000;
 
 std::string_view text_at(sqlite3_stmt* row, int column) {
@@ -31,7 +32,8 @@ std::string_view text_at(sqlite3_stmt* row, int column) {
           static_cast<std::size_t>(sqlite3_column_bytes(row, column))};
 }
 
-/// Returns the process of a globalTid or globalPid: all bits except those of the thread.
+/// Returns the process of a globalTid or globalPid, which is the number without the bits of the
+/// thread.
 std::int64_t process_of(std::int64_t global) { return global >> 24; }
 
 struct PayloadField {
@@ -40,7 +42,7 @@ struct PayloadField {
   std::int64_t type = 0;
 };
 
-/// A range of NCCL's domain, which may turn out to be part of a group.
+/// A range of NCCL's NVTX domain. A later range may show that it is part of a group.
 struct NcclRange {
   std::string name;  ///< such as "ncclAllReduce"
   std::int64_t start = 0, end = 0;
@@ -62,11 +64,10 @@ class NsysReader {
       return t == "StringIds" || t.starts_with("CUPTI_") || t.starts_with("TARGET_INFO_");
     });
     if (!is_export)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kWrongType},
-                         "this SQLite database is not an export of nsys; expected one, or another "
-                         "kind of file",
-                         {name_, 0, 0}));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kWrongType},
+          "this SQLite database is not an export of Nsight Systems (nsys export --type sqlite)",
+          {name_, 0, 0}));
     if (!tables_.contains("CUPTI_ACTIVITY_KIND_KERNEL") ||
         !has_columns("CUPTI_ACTIVITY_KIND_KERNEL",
                      {"start", "end", "correlationId", "deviceId", "streamId"}))
@@ -158,13 +159,13 @@ class NsysReader {
           });
   }
 
-  /// Starts an event of the process. Returns false if the times are damaged, or if the process has
+  /// Begins an event of the process. Returns false if the times are damaged, or if the process has
   /// no kernels.
   bool begin_event(std::int64_t global, std::int64_t start, std::int64_t end, KinetoKind kind,
                    const char* what) {
     const auto known = index_.find(process_of(global));
     if (known == index_.end()) {
-      counts_.ignore("row of a process without kernels");
+      counts_.ignore("a row of a process without kernels");
       return false;
     }
     if (start < 0 || end < start || end > kLatestNs) {
@@ -259,8 +260,8 @@ class NsysReader {
       number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
     return number;
   }
-  /// Returns the field of a payload whose name begins with `field`; -1 if there is none. Type code
-  /// 5 is four bytes, all others are eight.
+  /// Returns the field of a payload whose name begins with `field`; -1 if there is none. Values of
+  /// type code 5 have four bytes; values of all other types have eight bytes.
   [[nodiscard]] std::int64_t payload(std::string_view blob, std::string_view field) const {
     constexpr std::size_t kBlobHeader = 32;
     if (blob.size() < kBlobHeader) return -1;
@@ -368,7 +369,7 @@ class NsysReader {
   void take_nccl_ranges(std::int64_t thread, std::vector<NcclRange>& ranges) {
     std::stable_sort(ranges.begin(), ranges.end(),
                      [](const NcclRange& a, const NcclRange& b) { return a.start < b.start; });
-    // Calls between ncclGroupStart and the outermost ncclGroupEnd are launched by the latter.
+    // The outermost ncclGroupEnd launches all calls since ncclGroupStart.
     int depth = 0;
     std::vector<const NcclRange*> group;
     for (const NcclRange& range : ranges) {

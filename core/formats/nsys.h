@@ -12,10 +12,10 @@
 namespace tutti::core {
 
 /// SQLite exports of Nsight Systems (nsys export --type sqlite), schemas 2 and 3. Rows are
-/// converted to the events that a PyTorch profiler trace would have. Ranges of emit_nvtx() become
-/// operators, ranges named "step 5" or "iteration 5" become steps, and NCCL's own ranges become
-/// calls. Calls have sizes only if the export has blobs.
-/// SOURCE: docs.nvidia.com/nsight-systems; the tables of real exports; NVIDIA/nccl
+/// converted to the events that a PyTorch profiler trace would have. NVTX ranges of emit_nvtx()
+/// become operators, ranges with names such as "step 5" and "iteration 5" become steps, and NCCL's
+/// own ranges become calls. NCCL calls have sizes only if the export has blobs. SOURCE:
+/// docs.nvidia.com/nsight-systems; the tables of real exports; NVIDIA/nccl
 /// src/include/nvtx_payload_schemas.h.
 
 struct NsysProcess {

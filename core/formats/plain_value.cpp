@@ -154,7 +154,7 @@ class PickleMachine {
   void push_text(std::string_view text) { push(Kind::kText)->text = text; }
   PlainValue* pop() {
     if (stack_.empty() || (!marks_.empty() && stack_.size() <= marks_.back())) {
-      fail(ProblemCode::kSyntax, "this is not a valid pickle: an instruction has no operand");
+      fail(ProblemCode::kSyntax, "this is not a valid pickle file: an instruction has no operand");
       return push(Kind::kNone);
     }
     PlainValue* top = stack_.back();
@@ -164,7 +164,8 @@ class PickleMachine {
   /// Pops and returns the values that were pushed since the last mark.
   std::vector<PlainValue*> pop_to_mark() {
     if (marks_.empty()) {
-      fail(ProblemCode::kSyntax, "this is not a valid pickle: an instruction has no mark");
+      fail(ProblemCode::kSyntax,
+           "this is not a valid pickle file: an instruction refers to a mark that is missing");
       return {};
     }
     const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
@@ -207,7 +208,7 @@ class PickleMachine {
     const auto known = memo_.find(where);
     if (known == memo_.end())
       return fail(ProblemCode::kSyntax,
-                  "this is not a valid pickle: it reads a memo that was never written");
+                  "this is not a valid pickle file: it reads a memo entry that was never written");
     if (stack_.size() >= kMaxValues)
       return fail(ProblemCode::kTooLarge, "this dump has too many values");
     stack_.push_back(known->second);
@@ -343,7 +344,8 @@ class PickleMachine {
       case 'b': pop(); return;    // BUILD
       default:
         fail(ProblemCode::kUnsupported,
-             "this pickle has an instruction that creates objects; only plain types are read");
+             "this pickle file creates objects, which Tutti does not read; only plain types are "
+             "supported");
     }
   }
   void mark() {

@@ -12,7 +12,8 @@
 
 namespace tutti::core {
 
-/// A value of a plain type from JSON or a Python pickle. Used for dumps of some thousand entries.
+/// A value of a plain type from JSON or a Python pickle. This class is used for dumps of some
+/// thousand entries.
 struct PlainValue {
   enum class Kind : std::uint8_t { kNone, kBool, kInteger, kReal, kText, kList, kDict };
   Kind kind = Kind::kNone;
@@ -23,31 +24,30 @@ struct PlainValue {
   std::vector<std::pair<std::string, const PlainValue*>>
       fields;  ///< for kDict: entries, with their keys as text
 
-  /// Returns the field with this name; null if this value is not a dict, or has no such field.
+  /// Returns the field with this name; null if this value is not a dict or does not have the field.
   [[nodiscard]] const PlainValue* field(std::string_view name) const {
     for (const auto& [key, value] : fields) {
       if (key == name) return value;
     }
     return nullptr;
   }
-  /// Returns the integer in a field, which may be written as a string; `otherwise` if there is
-  /// none.
+  /// Returns the integer in a field, which may be written as a string; returns `otherwise` if the
+  /// field has no integer.
   [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise = -1) const;
-  /// Returns the text in a field; empty if there is none.
+  /// Returns the text in a field; empty if the field has no text.
   [[nodiscard]] std::string_view words(std::string_view name) const;
 };
 
-/// A document, which owns all its values. Values refer to each other by pointers.
+/// A document. It owns all its values, which refer to each other by pointers.
 struct PlainDocument {
   std::deque<PlainValue> values;
   const PlainValue* root = nullptr;
 };
 
 /// Reads JSON, or a pickle of protocol 0 to 5 with plain types, of at most 256 MiB and 8 million
-/// values. Nothing in a pickle is executed: an object that unpickling would create by a call is
-/// replaced by the call's arguments, or by kNone.
-/// ERRORS, with the offset: the input cannot be read; it is neither JSON nor a pickle; it is
-/// truncated or too large.
+/// values. No call in a pickle is executed. An object that unpickling would create by a call is
+/// replaced by the call's arguments, or by kNone. ERRORS (with the offset): the input cannot be
+/// read; it is neither JSON nor a pickle; it is truncated or too large.
 Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string& name);
 
 }  // namespace tutti::core

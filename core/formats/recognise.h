@@ -29,7 +29,7 @@ std::string_view described(TraceFormat format);
 /// The number of bytes of a file that recognise() needs.
 inline constexpr std::size_t kBytesToRecognise = std::size_t{64} << 10;
 
-/// Recognises the format of a file by its first bytes. Returns nullopt if it is unknown.
+/// Recognises the format of a file by its first bytes. Returns nullopt if the format is unknown.
 std::optional<TraceFormat> recognise(std::string_view first_bytes);
 
 }  // namespace tutti::core

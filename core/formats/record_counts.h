@@ -7,14 +7,14 @@
 
 namespace tutti::core {
 
-/// The numbers of used and unused records of a file, by kind, which show the user what the import
-/// left out.
+/// The numbers of used and unused records of a file, by kind. They show the user which records the
+/// import omitted.
 class RecordCounts {
  public:
   using ByName = std::map<std::string, std::int64_t, std::less<>>;
 
   void use(std::string_view name, std::int64_t records = 1) { add(used_, name, records); }
-  /// Counts records of a known kind that have nothing to import.
+  /// Counts records of a known kind that the import does not use.
   void ignore(std::string_view name, std::int64_t records = 1) { add(ignored_, name, records); }
   /// Counts records of a kind that the reader does not know.
   void unknown(std::string_view name, std::int64_t records = 1) { add(unknown_, name, records); }
@@ -34,7 +34,8 @@ class RecordCounts {
   }
 
  private:
-  /// The maximum number of names. Further names are counted together as "others".
+  /// The maximum number of names that are counted separately. All further names are counted
+  /// together as "others".
   static constexpr std::size_t kMaxNames = 200;
   static constexpr std::size_t kLongestName = 80;
 

@@ -30,8 +30,8 @@ class WireFields {
   std::optional<Field> next();
   [[nodiscard]] bool damaged() const { return damaged_; }
 
-  /// Removes a varint from the beginning of `bytes` and returns its value. Returns nullopt if there
-  /// is none.
+  /// Removes a varint from the beginning of `bytes` and returns its value. Returns nullopt if
+  /// `bytes` does not begin with a varint.
   static std::optional<std::uint64_t> take_varint(std::string_view& bytes);
 
  private:

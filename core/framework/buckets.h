@@ -23,7 +23,7 @@ struct BucketGradient {
 std::vector<int> as_they_become_ready(const Workload& workload);
 std::vector<int> last_created_first(const Workload& workload);
 
-/// Returns the sizes and types of the gradients in this order.
+/// Returns the sizes and types of the gradients with the indices `order`, in this order.
 std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Workload& workload);
 /// Makes a bucket from each list of indices into `order`. The gradients of a bucket follow each
 /// other without gaps.
@@ -31,7 +31,7 @@ std::vector<Bucket> side_by_side(const std::vector<int>& order,
                                  const std::vector<std::vector<int>>& buckets,
                                  const Workload& workload);
 
-/// Makes buckets start one after the other, in order, and the update start after the last bucket,
+/// Sets the launches of `strategy` to serial and its update to one update after the last bucket,
 /// unless the scenario sets these fields.
 void lower_to_one_stream(Strategy& strategy);
 

@@ -7,8 +7,8 @@
 namespace tutti::core {
 
 const char* const kOtherPackingRule =
-    "closes packs by its own rule, so each pack differs from the simulated one by up to one "
-    "gradient";
+    "closes packs by another rule than the simulated packing, so a pack may have one gradient more "
+    "or fewer";
 
 std::optional<std::int64_t> pack_bytes(const Planned& planned) {
   if (!planned.strategy.bytes_per_pack) return std::nullopt;

@@ -16,13 +16,14 @@ struct ProgramSetting {
   std::string framework;  ///< name: "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
-  /// True if the simulation used this framework's own packing rule; false if the setting is the
-  /// nearest that the framework offers.
+  /// True if the simulation used this framework's own packing rule; false if the setting is only
+  /// the closest approximation that the framework offers.
   bool as_simulated = false;
   std::string remark;  ///< a note about the setting, in one sentence; may be empty
-  /// The overrides of the scenario, such as "strategy.num_packs=2", that make its strategy behave
-  /// like the program; an empty value removes a field. `readings` has several lists if releases of
-  /// the framework interpret the setting differently. An empty list means the unchanged strategy.
+  /// The overrides of the scenario, such as "strategy.num_packs=2", with which the scenario's
+  /// strategy behaves like the program. An override with an empty value removes the field.
+  /// `readings` has several lists if releases of the framework interpret the setting differently.
+  /// An empty list means that the strategy is not changed.
   std::vector<std::vector<std::string>> readings = {{}};
 };
 
@@ -33,14 +34,14 @@ struct Planned {
   const Plan& plan;
 };
 
-/// Returns the pack size that the strategy's field bytes_per_pack sets, in bytes; for 0 (one pack),
-/// the size of all gradients. nullopt if the field is not set.
+/// Returns the pack size in bytes that the strategy's field bytes_per_pack sets; nullopt if the
+/// field is not set. For the value 0 (one pack), returns the size of all gradients.
 std::optional<std::int64_t> pack_bytes(const Planned& planned);
 /// Returns the pack size that a framework with its own packing rule should approximate:
 /// pack_bytes() if the strategy names no framework, otherwise nullopt.
 std::optional<std::int64_t> bytes_to_come_near(const Planned& planned);
-/// Returns the size in bytes of an element of the type that most of the plan's bytes have. For
-/// frameworks that count elements.
+/// Returns the size in bytes of an element, for frameworks that count elements. The type of the
+/// element is that of most of the plan's bytes.
 std::int64_t element_bytes(const Planned& planned);
 
 /// Returns the setting marked as an approximation, because the framework closes packs by its own

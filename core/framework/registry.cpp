@@ -76,8 +76,8 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
   if (!chosen) return {};
   if (message.all_reduce_merge_scope() > 1)
     fields.complain_at(message, "all_reduce_merge_scope", ProblemCode::kConflict,
-                       "strategy: all_reduce_merge_scope applies only to Tutti's own packing, but "
-                       "{} has its own rules; remove it",
+                       "strategy: all_reduce_merge_scope has no effect with {}, which packs by its "
+                       "own rules; remove it",
                        chosen->name);
   auto framework = chosen->read({message, guests.find(chosen->name), fields, complaints});
   // If several are written, it is unknown which one is meant.
@@ -87,7 +87,8 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
 void refuse_merging(const StrategyText& text, std::string_view name) {
   if (text.message.merging() == proto::Strategy::MERGING_DEFAULT) return;
   text.fields.complain_at(text.message, "merging", ProblemCode::kUnused,
-                          "strategy: {} decides how gradients get into its buckets; remove merging",
+                          "strategy: merging has no effect with {}, which copies gradients into "
+                          "buckets by its own rules; remove it",
                           name);
 }
 

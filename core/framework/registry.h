@@ -16,7 +16,7 @@ class Strategy;
 
 namespace tutti::core {
 
-/// The strategy of a scenario as a framework's reader gets it.
+/// The input of a framework's reader: the strategy of a scenario and the framework's message.
 struct StrategyText {
   const proto::Strategy& message;
   /// The framework's own message, for frameworks that register a schema (FrameworkKind::schema);
@@ -34,9 +34,10 @@ struct FrameworkKind {
   /// if the options are invalid.
   std::shared_ptr<const Framework> (*read)(const StrategyText& text) = nullptr;
   /// Returns the settings that make the framework's programs use a strategy, or approximate it;
-  /// empty if there are none. The pointer may be null, which means that no settings are known.
+  /// empty if there are none. A null pointer means that Tutti cannot write settings for this
+  /// framework.
   std::vector<ProgramSetting> (*settings)(const Planned& planned) = nullptr;
-  /// The fields of the framework that only affect how gradients are packed and fused:
+  /// The paths of the framework's fields that affect only the packing and fusion of gradients:
   /// "strategy.horovod.fusion_threshold".
   std::vector<std::string> packing_fields;
   /// Returns the message type of the framework's options, for frameworks whose field `name` is not
@@ -48,9 +49,8 @@ struct FrameworkKind {
 
 /// Returns all frameworks, in the order in which snippets list them.
 const std::vector<FrameworkKind>& framework_kinds();
-/// Adds a framework, for programs that bring their own. Must not run while another thread reads a
-/// scenario.
-/// REQUIRES: no framework has the same name.
+/// Adds a framework to the registry, for programs with their own frameworks. Must not run while
+/// another thread reads a scenario. REQUIRES: no framework has the same name.
 void register_framework(FrameworkKind kind);
 
 /// Returns the message types of the frameworks that register a schema, for bind().
@@ -59,16 +59,16 @@ GuestMessages framework_messages();
 /// The framework that a strategy names.
 struct ReadFramework {
   bool said = false;
-  std::shared_ptr<const Framework> framework;  ///< null although `said` is true: several frameworks
-                                               ///< are named, or the options are invalid
+  std::shared_ptr<const Framework> framework;  ///< null if no framework is named, several
+                                               ///< frameworks are named, or the options are invalid
 };
-/// Reads the framework of a strategy.
-/// ERRORS (complaints): two frameworks are named; all_reduce_merge_scope is set, which no framework
-/// uses; the framework's reader found a problem.
+/// Reads the framework of a strategy. ERRORS (complaints): two frameworks are named;
+/// all_reduce_merge_scope is set, although frameworks do not use it; the framework's reader found a
+/// problem.
 ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests,
                              Fields& fields, Complaints& complaints);
 
-/// Reports a problem if the strategy sets `merging`. For frameworks whose buckets determine how
+/// Reports a problem if the strategy sets `merging`. Used by frameworks whose buckets determine how
 /// gradients are merged.
 void refuse_merging(const StrategyText& text, std::string_view name);
 

@@ -1,7 +1,7 @@
 // Collapses a program into boxes. Packs, in the order in which they are issued, are cut into a few
 // runs; a run of packs and the computation before it form a phase. Tasks of one kind, lane, phase,
-// pass and block are one box. Marks take no time and are left out: their successors wait directly
-// for what the marks wait for.
+// pass and block are one box. Marks take no time and are not drawn: the successors of a mark wait
+// directly for the predecessors of the mark.
 
 #include "core/graph/step_graph.h"
 
@@ -27,7 +27,8 @@ using Look = StepGraph::Look;
 
 std::size_t member(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// The maximum number of rows of a picture for packs and what is computed for each of them.
+/// The maximum number of rows of a picture for packs and for the computation that belongs to each
+/// pack.
 constexpr int kMaxRows = 20;
 
 Look look_of(const Task& task) {
@@ -56,7 +57,7 @@ std::string ranges(std::vector<std::int32_t> numbers) {
   return text;
 }
 
-/// Returns the ranges; only the ends if the text would be longer than a limit.
+/// Returns the ranges as text; if this text would be too long, only the first and the last number.
 std::string short_ranges(const std::vector<std::int32_t>& numbers) {
   constexpr std::size_t kMaxCharacters = 16;
   const std::string all = ranges(numbers);
@@ -91,8 +92,8 @@ class Drawer {
 
   // --- boxes ---
 
-  /// Names the lanes. Communicators of exchanges are to the left of the compute stream, packs to
-  /// its right, so that arrows to them cross nothing.
+  /// Names the lanes. Communicators of exchanges are to the left of the compute stream, and packs
+  /// are to its right, so that arrows to these lanes cross no other lane.
   void name_lanes() {
     std::set<std::int32_t> used;
     for (const Task& one : program_.tasks) {
@@ -400,9 +401,11 @@ class Drawer {
     std::string collapsed;
     for (const Box& box : graph_.boxes) drawn += box.look == Look::kEnd ? 0 : 1;
     if (drawn < tasks)
-      collapsed =
-          fmt::format("{} tasks are drawn as {} boxes (×n: n tasks of one kind). ", tasks, drawn);
-    lines.push_back(collapsed + fmt::format("{} marks, which take no time, are left out.", marks));
+      collapsed = fmt::format(
+          "{} tasks are drawn as {} boxes; ×n means that a box stands for n tasks of one kind. ",
+          tasks, drawn);
+    lines.push_back(collapsed +
+                    fmt::format("{} tasks that take no time (marks) are not drawn.", marks));
     return lines;
   }
 
@@ -415,7 +418,7 @@ class Drawer {
   std::int32_t compute_lane_ = 0;
   int runs_ = 0;
   std::vector<int> phase_, pass_;     ///< indexed by task
-  std::vector<std::int32_t> box_of_;  ///< box of each task; -1: a mark
+  std::vector<std::int32_t> box_of_;  ///< by task: its box; -1: the task is a mark
   std::vector<std::int32_t> blocks_;  ///< block of each box
 };
 

@@ -30,22 +30,22 @@ struct StepGraph {
   struct Arrow {
     enum class Kind : std::uint8_t {
       kDependency,  ///< some task of `to` waits for some task of `from`
-      kInTurn,      ///< there are edges in both directions: the tasks of the two boxes alternate
+      kInTurn,      ///< the tasks of the two boxes alternate, so there are edges in both directions
       kStream,      ///< there is no edge, but the compute stream executes `to` after `from`
     };
     std::int32_t from = 0, to = 0;  ///< indices of boxes
     Kind kind = Kind::kDependency;
     bool on_path = false;
   };
-  /// A range of rows that is executed `repeat` times.
+  /// A range of rows whose tasks are executed `repeat` times.
   struct Frame {
     std::int32_t first_row = 0, last_row = 0;
     std::int32_t repeat = 1;
   };
   std::string title;
   std::string subtitle;
-  std::vector<std::string> captions;  ///< captions: where the times come from, and what is
-                                      ///< collapsed
+  std::vector<std::string> captions;  ///< notes below the drawing: the source of the times, and the
+                                      ///< tasks that share boxes
   std::vector<std::string> lanes;
   std::vector<Box> boxes;  ///< in chronological order
   std::vector<Arrow> arrows;
@@ -54,7 +54,8 @@ struct StepGraph {
 
 /// The names that a drawing uses for the labels of a program.
 struct StepGraphWords {
-  std::vector<std::string> communicators;  ///< names of communicators; the first one executes packs
+  std::vector<std::string> communicators;  ///< names of communicators; the first communicator
+                                           ///< executes packs
   std::function<std::int32_t(const Task&)>
       communicator;  ///< returns the index of a task's communicator
   /// Returns the name of a task's collective: "all_reduce".
@@ -63,15 +64,15 @@ struct StepGraphWords {
   std::function<std::string(std::int32_t)> segment;  ///< returns the layer of a backward segment
 };
 
-/// Draws a step.
-/// REQUIRES: problems_of(program) is empty; `times` are the times of its tasks. The number of boxes
-/// does not grow with the number of packs: a lane has at most about thirty boxes for each pass.
+/// Draws a step. REQUIRES: problems_of(program) is empty; `times` has the times of the program's
+/// tasks. The number of boxes does not grow with the number of packs: a lane has at most about
+/// thirty boxes for each pass.
 StepGraph make_step_graph(const Program& program, const TaskTimes& times,
                           const StepGraphWords& words);
 
 /// Returns the drawing as SVG on a white background.
 std::string to_svg(const StepGraph& graph);
-/// Returns the colour that boxes of this kind are filled with.
+/// Returns the fill colour of boxes of this kind.
 const char* fill_of(StepGraph::Look look);
 /// Returns the graph in Graphviz's DOT language.
 std::string to_dot(const StepGraph& graph);

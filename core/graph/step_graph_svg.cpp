@@ -1,6 +1,6 @@
-// A step's graph as SVG: lanes are columns, time runs down. Arrows between neighbouring lanes stay
-// in the gutter between them; those within a lane that pass other boxes go around them. Arrows are
-// drawn before boxes, so that no text is crossed out.
+// A step's graph as SVG: lanes are columns, time runs down. An arrow between neighbouring lanes
+// stays in the gutter between the lanes. An arrow within a lane goes around the boxes that it
+// passes. Arrows are drawn before boxes, so that no arrow covers a text.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,8 @@ constexpr double kMargin = 24;
 constexpr double kTimes = 78;  ///< width of the column of start times
 constexpr double kBoxWidth = 208, kBoxHeight = 38;
 constexpr double kGutter = 96, kPitch = 58;
-constexpr double kRight = 64;  ///< space right of the last lane, for arrows and runs of a frame
+constexpr double kRight = 64;  ///< width of the space to the right of the last lane, which has
+                               ///< arrows and repeat counts
 constexpr double kMinimumWidth = 700;
 
 const char* outline_of(StepGraph::Look look) {
@@ -212,7 +213,7 @@ class StepPicture {
                         : ""));
   }
 
-  /// Draws the legend and the captions. Returns the y coordinate of their end.
+  /// Draws the legend and the captions. Returns the y coordinate of their lower end.
   double legend() {
     std::int32_t rows = 0;
     for (const StepGraph::Box& box : graph_.boxes) rows = std::max(rows, box.row + 1);
@@ -260,11 +261,11 @@ class StepPicture {
     arrow("dependency", kEdge, "1.1", "", "starts after");
     if (has(StepGraph::Arrow::Kind::kInTurn))
       arrow("dependency", kEdge, "1.1", " marker-start=\"url(#dependency)\"",
-            "one at a time, in order");
+            "runs one at a time, in this order");
     if (has(StepGraph::Arrow::Kind::kStream))
       arrow("stream", kStreamEdge, "1.1", " stroke-dasharray=\"4 3\"", "order of the stream");
     if (!graph_.frames.empty()) {
-      const std::string text = "×n: runs n times, one iteration after the other";
+      const std::string text = "×n: the block runs n times, one iteration after the other";
       fits(38 + width_of(text));
       picture_.add(fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"24\" height=\"13\" rx=\"3\" fill=\"#f7f7f7\" "

@@ -1,8 +1,9 @@
-// Gives every task of a replica's training step a time, and marks the tasks that the end of the
-// step waited for, so that a drawn task graph can show both. The times have one of two sources.
-// With given durations, the ordinary Runner runs the program on a host with virtual time: compute
-// tasks share one stream, and collectives start at once. Each started instance keeps the instance
-// that let it start, so following these causes back from the last one gives the critical path.
+// Assigns a time to every task of a replica's training step and marks the tasks on the critical
+// path, so that a drawn task graph can show both. The times have one of two sources. With given
+// durations, the ordinary Runner runs the program on a host with virtual time: compute tasks share
+// one stream, and collectives start at once. Each started instance stores the instance whose
+// completion started it. The chain of these causes, followed back from the last instance, is the
+// critical path.
 //
 // A recorded run has spans without task numbers. Spans are therefore matched by kind, pack and
 // index: the n-th span with such a label belongs to the n-th instance of the label's tasks in
@@ -23,8 +24,8 @@ namespace {
 
 std::size_t entry(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// The maximum number of iterations of a block that are executed; a path through more of them shows
-/// nothing new.
+/// The maximum number of iterations of a block that are executed. Further iterations would not
+/// change the path.
 constexpr std::int32_t kMaxIterations = 256;
 
 /// Executes a program on one device in virtual time.
@@ -69,7 +70,7 @@ class OnDurations : public Host {
   struct Instance {
     TaskId task;
     Time end;
-    std::int64_t cause;  ///< the instance whose completion let it start; -1: none
+    std::int64_t cause;  ///< the instance whose completion started this instance; -1: none
   };
 
   void start(TaskId id, Time from, Time duration, std::int64_t cause) {
@@ -83,7 +84,7 @@ class OnDurations : public Host {
   }
 
   const std::function<Time(const Task&)>& duration_;
-  std::vector<std::int64_t> latest_;  ///< newest instance of each task
+  std::vector<std::int64_t> latest_;  ///< by task: its latest instance
   std::vector<Instance> instances_;
   std::priority_queue<std::pair<Time, std::int64_t>, std::vector<std::pair<Time, std::int64_t>>,
                       std::greater<>>
@@ -92,7 +93,8 @@ class OnDurations : public Host {
   std::int64_t cause_ = -1, last_on_stream_ = -1;
 };
 
-/// Sets the times of marks and of tasks that did not run: when all that they wait for was complete.
+/// Sets the times of marks and of tasks that did not run to the time at which all their
+/// predecessors were complete.
 void set_reached(const Program& program, const std::vector<bool>& ran, TaskTimes& times) {
   std::vector<std::int32_t> missing(program.tasks.size(), 0);
   for (const TaskId to : program.successors) ++missing[entry(to)];
@@ -157,7 +159,7 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
     is_limited |= block.repeat > kMaxIterations;
     block.repeat = std::min(block.repeat, kMaxIterations);
   }
-  // The drawn step stands for all steps, so it also has the tasks that run only in some of them.
+  // The drawing represents all steps, so it includes tasks that run only in some steps.
   for (Task& task : limited.tasks) task.every_steps = 1;
   Runner runner(limited, durations, rates);
   OnDurations host(limited, duration);
@@ -165,10 +167,9 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
   std::vector<bool> ran;
   for (const Task& task : program.tasks) ran.push_back(task.kind != Task::Kind::kMark);
   set_reached(program, ran, host.times);
-  host.times.source = "from given durations; nothing was simulated";
+  host.times.source = "computed from the known durations, without a simulation";
   if (is_limited)
-    host.times.source +=
-        fmt::format(", and at most {} iterations of a block are included", kMaxIterations);
+    host.times.source += fmt::format(", with at most {} iterations of a block", kMaxIterations);
   return std::move(host.times);
 }
 
@@ -222,8 +223,8 @@ TaskTimes StepSpans::task_times(const Program& program,
   times.of.resize(program.tasks.size());
   times.on_path.assign(program.tasks.size(), false);
   times.step = last_.end - last_.start;
-  // If replicas do not wait for each other, some begin a step before others have ended the previous
-  // one.
+  // If replicas do not wait for each other, a replica may begin a step before another replica has
+  // ended the previous step.
   Time origin = last_.start;
   for (const auto& [label, all] : spans) origin = std::min(origin, all.front()->start);
   std::vector<bool> ran(program.tasks.size(), false);

@@ -13,19 +13,18 @@
 
 namespace tutti::core {
 
-/// The times of a replica's tasks in one training step, and the tasks that the end of the step
-/// waited for.
+/// The times of a replica's tasks in one training step, and the tasks on the critical path.
 struct TaskTimes {
   struct Interval {
     Time start;  ///< start of the first iteration, from the start of the step
     Time end;    ///< end of the last iteration, from the start of the step
     Time busy;   ///< total time of all iterations
   };
-  std::vector<Interval> of;   ///< by task; for marks and tasks that did not run: when all their
-                              ///< predecessors were complete
-  std::vector<bool> on_path;  ///< by task: true if the end of the step waited for it
+  std::vector<Interval> of;   ///< by task; for marks and tasks that did not run: the time at which
+                              ///< all predecessors were complete
+  std::vector<bool> on_path;  ///< by task: true if the task is on the critical path of the step
   Time step;                  ///< duration of the step
-  std::string source;         ///< where the times come from: "simulated, step 2 on w0/gpu0"
+  std::string source;         ///< the source of the times: "simulated, step 2 on w0/gpu0"
 };
 
 /// Computes task times without a simulation: collectives start as early as possible and do not slow
@@ -35,8 +34,8 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
                              const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);
 
-/// Collects the records of a run that task_times() needs: the spans of the latest complete step,
-/// and the critical path.
+/// Collects the records of a run from which task times are made: the spans of the latest complete
+/// step, and the critical path.
 class StepSpans : public DeafSink {
  public:
   void track(const Track& track) override;

@@ -1,11 +1,12 @@
-// Explains the difference between a measured step and its prediction by independent checks: packs
-// outside their error band and other choices of NCCL, ranks that start last, an idle device, and
-// computation that is slower during collectives. Each check gives an upper bound of its effect;
-// effects may overlap, so they are ranked, not added. Effects on the time below 1 % of the step are
-// not reported. The hard part is waiting: a kernel of a collective starts when its own rank
-// arrives, and occupies the device until the last rank has arrived and the data is transferred. So
-// the minimum of its durations over the ranks is the transfer, and the range of its starts is the
-// wait. Medians over the steps exclude single disturbances.
+// Explains the difference between a measured step and its prediction by independent checks. They
+// look for packs outside their error band, other choices of NCCL, ranks that start last, an idle
+// device, and computation that is slower during collectives. Each check gives an upper bound of its
+// effect. Effects may overlap, so they are ranked instead of added. Effects of less than 1 % of the
+// step time are not reported. The hard part is waiting: a kernel of a collective starts when its
+// own rank arrives, and occupies the device until the last rank has arrived and the data is
+// transferred. The minimum of the kernel's durations over the ranks is therefore the transfer time,
+// and the range of its start times is the waiting time. Medians over the steps exclude single
+// disturbances.
 
 #include "core/import/differences.h"
 
@@ -23,7 +24,7 @@ namespace {
 
 /// Differences of less than this share of a step are not reported.
 constexpr double kWorthTelling = 0.01;
-/// The band of a prediction whose band is not known.
+/// The error band that is assumed for a prediction without a band.
 constexpr double kUsualBand = 0.2;
 
 std::int64_t median_of(std::vector<std::int64_t> values) {
@@ -90,9 +91,9 @@ class Differences {
     const auto& infos = predicted_.info().packs;
     if (infos.size() != model_.packs.size()) {
       add(Difference::Kind::kPacks,
-          fmt::format("the run has {} packs in a step, and the prediction {}", model_.packs.size(),
-                      infos.size()),
-          "packs are compared one by one only if there are equally many", 0);
+          fmt::format("the run has {} packs per step, but the prediction has {}",
+                      model_.packs.size(), infos.size()),
+          "packs are compared individually only if both have the same number of packs", 0);
       return;
     }
     for (std::size_t p = 0; p < infos.size(); ++p) {
@@ -124,14 +125,14 @@ class Differences {
           fmt::format("pack {} ({}) takes {}, {} {} than predicted{}", p, show(info.bytes),
                       shown(measured), shown(std::abs(by)), longer ? "longer" : "less",
                       longer && run_.ranks.size() < 2
-                          ? "; with one rank's trace, waiting for a late rank cannot be told from "
-                            "transfer"
+                          ? "; the trace of a single rank does not distinguish waiting for a late "
+                            "rank from transfer"
                           : ""),
-          fmt::format("predicted {} ({} to {} in 8 of 10 cases); {} of {} executions, median over "
-                      "ranks {}",
+          fmt::format("predicted {} ({} to {} in 8 of 10 cases); the measured time is the {} of {} "
+                      "executions; median over all ranks {}",
                       show(predicted), shown(static_cast<std::int64_t>(expected * low)),
                       shown(static_cast<std::int64_t>(expected * high)),
-                      run_.ranks.size() < 2 ? "median" : "median of the least over the ranks",
+                      run_.ranks.size() < 2 ? "median" : "median of the shortest time of any rank",
                       least.size(), shown(median_of(all))),
           std::abs(by));
     }
@@ -149,8 +150,8 @@ class Differences {
         pack.protocol.empty() ? predicted.starts_with(measured + " ") : predicted == measured;
     if (same) return;
     add(Difference::Kind::kChoice,
-        fmt::format("NCCL executed pack {} by {}, and {} was predicted", p, measured, predicted),
-        fmt::format("from the name of the kernel{}; predicted: {}",
+        fmt::format("NCCL executed pack {} with {}, but {} was predicted", p, measured, predicted),
+        fmt::format("according to the name of the kernel{}; predicted: {}",
                     pack.channels > 0 ? fmt::format(", {} channels", pack.channels) : "",
                     info.nccl),
         by);
@@ -184,13 +185,16 @@ class Differences {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     const bool one_rank = 2 * most->second > executions;
     add(Difference::Kind::kLateRank,
-        one_rank ? fmt::format("the other ranks wait up to {} of a step for rank {}", shown(skew),
-                               most->first)
-                 : fmt::format("ranks wait up to {} of a step for each other, not for one of them",
-                               shown(skew)),
-        fmt::format("rank {} begins a collective last in {} of {} cases; the range of starts is "
-                    "the largest of a step's packs, its median over {} steps",
-                    most->first, most->second, executions, skews.size()),
+        one_rank
+            ? fmt::format("the other ranks wait up to {} per step for rank {}", shown(skew),
+                          most->first)
+            : fmt::format(
+                  "ranks wait up to {} per step for each other, but not for any rank in particular",
+                  shown(skew)),
+        fmt::format(
+            "rank {} is the last to start a collective in {} of {} cases; the wait is the largest "
+            "difference between the start times of a pack in a step, as the median over {} steps",
+            most->first, most->second, executions, skews.size()),
         skew);
   }
 
@@ -236,18 +240,18 @@ class Differences {
     if (all.empty() || !matters(idle)) return;
     const std::int64_t count = median_of(gaps);
     add(Difference::Kind::kHostGap,
-        fmt::format("the GPU is idle for {} of a step of {}, with nothing in flight: the host "
-                    "launches work more slowly than the GPU does it",
+        fmt::format("the GPU is idle for {} in a step of {}, while no collective is in flight: the "
+                    "host launches kernels more slowly than the GPU executes them",
                     shown(idle), shown(model_.step_ns)),
-        fmt::format("{} gaps of {} on average, {} of them in the forward pass; medians over {} "
-                    "steps of all ranks",
+        fmt::format("{} gaps of {} on average, with {} of idle time in the forward pass; medians "
+                    "over {} steps of all ranks",
                     show_count(count), shown(idle / std::max<std::int64_t>(1, count)),
                     shown(median_of(forward)), all.size()),
         idle);
   }
 
-  /// Compares layers that were computed while collectives were in flight with the same layers in
-  /// other steps.
+  /// Compares the times of layers that were computed while collectives were in flight with the
+  /// times of the same layers in other steps.
   void look_at_overlap() {
     struct Layer {
       std::vector<std::int64_t> alone, beside;
@@ -286,8 +290,8 @@ class Differences {
     add(Difference::Kind::kOverlap,
         fmt::format("computation is {:.1f} % slower while collectives are in flight",
                     100 * (static_cast<double>(beside) / static_cast<double>(alone) - 1)),
-        fmt::format("{} layers of the backward pass take {} together beside collectives, and {} in "
-                    "steps and ranks where nothing was in flight",
+        fmt::format("{} layers of the backward pass take {} in total while collectives are in "
+                    "flight, and {} in total otherwise",
                     compared, shown(beside), shown(alone)),
         beside - alone);
   }
@@ -295,7 +299,8 @@ class Differences {
   const MeasuredRun& run_;
   const StepModel& model_;
   const Summary& predicted_;
-  std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;  ///< by pack and step's number
+  std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;  ///< by pack, and then by the
+                                                                      ///< number of the step
   std::vector<Difference> found_;
 };
 

@@ -80,10 +80,9 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
     run.notes.push_back(fmt::format(
         "{}: no entry has a duration; record with TORCH_NCCL_ENABLE_TIMING=1 for times", name));
   else
-    run.notes.push_back(
-        fmt::format("{}: each collective is shown from the time when the host issued it, with its "
-                    "measured duration",
-                    name));
+    run.notes.push_back(fmt::format(
+        "{}: each collective is drawn with its measured duration, starting when the host issued it",
+        name));
   run.ranks.push_back(std::move(rank));
   return {};
 }
@@ -116,8 +115,8 @@ void note_late_ranks(MeasuredRun& run) {
         late.begin(),
         late.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(late.size(), 8)));
     run.notes.push_back(
-        fmt::format("group {}: rank{} {}{} issued {} collectives, the last one {}; others issued "
-                    "{}, the last one {}",
+        fmt::format("group {}: rank{} {}{} issued {} collectives (the last is {}), but other ranks "
+                    "issued {} (the last is {})",
                     group.description.empty() ? group.name : group.description,
                     late.size() == 1 ? "" : "s", fmt::join(shown, ", "),
                     late.size() > shown.size() ? ", …" : "", least, kind[least], most, kind[most]));

@@ -1,5 +1,5 @@
 // The timeline is a list of activities by tensor. The k-th occurrence of each tensor belongs to
-// step k; the facts about a step are combined at the end.
+// step k. The records of a step are combined at the end.
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 /// One reduction of a tensor.
 struct Reduction {
-  std::int64_t negotiated_us = -1;  ///< when the first rank was ready
+  std::int64_t negotiated_us = -1;  ///< time at which the first rank was ready
   std::int64_t ready_us = -1;       ///< when rank 0 was ready
   std::int64_t began_us = -1, ended_us = -1;
   std::int64_t transport_start_us = -1, transport_end_us = -1;
@@ -64,7 +64,7 @@ class HorovodImport {
     start_ns_ = header->start_us * 1000;
     if (header->cut_off)
       run_.notes.push_back(
-          fmt::format("{}: the file is truncated, as if its job was killed", name_));
+          fmt::format("{}: the file is truncated; the job may have been killed", name_));
     make_rank();
     return {};
   }
@@ -86,7 +86,7 @@ class HorovodImport {
       return;
     }
     if (a.depth == 0) {
-      // If there was no negotiation, the response was cached.
+      // A tensor without a negotiation had its response in the cache.
       if (tensor.reductions.empty() || tensor.reductions.back().ended_us >= 0)
         tensor.reductions.emplace_back();
       Reduction& r = tensor.reductions.back();
@@ -156,9 +156,9 @@ class HorovodImport {
         other += static_cast<std::int64_t>(tensor.reductions.size());
     }
     if (other > 0)
-      run_.notes.push_back(fmt::format(
-          "{}: {} collectives of tensors that are not reduced in every step are ignored", name_,
-          other));
+      run_.notes.push_back(
+          fmt::format("{}: ignored {} collectives of tensors that are not reduced in every step",
+                      name_, other));
     std::sort(rank.collectives.begin(), rank.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     run_.ranks.push_back(std::move(rank));

@@ -56,7 +56,7 @@ static void place_on_hosts(MeasuredRun& run) {
   }
   std::int32_t most = 0;
   for (const auto& [name, host] : hosts) most = std::max(most, host.second);
-  // If the dumps of some ranks are missing, the other hosts may have more ranks.
+  // If the dumps of some ranks are missing, hosts may have more ranks than dumps.
   if (static_cast<std::int64_t>(run.ranks.size()) == run.world_size) run.gpus_per_host = most;
 }
 

@@ -9,15 +9,15 @@
 
 namespace tutti::core {
 
-/// Adds a file to `run`. `progress` is called with the share of the file that was read.
-/// ERRORS: as for the format's reader, with their location.
+/// Adds a file to `run`. `progress` is called with the share of the file that was read. ERRORS: as
+/// for the reader of the file's format, with locations in the file.
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress = {});
 /// Adds a file in memory to `run`. Errors call the file `name`.
 Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name,
                             MeasuredRun& run);
 
-/// Sorts the ranks and aligns their clocks. Call it after all files are added.
+/// Sorts the ranks and aligns their clocks. Must be called after all files were added.
 void finish_import(MeasuredRun& run);
 
 }  // namespace tutti::core

@@ -1,6 +1,6 @@
 // One trace is processed in two passes: events become compact lists while they are read, in any
-// order; then the lists are sorted by time and joined. A kernel belongs to the step, and the pass,
-// in which the host launched it (correlation).
+// order; then the lists are sorted by time and joined. A kernel belongs to the step and the pass in
+// which the host launched it. The correlation id connects a kernel with its launch.
 
 #include "core/import/kineto_import.h"
 
@@ -25,7 +25,7 @@ constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 struct HostRange {
   std::int64_t start = 0, end = 0;
   std::int32_t thread = 0;
-  std::int32_t text = -1;  ///< index into texts; -1: the name does not matter
+  std::int32_t text = -1;  ///< index into texts; -1: the name is not needed
 };
 
 struct Launch {
@@ -38,8 +38,9 @@ struct Kernel {
   std::int64_t start = 0, end = 0;
   std::int64_t correlation = -1;
   std::int64_t external = -1;
-  std::int64_t launched = -1;  ///< time at which the host launched it; -1: before the trace
-  std::int32_t thread = -1;    ///< the host's thread that launched it
+  std::int64_t launched = -1;  ///< time at which the host launched the kernel; -1: before the trace
+                               ///< began
+  std::int32_t thread = -1;    ///< the host's thread that launched the kernel
   std::int32_t collective = -1;
 };
 
@@ -50,10 +51,10 @@ struct Call {
   MeasuredCollective what;
 };
 
-/// Returns the dimensions in "[[64,3,7,7]]": those of the first list of numbers; nullopt if there
-/// is none.
+/// Returns the first list of dimensions in a text such as "[[64,3,7,7]]"; nullopt if the text has
+/// no such list.
 std::optional<std::vector<std::int64_t>> first_dims(std::string_view text) {
-  // Find the innermost of the brackets that open before the first one closes.
+  // Find the last '[' before the first ']'.
   std::size_t open = std::string_view::npos;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '[')
@@ -278,7 +279,7 @@ class RankTrace::Events {
     if (name == "record_param_comms") {
       if (full(calls_)) return;
       if (e.collective == "wait" || e.collective == "init") return counts.ignore("wait or init");
-      // Before PyTorch 2.1 the call has no metadata; the annotation inside it has more.
+      // Before PyTorch 2.1, the call has no metadata, but the annotation inside the call has some.
       Call call{range_of(e), e.external_id, {}};
       call.what.kind = measured_kind_of(e.collective);
       describe(e, call.what);
@@ -303,7 +304,7 @@ class RankTrace::Events {
     list_kernels_by_step();
     for (std::size_t s = 0; s < rank_.steps.size(); ++s) fill_step(s);
     make_compute();
-    // If the launch of a kernel is not in the trace, its call is not known either.
+    // If the launch of a kernel is not in the trace, the call that launched it is not known either.
     for (MeasuredCollective& c : collectives_) rank_.collectives.push_back(std::move(c));
     std::sort(rank_.collectives.begin(), rank_.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -325,7 +326,7 @@ class RankTrace::Events {
     for (const MeasuredRank& other : run_.ranks) {
       if (other.rank == rank_.rank)
         rank_problem_ =
-            fmt::format("this is rank {}, like another file; give one trace per rank", rank_.rank);
+            fmt::format("two traces are of rank {}; give one trace per rank", rank_.rank);
     }
     run_.world_size = std::max(run_.world_size, header_.world_size);
     run_.is_rocm = run_.is_rocm || header_.is_rocm;
@@ -391,7 +392,7 @@ class RankTrace::Events {
       k.thread = launch->thread;
     }
     if (without > 0)
-      run_.counts.incomplete("kernel or copy launched before the trace began", without);
+      run_.counts.incomplete("a kernel or copy that was launched before the trace began", without);
     std::vector<Launch>().swap(launches_);
   }
 
@@ -408,8 +409,8 @@ class RankTrace::Events {
   }
 
   void join_calls() {
-    // Calls of older releases have no metadata; the annotation inside has it if shapes are
-    // recorded.
+    // Calls of older releases have no metadata. If shapes are recorded, the annotation inside the
+    // call has them.
     for (Call& call : calls_) {
       if (call.what.kind != MeasuredKind::kOther && call.what.bytes > 0) continue;
       const auto inside =
@@ -457,8 +458,8 @@ class RankTrace::Events {
     for (const Kernel& k : kernels_) first = std::min(first, k.start), last = std::max(last, k.end);
     for (const HostRange& r : autograd_)
       first = std::min(first, r.start), last = std::max(last, r.end);
-    // A thread that was profiled while another one stepped has its own annotations. Keep one
-    // annotation per step number.
+    // If one thread calls the profiler's step() while another thread is profiled, both have
+    // annotations. Keep one annotation for each step number.
     steps_.erase(
         std::unique(steps_.begin(), steps_.end(),
                     [](const HostStep& a, const HostStep& b) { return a.number == b.number; }),
@@ -512,8 +513,8 @@ class RankTrace::Events {
     }
     if (ahead)
       run_.notes.push_back(
-          fmt::format("{}: the host runs ahead of the GPU, so a step ends with its last kernel "
-                      "instead of with ProfilerStep",
+          fmt::format("{}: the host runs ahead of the GPU, so the end of a step is the end of its "
+                      "last kernel, not of its ProfilerStep",
                       name_));
   }
 
@@ -554,7 +555,7 @@ class RankTrace::Events {
                                        first_of_step_[s + 1] - first_of_step_[s]);
   }
 
-  /// Fills in the gradients, layers and packs of a step.
+  /// Determines the gradients, layers and packs of a step.
   void fill_step(std::size_t s) {
     MeasuredStep& step = rank_.steps[s];
     const std::int64_t from = steps_[s].start, to = host_end(s);
@@ -577,8 +578,8 @@ class RankTrace::Events {
     backward_host_.resize(rank_.steps.size(), 0);
     backward_thread_[s] = thread;
     backward_host_[s] = ops != ops_end ? ops->start : grads->range.start;
-    // Pairs of a launch time and the time when everything that the thread launched until then is
-    // done on the GPU.
+    // Pairs of two times: a launch time, and the time at which all kernels that the thread launched
+    // until then have ended on the GPU.
     std::vector<std::pair<std::int64_t, std::int64_t>> launched;
     for (const std::size_t k : kernels_of(s)) {
       const Kernel& kernel = kernels_[k];
@@ -619,8 +620,8 @@ class RankTrace::Events {
     }
     fill_packs(s, grads, grads_end, thread);
     if (packs_inside_functions(s, thread)) {
-      // A compiled backward pass issues one all-reduce for each gradient and hands over all
-      // gradients at its end.
+      // A compiled backward pass issues one all-reduce for each gradient, and returns all gradients
+      // at its end.
       step.layers.clear();
       std::int32_t g = 0;
       for (const MeasuredCollective* c : of_step_) {
@@ -630,7 +631,7 @@ class RankTrace::Events {
           gradient.ready_ns =
               std::max(gradient.ready_ns, step.gradients[static_cast<std::size_t>(g) - 1].ready_ns);
         gradient.layer = gradient.pack = g;
-        // Gradients are handed over in an order that differs from that of the all-reduces.
+        // The order in which gradients are returned differs from the order of the all-reduces.
         gradient.elements = c->bytes > 0 && c->type.bytes > 0 ? c->bytes / c->type.bytes : -1;
         gradient.shape.clear();
         if (gradient.elements > 0) gradient.shape = {gradient.elements};
@@ -641,7 +642,7 @@ class RankTrace::Events {
   }
 
   /// Finds the packs of a step in which the backward pass itself, instead of gradients' hooks,
-  /// issues one all-reduce per gradient. Returns false for other steps.
+  /// issues one all-reduce per gradient. Returns false for all other steps.
   bool packs_inside_functions(std::size_t s, std::int32_t thread) {
     if (!of_step_.empty()) return false;
     for (const std::size_t k : kernels_of(s)) {
@@ -690,7 +691,8 @@ class RankTrace::Events {
     std::size_t next = 0;
     for (MeasuredCollective* c : of_step) {
       c->pack = packs;
-      // A pack has the gradients that were ready when it was issued and are in no pack before it.
+      // A pack consists of the gradients that were ready when it was issued and are in no earlier
+      // pack.
       for (auto g = grads + static_cast<std::ptrdiff_t>(next);
            g != grads_end && g->range.start < c->issued_ns; ++g)
         step.gradients[next++].pack = packs;
@@ -720,8 +722,8 @@ class RankTrace::Events {
       const bool known = kernel.launched >= 0 && backward_thread_[s] >= 0;
       if (known && kernel.thread == backward_thread_[s] && kernel.launched >= backward_host_[s]) {
         span.phase = MeasuredPhase::kBackward;
-        // The kernel belongs to the layer of the first gradient that is ready no earlier than its
-        // end.
+        // The kernel belongs to the layer of the first gradient that became ready at or after the
+        // end of the kernel.
         const auto& gradients = rank_.steps[s].gradients;
         const auto next = std::lower_bound(
             gradients.begin(), gradients.end(), kernel.end,

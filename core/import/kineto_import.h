@@ -14,10 +14,10 @@ namespace tutti::core {
 ///
 /// - Steps are the annotations ProfilerStep#N; without annotations, the trace is one step. Because
 ///   hosts run ahead of GPUs, a step ends with the last kernel that it launched, and the next step
-///   begins there.
+///   begins at that time.
 /// - The backward pass consists of the kernels that the autograd engine's thread launches. A
-///   gradient is ready when all kernels have ended that were launched on its GPU before its
-///   AccumulateGrad.
+///   gradient is ready when all kernels that were launched on its GPU before its AccumulateGrad
+///   have ended.
 /// - An all-reduce that is issued inside an AccumulateGrad is a pack (bucket) of gradients.
 ///
 /// Memory: about 50 bytes for each kernel, launch and autograd operator.
@@ -30,13 +30,13 @@ Expected<void> import_kineto(ByteInput& input, const std::string& name, Measured
 /// profiler.
 class RankTrace {
  public:
-  /// Errors and notes call the trace `name`.
+  /// Errors and notes name the trace `name`.
   RankTrace(MeasuredRun& run, std::string name);
   RankTrace(RankTrace&&) noexcept;
   ~RankTrace();
 
   void take(const KinetoEvent& event);
-  /// Adds the rank to the run. ERRORS: as for import_kineto(), without those of reading the file.
+  /// Adds the rank to the run. ERRORS: as for import_kineto(), except errors of reading the file.
   Expected<void> finish(KinetoHeader header);
 
  private:

@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-/// Adds a dump of the NCCL Inspector, which has the collectives of a process, to `run`. The rank is
-/// the process's rank in its largest communicator. Only verbose dumps have start times.
+/// Adds a dump of the NCCL Inspector, which has the collectives of one process, to `run`. The rank
+/// of the process is its rank in its largest communicator. Only verbose dumps have start times.
 /// ERRORS: as for read_inspector().
 Expected<void> import_inspector(ByteInput& input, const std::string& name, MeasuredRun& run,
                                 const std::function<void(double)>& progress = {});

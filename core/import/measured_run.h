@@ -54,7 +54,8 @@ struct MeasuredGroup {
 struct MeasuredCollective {
   MeasuredKind kind = MeasuredKind::kOther;
   std::int32_t group = -1;     ///< index into MeasuredRun::groups
-  std::int64_t sequence = -1;  ///< sequence number in its kind and group; -1: not in the trace
+  std::int64_t sequence = -1;  ///< sequence number among the collectives of its kind in its group;
+                               ///< -1: not in the trace
   std::int32_t step = -1;      ///< index into MeasuredRank::steps
   /// The index among the step's all-reduces of gradients; -1 for other collectives.
   std::int32_t pack = -1;
@@ -121,7 +122,7 @@ struct MeasuredChoice {
   std::string algorithm, protocol;
   std::int32_t channels = -1;
   std::int64_t times = 0;    ///< number of collectives with this choice
-  double predicted_us = -1;  ///< prediction of NCCL's own model, up to NCCL 2.23
+  double predicted_us = -1;  ///< time that NCCL's own model predicts; logged up to NCCL 2.23
 };
 
 struct MeasuredRun {
@@ -136,7 +137,7 @@ struct MeasuredRun {
   std::string nccl_version;    ///< for example "2.17.1"
   std::string framework;       ///< "PyTorch", "Horovod"; empty: not known
   std::int64_t cycle_us = -1;  ///< Horovod's cycle time
-  bool is_ddp = false;         ///< DistributedDataParallel is named in the trace
+  bool is_ddp = false;         ///< true if the trace mentions DistributedDataParallel
   std::vector<MeasuredChoice> choices;
   std::vector<std::string> networks;   ///< for example "IB : Using [0]mlx5_0:1/RoCE …",
                                        ///< without duplicates
@@ -148,15 +149,15 @@ struct MeasuredRun {
   std::vector<std::string> notes;
 };
 
-/// Returns the rank with this host, process and number. Adds the rank if it is new.
+/// Returns the rank with this host, process and number. Adds the rank if the run does not have it.
 MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
                       std::int64_t rank);
 /// Converts the size that an NCCL call counts to the size that Tutti and nccl-tests count, which is
 /// the larger of a rank's input and output. Returns -1 if `ranks` is needed but unknown.
 std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
-/// Returns the index of the group in MeasuredRun::groups. Adds the group if its name, size or ranks
-/// are new; returns -1 if there are already 4096 groups.
+/// Returns the index of the group in MeasuredRun::groups. If no group has the same name, size and
+/// ranks, adds the group; returns -1 if there are already 4096 groups.
 std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group);
 /// Parses "[0,1,2]". Returns an empty list if the text is abbreviated or invalid.
 std::vector<std::int64_t> rank_list(std::string_view text);

@@ -42,13 +42,14 @@ class NcclLogImport {
     for (auto& [key, choice] : choices_) run_.choices.push_back(choice);
     if (choices_.empty())
       run_.notes.push_back(
-          fmt::format("{}: this log has no choices of NCCL; NCCL logs them since 2.21, with "
-                      "NCCL_DEBUG_SUBSYS=TUNING",
+          fmt::format("{}: this log does not contain NCCL's choices of algorithms; NCCL 2.21 and "
+                      "later logs them with NCCL_DEBUG_SUBSYS=TUNING",
                       name_));
     if (calls_ == 0)
-      run_.notes.push_back(fmt::format(
-          "{}: this log has no calls of collectives; NCCL logs them with NCCL_DEBUG_SUBSYS=COLL",
-          name_));
+      run_.notes.push_back(
+          fmt::format("{}: this log does not contain the calls of collectives; NCCL logs them with "
+                      "NCCL_DEBUG_SUBSYS=COLL",
+                      name_));
     return {};
   }
 
@@ -92,7 +93,7 @@ class NcclLogImport {
     Communicator& made = communicators_[{process, line.communicator}];
     made.rank = line.rank;
     made.ranks = line.ranks;
-    // Pointers differ from process to process; communicators are distinguished by their sizes.
+    // Pointers differ between processes, so communicators are identified by their sizes.
     made.group =
         group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
     auto& [ranks, rank] = largest_[process];
@@ -177,7 +178,7 @@ class NcclLogImport {
   std::string name_;
   std::map<std::pair<Process, std::string>, Communicator> communicators_;
   std::map<Process, std::pair<std::int64_t, std::int64_t>>
-      largest_;  ///< ranks of the largest communicator, rank in it
+      largest_;  ///< number of ranks of the largest communicator, and the process's rank in it
   std::map<std::pair<Process, std::int64_t>, LastCall> last_;
   std::map<std::pair<Process, std::int64_t>, std::size_t>
       place_;  ///< by process and rank: index into the run's ranks

@@ -42,8 +42,8 @@ Expected<void> import_export(const std::string& name, MeasuredRun& run, const Re
   }
   if (header->calls > 0 && header->sized_calls == 0)
     run.notes.push_back(
-        fmt::format("{}: {} NCCL calls have no sizes, because the export has no blobs; export "
-                    "again with nsys export --type sqlite --include-blobs=true",
+        fmt::format("{}: the sizes of {} NCCL calls are missing, because the export has no blobs; "
+                    "export again with nsys export --type sqlite --include-blobs=true",
                     name, header->calls));
   return {};
 }

@@ -41,8 +41,8 @@ std::string misfit(const CandidateModel& model, const StepModel& step) {
   if (model.gradients.size() != step.gradients.size())
     return fmt::format("it has {} variables, but a step of the trace has {} gradients",
                        model.gradients.size(), step.gradients.size());
-  // If all gradients belong to packs, each pack must have the bytes of the model's gradients, last
-  // created first.
+  // If all gradients belong to packs, the bytes of each pack must be those of the model's gradients
+  // in reverse order of creation.
   std::size_t g = model.gradients.size();
   for (std::size_t p = 0; p < step.packs.size(); ++p) {
     const StepModel::Pack& pack = step.packs[p];
@@ -50,8 +50,9 @@ std::string misfit(const CandidateModel& model, const StepModel& step) {
     for (std::size_t i = 0; i < pack.gradients.size() && g > 0; ++i)
       elements += model.gradients[--g].elements;
     if (pack.bytes >= 0 && pack.type.bytes > 0 && elements * pack.type.bytes != pack.bytes)
-      return fmt::format("its gradients would make pack {} {} bytes large, but the trace has {}", p,
-                         elements * pack.type.bytes, pack.bytes);
+      return fmt::format(
+          "with its gradients, pack {} would have {} bytes, but in the trace it has {}", p,
+          elements * pack.type.bytes, pack.bytes);
   }
   return "";
 }
@@ -75,8 +76,8 @@ void take_gradients(const CandidateModel& candidate, StepModel& model) {
   }
 }
 
-/// If only packs have sizes, replaces each pack's gradients by one gradient with their total size
-/// and the time of the last one. Returns false if packs have no sizes either.
+/// If only packs have sizes, replaces the gradients of each pack by one gradient with their total
+/// size and the time of the last gradient. Returns false if packs have no sizes.
 bool packs_as_gradients(StepModel& model) {
   if (model.packs.empty()) return false;
   for (const StepModel::Pack& pack : model.packs) {
@@ -166,15 +167,15 @@ class ScenarioWriter {
       machine = machine_with_gpu(run_.gpu, per_host);
       if (!machine.empty())
         made_.notes.push_back(
-            fmt::format("the machine is assumed to be {}, which has such GPUs ({}); use --machine "
-                        "for another one",
+            fmt::format("the machine is assumed to be {}, because it has the GPUs of the trace "
+                        "({}); use --machine to name another one",
                         machine, run_.gpu));
     }
     if (machine.empty())
       problems_.add(
           {ProblemCode::kMissing, "--machine"}, {},
           "--machine: the trace {}{}; name a similar shipped machine (tutti init --list), or a "
-          "file that describes yours (docs/formats.md)",
+          "file that describes your machine (docs/formats.md)",
           run_.gpu.empty() ? "does not name its GPUs" : "has GPUs that no shipped machine has: ",
           run_.gpu);
     std::int64_t nodes = facts_.nodes.value_or(0);
@@ -182,13 +183,16 @@ class ScenarioWriter {
       nodes = per_host >= world ? 1 : (per_host > 1 ? (world + per_host - 1) / per_host : 0);
     if (nodes == 0 && world == 1) nodes = 1;
     if (nodes == 0) {
-      problems_.add({ProblemCode::kMissing, "--nodes"}, {},
-                    "--nodes: the trace has {} ranks but not the number of machines", world);
+      problems_.add(
+          {ProblemCode::kMissing, "--nodes"}, {},
+          "--nodes: the trace has {} ranks, but does not state the number of machines; set --nodes",
+          world);
       return "";
     }
     if (world % nodes != 0) {
       problems_.add({ProblemCode::kConflict, "--nodes"}, {},
-                    "--nodes {}: {} ranks cannot be divided evenly among them", nodes, world);
+                    "--nodes {}: {} ranks cannot be divided evenly among these machines", nodes,
+                    world);
       return "";
     }
     if (nodes > 1 && facts_.link.empty())
@@ -211,9 +215,9 @@ class ScenarioWriter {
     std::string text = "workload {\n";
     if (model_.gradients.empty()) {
       made_.notes.emplace_back(
-          "no gradients were found; the scenario computes for the measured times and reduces "
-          "nothing");
-      text += "  # No gradients in the trace: a single variable stands for the model.\n";
+          "no gradients were found, so the scenario has the measured times of computation, but no "
+          "communication");
+      text += "  # The trace has no gradients, so a single variable represents the model.\n";
       text +=
           fmt::format("  variable {{ name: \"model\" shape: 1 forward_ms: {} backward_ms: {} }}\n",
                       ms(model_.forward_ns), ms(model_.backward_ns));
@@ -222,14 +226,15 @@ class ScenarioWriter {
     std::int64_t backward = 0;
     for (const StepModel::Layer& layer : model_.layers) backward += layer.backward_ns;
     text +=
-        "  # Variables in reverse order of their gradients; backward_ms is the time from\n"
-        "  # the gradients before. The forward pass was measured as a whole and is divided in the "
-        "same ratio.\n";
+        "  # Variables are listed in reverse order of their gradients.\n"
+        "  # backward_ms is the time since the previous gradient.\n"
+        "  # The forward pass was measured as a whole and is divided in the same ratio.\n";
     std::map<std::string, std::int64_t> other_types;
     std::vector<std::string> lines;
     std::int32_t before = -1;
     for (const StepModel::Gradient& g : model_.gradients) {
-      // A layer's first ready gradient gets the layer's whole time; its other gradients get none.
+      // The gradient of a layer that becomes ready first gets the whole time of the layer; its
+      // other gradients get no time.
       const std::int64_t own =
           g.layer == before ? 0 : model_.layers[static_cast<std::size_t>(g.layer)].backward_ns;
       before = g.layer;
@@ -286,7 +291,8 @@ class ScenarioWriter {
     return text + "}\n";
   }
 
-  /// Horovod fuses by time; of its settings, the timeline shows only the cycle.
+  /// Horovod decides at run time which tensors to fuse. The cycle is its only setting that the
+  /// timeline shows.
   [[nodiscard]] std::string horovod_text() const {
     std::string text = fmt::format(
         "  # Measured: {} packs a step. Horovod fuses the gradients that are ready in each "
@@ -312,16 +318,16 @@ class ScenarioWriter {
     const std::size_t unpacked = model_.gradients.size() - static_cast<std::size_t>(next);
     if (unpacked > 0)
       made_.notes.push_back(
-          fmt::format("{} of {} gradients are not in any all-reduce of the trace; the scenario "
-                      "packs them with the others",
+          fmt::format("{} of {} gradients are in no all-reduce of the trace; the scenario packs "
+                      "them with the other gradients",
                       unpacked, model_.gradients.size()));
     const std::optional<BucketLimits> known = bucket_limits(bytes, buckets);
     const BucketLimits limits = known.value_or(BucketLimits());
     std::string text = fmt::format("  # Measured: {} packs a step.\n", model_.packs.size());
     if (!known || !in_order) {
       made_.notes.emplace_back(
-          "no bucket sizes of PyTorch DDP produce exactly these packs; the scenario uses DDP's "
-          "defaults, whose packs differ");
+          "no bucket sizes of PyTorch DDP produce exactly the packs of the trace; the scenario "
+          "uses DDP's default sizes, which produce different packs");
       return text + "  pytorch_ddp { gradient_as_bucket_view: true }\n";
     }
     text += "  # The measured times include copies into and out of buckets.\n  pytorch_ddp { ";
@@ -406,15 +412,16 @@ class ScenarioWriter {
       if (stride != 1) text += fmt::format("  stride: {}\n", stride);
       if (own)
         text +=
-            "  # Parameters are gathered and gradients scattered: each rank holds a part.\n  "
-            "splits_model: true\n";
+            "  # Parameters are gathered and gradients are scattered, because each rank stores "
+            "only a part.\n"
+            "  splits_model: true\n";
       for (const StepModel::Exchange* e : exchanges) text += exchange_text(*e);
       text += "}\n";
     }
     if (left_out > 0)
       made_.notes.push_back(
-          fmt::format("{} kinds of collectives of the trace are not in the scenario: sends and "
-                      "receives, and groups that do not divide the ranks evenly",
+          fmt::format("the scenario omits {} kinds of communication of the trace: sends and "
+                      "receives, and collectives of groups that do not divide the ranks evenly",
                       left_out));
     return text;
   }
@@ -453,17 +460,18 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
     if (!why.empty() || (!facts.requested_model && !known_packs)) continue;
     take_gradients(candidate, model);
     return std::vector{fmt::format(
-        "gradients have the names and sizes of {}, which matches all packs", candidate.name)};
+        "the gradients are named after the variables of model {}, whose sizes match all packs",
+        candidate.name)};
   }
   if (!problems.empty()) return problems.take();
   const std::size_t number = model.gradients.size();
   if (packs_as_gradients(model))
     return std::vector{fmt::format(
-        "the trace does not have the sizes of its {} gradients, so each of the {} packs becomes "
+        "the trace does not contain the sizes of its {} gradients, so each of the {} packs becomes "
         "one variable; profile with record_shapes=True, or name the model (--model)",
         number, model.packs.size())};
   problems.add({ProblemCode::kMissing, "--model"}, {},
-               "--model: the trace does not have the sizes of its {} gradients; name the model "
+               "--model: the trace does not contain the sizes of its {} gradients; name the model "
                "(tutti init --list, or a file), or profile with record_shapes=True",
                number);
   return problems.take();
@@ -477,7 +485,7 @@ Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel&
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets) {
   if (buckets.empty()) return std::nullopt;
-  // A closed bucket held less than the limit before its last gradient and at least the limit with
+  // A closed bucket has less than the limit without its last gradient, and at least the limit with
   // it. The last bucket may be open.
   std::int64_t first_low = 0, first_high = std::int64_t{1} << 50, low = 0, high = first_high;
   std::size_t g = 0;

@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// A model whose gradients may be those of a trace. Gradients are in creation order.
+/// A model whose gradients may have produced a trace. Gradients are in creation order.
 struct CandidateModel {
   struct Gradient {
     std::string name;
@@ -29,9 +29,9 @@ struct ScenarioFacts {
                         ///< if possible
   std::optional<std::int64_t> nodes;  ///< default: derived from the number of GPUs in the trace
   std::string link;                   ///< type of the link between nodes; empty: not supplied
-  /// Models that are searched if the trace has no sizes of gradients: the gradients of the model
-  /// must produce the sizes of the packs. If `requested_model`, the user chose the only model, and
-  /// it must match.
+  /// The candidate models, which are used if the trace has no sizes of gradients. A model matches
+  /// if its gradients produce the sizes of the packs. If `requested_model` is true, the user chose
+  /// the only model, and this model must match.
   std::vector<CandidateModel> models;
   bool requested_model = false;
 };
@@ -43,10 +43,9 @@ struct ScenarioOfRun {
 };
 
 /// Sets the names and sizes of gradients that the trace lacks, from a matching model in `facts`. If
-/// no model matches, but packs have sizes, each pack becomes one gradient. Returns notes on the
-/// assumptions.
-/// ERRORS: the sizes are unknown (kMissing "--model"); the model that the user chose does not match
-/// (kConflict "--model"). `model` is then unchanged.
+/// no model matches and packs have sizes, each pack becomes one gradient. Returns notes on the
+/// assumptions. ERRORS: the sizes are unknown (kMissing "--model"); the model that the user chose
+/// does not match (kConflict "--model"). `model` is then unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
 /// Returns the scenario (docs/scenarios.md) of a measured run. The scenario has the cluster as far
@@ -64,9 +63,10 @@ struct BucketLimits {
   std::int64_t first_bytes = 0;
   std::int64_t bytes = 0;
 };
-/// Returns limits with which PyTorch DDP makes the given buckets: its defaults (1 MiB and 25 MiB)
-/// if they produce these buckets. Returns nullopt if no limits do. `gradient_bytes` is in the order
-/// in which gradients become ready; `buckets` has the number of gradients in each bucket.
+/// Returns limits with which PyTorch DDP makes the given buckets. These are DDP's defaults (1 MiB
+/// and 25 MiB) if the defaults produce these buckets. Returns nullopt if no limits produce these
+/// buckets. `gradient_bytes` is in the order in which gradients become ready; `buckets` has the
+/// number of gradients in each bucket.
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets);
 

@@ -1,10 +1,10 @@
-// A trace has many steps, and some are unusual because the trace cuts them off or because they have
-// other gradients. The signature of a step is its number of gradients and the bytes of its packs.
-// Only steps with the most frequent signature count: times are medians over these steps on all
-// ranks, while names and sizes are those of the last such step of the first rank that has one. The
-// backward time of a layer is the time between the gradients of the previous layer and its own.
-// Time in which only an exchange was in flight is excluded, because a scenario that is made from
-// the model simulates exchanges itself.
+// A trace has many steps. Some of them are unusual, because the trace has only a part of them or
+// because they have other gradients. The signature of a step is its number of gradients and the
+// bytes of its packs. Only steps with the most frequent signature are used. Times are medians over
+// these steps on all ranks. Names and sizes come from the last such step of the first rank that has
+// such a step. The backward time of a layer is the time between the gradients of the previous layer
+// and its own. Time in which only an exchange was in flight is excluded, because a scenario that is
+// made from the model simulates exchanges itself.
 
 #include "core/import/step_model.h"
 
@@ -49,7 +49,7 @@ Signature signature_of(const MeasuredStep& step,
   return signature;
 }
 
-/// A rank, and those of its steps that have the most frequent signature.
+/// A rank, and its steps with the most frequent signature.
 struct Chosen {
   const MeasuredRank* rank = nullptr;
   std::vector<std::size_t> steps;
@@ -191,8 +191,8 @@ StepModel step_model(const MeasuredRun& run) {
       ++how_often[signature_of(rank.steps[s], packs.back()[s])];
   }
   if (how_often.empty()) return model;
-  // Choose the most frequent signature; on a tie, the one with most gradients, because a step that
-  // the trace cuts off has fewer.
+  // Choose the most frequent signature. On a tie, choose the signature with the most gradients,
+  // because a step that is only partly in the trace has fewer gradients.
   const auto usual =
       std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
         return std::tuple(a.second, a.first.first) < std::tuple(b.second, b.first.first);
@@ -232,8 +232,8 @@ void align_clocks(MeasuredRun& run) {
   constexpr std::int64_t kSameClock =
       200'000;  // ns: the ends of one collective differ by at most this on one host
   if (run.ranks.size() < 2) return;
-  // The k-th collective of its kind in a step with the same number is the same collective on all
-  // ranks, if all ranks of the world take part in it.
+  // If all ranks of the world take part in a collective, it is identified by its step number and by
+  // its index among the collectives of its kind in the step.
   using Key = std::tuple<std::int64_t, MeasuredKind, std::int64_t, std::int64_t>;
   const auto ends_of = [](const MeasuredRank& rank) {
     std::map<Key, std::int64_t> ends;
@@ -272,8 +272,8 @@ void align_clocks(MeasuredRun& run) {
   }
   if (moved > 0)
     run.notes.push_back(
-        fmt::format("the clocks of {} ranks were shifted by up to {:.3f} ms, so that collectives "
-                    "end at the same time",
+        fmt::format("the times of {} ranks were shifted by up to {:.3f} ms, so that each "
+                    "collective ends at the same time on all ranks",
                     moved, static_cast<double>(farthest) / 1e6));
 }
 

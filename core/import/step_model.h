@@ -21,14 +21,14 @@ struct StepModel {
     ElementType type;
     std::vector<std::int64_t> shape;
     std::int32_t layer = 0;
-    std::int32_t pack = -1;  ///< -1: no all-reduce of this gradient was found
+    std::int32_t pack = -1;  ///< index of the pack; -1: no all-reduce of this gradient was found
   };
   struct Pack {
     std::int64_t bytes = -1;
     ElementType type;
     std::vector<std::int32_t> gradients;  ///< in the order in which they become ready
-    std::int64_t duration_ns = -1;  ///< median over the steps; in each step, the time on the rank
-                                    ///< that started last
+    std::int64_t duration_ns = -1;  ///< median over the steps of the pack's time on the rank that
+                                    ///< started the pack last
     std::int32_t group = -1;
     std::string algorithm, protocol;
     std::int32_t channels = -1;
@@ -40,9 +40,10 @@ struct StepModel {
     std::int64_t bytes = -1;
     ElementType type;
     std::int64_t per_forward = 0,
-                 per_backward = 0;  ///< number per step; those in the update count as in the
-                                    ///< backward pass
-    bool overlaps = false;          ///< true: computation continues during most of their time
+                 per_backward = 0;  ///< number per step; an exchange during the update counts as in
+                                    ///< the backward pass
+    bool overlaps = false;          ///< true if computation continues for most of the time of the
+                                    ///< exchanges
   };
   std::vector<Layer> layers;        ///< in the order of the backward pass
   std::vector<Gradient> gradients;  ///< in the order in which they become ready
@@ -50,8 +51,8 @@ struct StepModel {
   std::vector<Exchange> exchanges;
   std::int64_t step_ns = 0;
   /// The time from the start of the step to the start of the backward pass. The times of the
-  /// forward pass and of layers exclude intervals in which exchanges were in flight and nothing was
-  /// computed.
+  /// forward pass and of layers exclude intervals in which an exchange was in flight and nothing
+  /// was computed.
   std::int64_t forward_ns = 0;
   std::int64_t backward_ns = 0;
   std::int64_t update_ns = 0;    ///< time from the last gradient or the end of the last pack,
@@ -65,7 +66,7 @@ struct StepModel {
 StepModel step_model(const MeasuredRun& run);
 
 /// Shifts the times of each rank so that collectives end at the same time on all ranks, because the
-/// clocks of hosts differ by milliseconds. Adds a note if it shifts any times.
+/// clocks of hosts differ by milliseconds. Adds a note if any times are shifted.
 void align_clocks(MeasuredRun& run);
 
 }  // namespace tutti::core

@@ -1,5 +1,6 @@
-// Nanoseconds on the run's clock become picoseconds since its first moment. Each rank becomes one
-// row of computation and as many rows of collectives as overlap.
+// Times in nanoseconds on the run's clock are converted to picoseconds since the run's earliest
+// time. Each rank has one row of computation. It has as many rows of collectives as are in flight
+// at the same time.
 
 #include "core/import/timeline_of_run.h"
 
@@ -76,10 +77,10 @@ class TimelineOfRun {
         if (c.start_ns >= 0 && c.end_ns >= c.start_ns) see(c.start_ns, c.end_ns);
     }
     if (first > last)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing},
-          "these files have no start times, so no timeline can be written; a scenario or "
-          "measurements (-o NAME.textproto, -o NAME.log) do not need them"));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kMissing},
+                         "these files have no start times, so no timeline can be written; write a "
+                         "scenario (-o NAME.textproto) or measurements (-o NAME.log) instead"));
     constexpr std::int64_t kLongest = std::int64_t{50} * 86'400 * 1'000'000'000;
     if (last - first > kLongest)
       return tl::make_unexpected(Error::request(
@@ -185,7 +186,8 @@ class TimelineOfRun {
   struct Rows {
     TrackId compute = kNoTrack;
     TrackId first_pack = kNoTrack;
-    std::vector<std::int32_t> slot;  ///< by collective: its row; -1: it has no time
+    std::vector<std::int32_t> slot;  ///< by collective: row of the collective; -1: the collective
+                                     ///< has no time
     std::int32_t slots = 0;
   };
 
@@ -196,7 +198,8 @@ class TimelineOfRun {
       rows.compute = next_track_++;
       sink_.track({rows.compute, TrackKind::kCompute, rank.worker, device});
     }
-    // Collectives are taken by their start; each gets the first free row.
+    // Collectives are processed in the order of their starts. Each collective gets the first free
+    // row.
     std::multimap<std::int64_t, std::int32_t> busy;  // end of the last collective, row
     std::set<std::int32_t> free;
     rows.slot.assign(rank.collectives.size(), -1);
@@ -274,7 +277,7 @@ class TimelineOfRun {
   }
 
   void write_steps() {
-    // The end and the parts of each step on the rank where it ended last.
+    // The end and the parts of each step, on the rank that ended the step last.
     struct Ended {
       std::int64_t end = std::numeric_limits<std::int64_t>::min();
       std::int64_t start = 0;
@@ -372,7 +375,7 @@ class TimelineOfRun {
       }
     }
     for (auto& [which, record] : records) {
-      // The clocks of ranks agree only within some microseconds.
+      // The clocks of two ranks may differ by some microseconds.
       record.ready = std::min(record.ready, record.last_start);
       record.end = std::max(record.end, record.last_start);
       sink_.pack(record);

@@ -12,7 +12,7 @@ namespace tutti::core {
 /// The packs are the all-reduces of gradients; their gradients have the names that
 /// scenario_of_run() writes. Other collectives follow as further packs, one for each kind, size and
 /// group. A step is divided into forward (until the backward pass begins), backward (until the last
-/// gradient is ready), and copies and updates; exposed communication is excluded from each.
+/// gradient is ready), and copies and updates. Each part excludes exposed communication.
 ///
 /// `model` is the model of the run, and `name` is the run's name in the timeline.
 /// ERRORS: no record has a time; the run lasts longer than 50 days.

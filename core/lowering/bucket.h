@@ -19,8 +19,8 @@ struct Bucket {
   bool copied_in = false;       ///< true: gradients are copied into the bucket
   bool copied_out = false;      ///< true: gradients are copied back from the bucket
   bool needs_all_gradients = false;
-  int also_needs = -1;  ///< index of a further gradient that must be ready before the bucket is
-                        ///< closed, because it did not fit; -1: none
+  int also_needs = -1;  ///< index of the gradient that did not fit, which must also be ready before
+                        ///< the bucket is closed; -1: none
 };
 
 }  // namespace tutti::core

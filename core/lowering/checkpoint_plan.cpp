@@ -15,7 +15,7 @@ bool on_gpus(const Cluster& cluster) {
   return cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
 }
 
-/// Copies the variable of every replica to the CPU, which adds them up.
+/// Copies the variable of every replica to the CPU, which sums the copies.
 Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnReadVariable& variable,
                   Reduction reduction) {
   const auto n = static_cast<std::int32_t>(cluster.replicas());
@@ -51,12 +51,12 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   if (rules.refused && !workload.on_read.empty()) return rules.refused;
   if (strategy.servers && !workload.on_read.empty())
     return StrategyProblem{
-        "", fmt::format("{} keeps a single copy of a variable, on its server, so a checkpoint "
-                        "aggregates none; remove on_read from the workload",
+        "", fmt::format("on_read variables have no effect with {}, which keeps a single copy of "
+                        "each variable on a server; remove on_read from the workload",
                         strategy.distribution_name)};
   if (plan.partition && !workload.on_read.empty())
     return StrategyProblem{"",
-                           "on_read variables are not modelled for groups of replicas "
+                           "Tutti does not model on_read variables for groups of replicas "
                            "(splits_model, INDEPENDENT); remove on_read from the workload"};
   Strategy one = strategy;
   one.collective = CollectiveKind::kAllReduce;
@@ -95,8 +95,8 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
                    "several replicas reduce");
   } else {
     plan.notes.add("checkpoint.saves",
-                   "every {} steps, {} per-replica variables, {:.3g} MB, are aggregated one by one "
-                   "for a checkpoint; the time of writing it is not modelled",
+                   "every {} steps, {} per-replica variables ({:.3g} MB) are aggregated one by one "
+                   "for a checkpoint; the time to write the checkpoint is not modelled",
                    workload.checkpoint_every, sent, static_cast<double>(bytes) / 1e6);
   }
   return std::nullopt;

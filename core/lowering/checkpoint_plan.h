@@ -6,11 +6,10 @@
 
 namespace tutti::core {
 
-/// Adds a pack to `plan` for each variable that replicas keep separately (Workload::on_read). When
-/// a checkpoint is saved, every Workload::checkpoint_every steps, these packs aggregate the
-/// variables, each like a single tensor of the strategy.
-/// ERRORS: there are such variables, and the strategy uses servers or divides the replicas into
-/// groups.
+/// Adds a pack to `plan` for each variable that replicas keep separately (Workload::on_read). These
+/// packs aggregate the variables when a checkpoint is saved, every Workload::checkpoint_every
+/// steps. Each pack is reduced like a tensor in a pack of its own. ERRORS: the workload has such
+/// variables, and the strategy uses servers or divides the replicas into groups.
 std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, Plan& plan);
 

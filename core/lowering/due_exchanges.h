@@ -11,8 +11,8 @@ namespace tutti::core {
 
 /// Determines when exchanges are due in a forward or backward pass. The k-th of n executions of an
 /// exchange is due when k/n of the pass's computation is done, rounded down to a picosecond.
-/// Exchanges that are due at the same time are in the order of the scenario. Memory: a counter for
-/// each exchange of the plan.
+/// Exchanges that are due at the same time are taken in the order of the scenario. Memory: a
+/// counter for each exchange of the plan.
 class DueExchanges {
  public:
   /// REQUIRES: the plan outlives this object.
@@ -27,7 +27,7 @@ class DueExchanges {
     taken_.assign(plan_.exchanges.size(), 0);
   }
   /// Returns the earliest time at which an exchange that was not taken yet is due; nullopt if all
-  /// were taken.
+  /// exchanges were taken.
   [[nodiscard]] std::optional<Time> next() const {
     std::optional<Time> first;
     for (std::size_t e = 0; e < taken_.size(); ++e) {
@@ -36,7 +36,8 @@ class DueExchanges {
     }
     return first;
   }
-  /// Takes the next exchange that is due by `now` and returns its index; nullopt if there is none.
+  /// Takes the next exchange that is due at `now` or earlier, and returns its index; nullopt if no
+  /// exchange is due.
   std::optional<int> take(Time now) {
     for (std::size_t e = 0; e < taken_.size(); ++e) {
       const auto at = due(e);

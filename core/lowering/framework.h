@@ -28,7 +28,7 @@ class PackMaker {
   [[nodiscard]] virtual Plan& plan() = 0;
 };
 
-/// The workload and the cluster that a strategy is lowered for.
+/// The workload and the cluster for which a strategy is lowered.
 struct LoweringTarget {
   const Workload& workload;
   const Cluster& cluster;
@@ -50,15 +50,15 @@ struct TriedValues {
 
 /// A framework with the options from a scenario. All differences between frameworks are in these
 /// virtual functions; no other code distinguishes frameworks. Each framework has a folder in
-/// core/framework and an entry in the registry there.
+/// core/framework and an entry in the registry in that folder.
 class Framework {
  public:
   virtual ~Framework() = default;
 
   /// Returns the framework's name in scenarios: "pytorch_ddp".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Describes how the framework packs: "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB". Empty
-  /// if the strategy's own fields determine the packs.
+  /// Describes the packing of the framework: "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB".
+  /// Empty if the strategy's own fields determine the packs.
   [[nodiscard]] virtual std::string describe_packs() const { return {}; }
 
   /// True if lower() sets Strategy::algorithm; false if the scenario sets it.
@@ -80,15 +80,16 @@ class Framework {
   /// Makes the packs. Returns false if the strategy's own fields determine the packs.
   [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
 
-  /// Makes the whole plan, for frameworks whose plans are not packs of gradients that are reduced;
-  /// returns an error if that is not possible. nullopt: pack() makes the packs of a usual plan.
+  /// Makes the whole plan, for frameworks whose plan does not consist of packs of gradients that
+  /// are reduced; returns an error if the plan is not possible. Returns nullopt if pack() makes the
+  /// packs.
   [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(
       const PlanInput&) const {
     return std::nullopt;
   }
 
-  /// Returns the settings that tuning tries for these gradients. nullopt: the strategy's own fields
-  /// are tried; an empty list: there is nothing to try.
+  /// Returns the settings that tuning tries for these gradients. nullopt means that the strategy's
+  /// own fields are tried. An empty list means that there is nothing to try.
   [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(
       const Workload&) const {
     return std::nullopt;
@@ -106,8 +107,8 @@ class FrameworkOf : public Framework {
   Options options_;
 };
 
-/// Returns the options of a strategy's framework if they have type `Options`; otherwise null. Only
-/// for the framework's own folder and for tests.
+/// Returns the options of a strategy's framework if they have type `Options`; otherwise null. Used
+/// only in the framework's own folder and in tests.
 template <class Options>
 const Options* options_of(const Strategy& strategy) {
   const auto* one = dynamic_cast<const FrameworkOf<Options>*>(strategy.framework.get());

@@ -19,7 +19,7 @@ class PlanGate {
   [[nodiscard]] bool holds(int pack) const {
     return any() && (*items_)[static_cast<std::size_t>(pack)].passes;
   }
-  /// REQUIRES, for this function and those below: any().
+  /// REQUIRES, for this function and the functions below: any().
   [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }
   [[nodiscard]] std::unique_ptr<Gate> make(GateMembers members, const GateRounds& rounds) const {

@@ -13,11 +13,11 @@ namespace tutti::core {
 /// Implements agg_small_grads_*: groups adjacent small gradients. Every other gradient is a group
 /// of its own.
 std::vector<std::vector<int>> small_groups(const Workload& workload, const Strategy& strategy);
-/// Implements bytes_per_pack. Gradients that were created last come first, because TensorFlow
+/// Implements bytes_per_pack. Gradients are in reverse order of creation, because TensorFlow
 /// reverses their order.
 std::vector<std::vector<int>> groups_by_bytes(const Workload& workload, Bytes bytes_per_pack);
-/// Makes `chunks` groups of nearly equal numbers of gradients. The last group comes first, and in
-/// each group the last gradient comes first.
+/// Makes `chunks` groups of nearly equal numbers of gradients. Both the groups and the gradients in
+/// each group are in reverse order.
 std::vector<std::vector<int>> groups_by_count(const Workload& workload, int chunks);
 
 }  // namespace tutti::core

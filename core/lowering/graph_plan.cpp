@@ -21,8 +21,8 @@ bool is_everyone(const Members& members, std::int64_t replicas) {
   return true;
 }
 
-/// Returns the partition that has `members` as a group, in the same order of ranks, if there is
-/// one.
+/// Returns a partition that has `members` as a group with the same order of ranks; nullopt if there
+/// is no such partition.
 std::optional<Partition> partition_of(const Members& members, std::int64_t replicas) {
   const std::int64_t size = std::ssize(members);
   if (size < 2) return std::nullopt;
@@ -97,7 +97,7 @@ class GraphPlanner {
       return tl::make_unexpected(StrategyProblem{
           "algorithm",
           fmt::format(
-              "{} works among all replicas only; take {}", t.name,
+              "{} supports only collectives of all replicas; use {}", t.name,
               names_where([](const AlgorithmTraits& other) { return other.works_in_groups; },
                           ", "))});
     const std::int64_t size = std::ssize(members);

@@ -1,12 +1,13 @@
-// Decides which gradients travel together, and makes the collective of each pack. Planner handles
-// dense gradients that all replicas reduce; servers, sparse gradients, an all_reduce_spec and
-// checkpoints have files of their own. As in TensorFlow, packing has two stages. First a rule forms
-// groups: num_packs, agg_small_grads, the framework's own rule, bytes_per_pack, a number of chunks,
-// or one gradient each, and the first of these that is set applies. Then merging decides how a
-// group travels: concatenated with a copy in and out, in the layout of a ScopedAllocator, or one by
-// one. num_packs is an exception, because it cuts the concatenation of all gradients without regard
-// to their borders; no pack can then start before the last gradient is ready. Empty packs are left
-// out, but they count in the numbering, as in TensorFlow. Schedules come from make_collective().
+// Decides which gradients travel together, and makes the collective of each pack. Class Planner
+// handles dense gradients that all replicas reduce. Servers, sparse gradients, an all_reduce_spec
+// and checkpoints are handled in separate files. As in TensorFlow, packing has two stages. First, a
+// rule forms groups of gradients. The first of these rules that is set applies: num_packs,
+// agg_small_grads, the framework's own rule, bytes_per_pack, a number of chunks, or one gradient
+// per group. Then, merging decides how the gradients of a group are sent: concatenated (with copies
+// before and after), in the layout of a ScopedAllocator, or one by one. num_packs is an exception,
+// because it divides the concatenation of all gradients regardless of where gradients begin and
+// end. No pack can then start before the last gradient is ready. Empty packs are omitted, but they
+// count in the numbering, as in TensorFlow. Schedules come from make_collective().
 
 #include "core/lowering/plan.h"
 
@@ -140,8 +141,8 @@ class Planner : private PackMaker {
       if (traits(strategy_.algorithm).tf_implementation.empty() &&
           strategy_.merging == Merging::kConcat) {
         plan_.notes.add("plan.packs-like-tensorflow",
-                        "TensorFlow supports bytes_per_pack only for ring and nccl; here {} packs "
-                        "by the same rule, with a copy into and out of every pack",
+                        "TensorFlow supports bytes_per_pack only for ring and nccl; the plan "
+                        "applies it to {} too, and copies gradients into and out of every pack",
                         to_string(strategy_.algorithm));
       }
       add_all(groups_by_bytes(workload_, *strategy_.bytes_per_pack));
@@ -173,17 +174,19 @@ class Planner : private PackMaker {
 
   // --- which gradients go together ---
 
-  /// Implements num_packs: concatenates all gradients and cuts the result without regard to the
-  /// gradients' borders.
+  /// Implements num_packs: concatenates all gradients and divides the result regardless of where
+  /// gradients begin and end.
   std::optional<StrategyProblem> concatenate() {
     const DataType type = gradient(0).type;
     std::int64_t total = 0;
     for (const Variable& g : workload_.gradients) {
       if (g.type != type) {
         return StrategyProblem{
-            "num_packs", fmt::format("concatenates all gradients, but \"{}\" is {} and \"{}\" is "
-                                     "{}; set gradient_type in the workload, or use bytes_per_pack",
-                                     gradient(0).name, to_string(type), g.name, to_string(g.type))};
+            "num_packs",
+            fmt::format(
+                "num_packs concatenates all gradients, but their types differ: \"{}\" is {} and "
+                "\"{}\" is {}; set gradient_type in the workload, or use bytes_per_pack",
+                gradient(0).name, to_string(type), g.name, to_string(g.type))};
       }
       total += g.elements;
     }
@@ -209,16 +212,17 @@ class Planner : private PackMaker {
         continue;
       }
       Pack pack = make_pack(std::move(members), type, size);
-      // The concatenation copies everything before the first pack; cutting a pack from it copies
-      // that pack.
+      // The concatenation copies all gradients before the first pack starts. Each pack is then
+      // copied from the concatenation.
       pack.copied_in += (plan_.packs.empty() ? total + size : size) * size_of(type);
       pack.copied_out = 2 * size * size_of(type);
       pack.needs_all_gradients = true;
       plan_.packs.push_back(std::move(pack));
     }
     if (empty > 0)
-      plan_.notes.add("plan.empty-packs", "{} of {} packs are empty: the model has {} elements",
-                      empty, sizes.size(), total);
+      plan_.notes.add("plan.empty-packs",
+                      "{} of {} packs are empty, because the model has only {} elements", empty,
+                      sizes.size(), total);
     plan_.notes.add("plan.one-concatenation",
                     "num_packs concatenates all gradients, so no pack can start before the last "
                     "gradient is ready, and no variable "
@@ -231,8 +235,8 @@ class Planner : private PackMaker {
     for (const std::vector<int>& pack : packs) add_merged(pack, merging_);
   }
 
-  /// If one scope has gradients of different types, TensorFlow's pass fails and leaves the whole
-  /// graph as it was. SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
+  /// If a scope has gradients of different types, TensorFlow's graph pass fails and does not change
+  /// the graph at all. SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
   void check_scoped_allocator(const std::vector<std::vector<int>>& scopes) {
     if (merging_ != Merging::kScopedAllocator) return;
     for (const std::vector<int>& scope : scopes) {
@@ -242,9 +246,9 @@ class Planner : private PackMaker {
       if (other == scope.end()) continue;
       merging_ = Merging::kSeparate;
       plan_.notes.add("plan.scoped-allocator-gives-up",
-                      "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's "
-                      "ScopedAllocator then merges nothing (\"Group ops don't all have same "
-                      "type\"), and every gradient travels separately",
+                      "every gradient is sent separately, because a pack has gradients of "
+                      "different types (\"{}\" is {}, \"{}\" is {}), and then TensorFlow's "
+                      "ScopedAllocator merges nothing (\"Group ops don't all have same type\")",
                       gradient(scope.front()).name, to_string(gradient(scope.front()).type),
                       gradient(*other).name, to_string(gradient(*other).type));
       return;
@@ -270,16 +274,15 @@ class Planner : private PackMaker {
         for (const int unit : group)
           add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
         plan_.notes.add("plan.merging-is-off",
-                        "merging is off: all_reduce_merge_scope has no effect");
+                        "all_reduce_merge_scope has no effect, because merging is off");
       } else {
         add_merged(members, packed ? Merging::kConcat : merging_);
       }
     }
     if (merges && strategy_.merging == Merging::kConcat) {
       plan_.notes.add("plan.merges-like-tensorflow",
-                      "TensorFlow merges only the collectives of ring and nccl; here {} merges by "
-                      "the same scope, with a copy into "
-                      "and out of every pack",
+                      "TensorFlow merges only the collectives of ring and nccl; the plan applies "
+                      "the merge scope to {} too, and copies gradients into and out of every pack",
                       to_string(strategy_.algorithm));
     }
   }
@@ -315,8 +318,8 @@ class Planner : private PackMaker {
     });
     if (!one_type && merging != Merging::kSeparate)
       plan_.notes.add("plan.types-differ",
-                      "gradients of different types cannot be merged; those of the affected packs "
-                      "travel one by one");
+                      "gradients of different types cannot be merged, so packs with several types "
+                      "send each gradient separately");
     if (variables.size() > 1 && (!one_type || merging == Merging::kSeparate)) {
       for (const int v : variables) add_merged({v}, merging);
       return;
@@ -360,12 +363,12 @@ class Planner : private PackMaker {
                             plan_.partition ? &*plan_.partition : nullptr);
     if (has_blocks(strategy_.collective) && elements % replicas != 0) {
       if (!indivisible_) {
-        indivisible_ = {
-            "collective",
-            fmt::format("{} gives every replica an equal block, but pack {} has {} elements for {} "
-                        "replicas; use a workload whose packs divide by {}, or pad_packs: true",
-                        to_string(strategy_.collective), plan_.packs.size(), elements, replicas,
-                        replicas)};
+        indivisible_ = {"collective",
+                        fmt::format("{} gives every replica an equal block, but the elements of "
+                                    "pack {} ({}) cannot be divided by {} replicas; use a workload "
+                                    "whose packs can be divided by {}, or set pad_packs: true",
+                                    to_string(strategy_.collective), plan_.packs.size(), elements,
+                                    replicas, replicas)};
       }
       elements += replicas - elements % replicas;  // only to go on: this plan is rejected
     }
@@ -389,13 +392,13 @@ class Planner : private PackMaker {
   void note_odd_device() {
     if (strategy_.hierarchical_copy.drops_odd) {
       plan_.notes.add("plan.odd-device-left-out",
-                      "the gradient of the last of {} devices is missing from every sum, as in "
-                      "TensorFlow's hierarchical copy, which drops it silently",
+                      "as in TensorFlow's hierarchical copy, sums do not include the gradient of "
+                      "the last of {} devices (drop_odd_device)",
                       cluster_.replicas());
     } else {
       plan_.notes.add("plan.odd-device-counts",
                       "TensorFlow's hierarchical copy silently drops the gradient of the last of "
-                      "{} devices; here it is included (drop_odd_device)",
+                      "{} devices, but the plan includes it (set drop_odd_device to drop it)",
                       cluster_.replicas());
     }
   }
@@ -406,10 +409,10 @@ class Planner : private PackMaker {
         own_.gradients.begin(), own_.gradients.end(),
         [&](const Variable& g) { return sent_as(strategy_.compression, g.type) == g.type; });
     if (as_they_are == 0) return;
-    plan_.notes.add(
-        "plan.not-converted",
-        "compression: {} of {} gradients are not compressed: they are integers, or {} already",
-        as_they_are, own_.gradients.size(), to_string(strategy_.compression->type));
+    plan_.notes.add("plan.not-converted",
+                    "compression: {} of {} gradients are not compressed, because they are integers "
+                    "or already {}",
+                    as_they_are, own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
   /// NCCL's rings are known for whole machines only (nccl_rings.h).
@@ -419,8 +422,8 @@ class Planner : private PackMaker {
     const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
     if (!nccl || !known || knows_rings(cluster_)) return;
     plan_.notes.add("plan.rings-unknown",
-                    "NCCL's rings are known only for workers that are all {} with all {} GPUs; "
-                    "here channels visit the GPUs in index order",
+                    "channels visit the GPUs in index order, because NCCL's rings are known only "
+                    "for workers that are all {} and use all {} GPUs",
                     machine.name(), machine.gpus().size());
   }
 
@@ -428,7 +431,8 @@ class Planner : private PackMaker {
   const Workload workload_;  ///< gradients in the types in which they are packed
   const Strategy& strategy_;
   const Cluster& cluster_;
-  Merging merging_;  ///< as requested, or kSeparate if the request cannot be met
+  Merging merging_;  ///< the requested merging, or kSeparate if the requested merging is not
+                     ///< possible
   Plan plan_;
   int turn_ = 0;  ///< index of the next pack; empty packs count too, as in TensorFlow
   std::optional<StrategyProblem> indivisible_;

@@ -1,12 +1,12 @@
 #pragma once
 
-// A plan is the result of lowering a strategy. It states which gradients travel together, by which
-// collective, and what each pack has to wait for, but not when this happens: step_program.h turns a
-// plan into a task graph, and executors run that graph. Collectives are in one table, to which
+// A plan is the result of lowering a strategy. It states which gradients are packed together, which
+// collective moves each pack, and what each pack waits for. It has no times: step_program.h
+// converts a plan to a task graph, which executors run. Collectives are in one table, to which
 // packs and exchanges refer by index, so that all properties of a collective are stored once. An
 // entry of the table represents the collectives of all groups of replicas and of all executions: it
-// stores the collective of group 0, and in() derives the others. So a plan does not grow with the
-// number of groups or of training steps.
+// stores the collective of group 0, and in() derives the collectives of all other groups. The size
+// of a plan therefore does not depend on the number of groups or training steps.
 
 #include <memory>
 #include <string>
@@ -28,11 +28,10 @@ namespace tutti::core {
 
 /// The phase of a training step that a pack belongs to.
 enum class PackPhase : std::uint8_t {
-  kGradients,  ///< packs that start once their gradients are ready
-  kRead,  ///< packs of variables that are read from servers when the step begins; each layer waits
-          ///< for its variables
-  kCheckpoint,  ///< packs of variables that are aggregated for a checkpoint, after the rest of the
-                ///< step
+  kGradients,  ///< packs of gradients, which start once their gradients are ready
+  kRead,  ///< packs that read variables from servers when the step begins; each layer waits for its
+          ///< variables
+  kCheckpoint,  ///< packs that aggregate variables for a checkpoint, after the rest of the step
 };
 
 /// The kind of data that a pack carries.
@@ -76,15 +75,16 @@ class MemberList {
 
 /// A collective of a plan, for all groups of replicas that execute it.
 struct PlannedCollective {
-  Collective first;  ///< the collective of the first group; in() computes those of other groups
+  Collective first;  ///< the collective of the first group; in() computes the collectives of all
+                     ///< other groups
   /// The groups; nullopt: one group of all replicas.
   std::optional<Partition> groups = std::nullopt;
-  Time launch_overhead = {};  ///< used only if the model of the collective's time includes no
+  Time launch_overhead = {};  ///< ignored if the predicted time of the collective includes the
                               ///< launch overhead
   std::optional<VaryingSizes> sizes =
       std::nullopt;  ///< nullopt: every execution has the sizes of `first`
-  /// The replicas that execute the collective, by rank, if they are neither all replicas nor a
-  /// group of a partition; otherwise null.
+  /// The replicas that execute the collective, by rank. Null if these are all replicas, or the
+  /// groups of a partition.
   std::shared_ptr<const MemberList> members = nullptr;
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
@@ -93,7 +93,8 @@ struct PlannedCollective {
   /// Returns the collective of a group, with the sizes of `first`.
   /// REQUIRES: group < number_of_groups().
   [[nodiscard]] Collective in(std::int64_t group) const;
-  /// Returns the collective that a group executes at an occurrence, with its sizes.
+  /// Returns the collective that a group executes at an occurrence, with the sizes of this
+  /// occurrence.
   [[nodiscard]] Collective in(std::int64_t group, const Occurrence& occurrence) const;
   /// Returns the group and the rank of a replica.
   [[nodiscard]] Partition::Place place(std::int64_t replica) const {
@@ -109,7 +110,8 @@ struct PlannedCollective {
 /// The index of a collective in Plan::collectives.
 using CollectiveId = std::int32_t;
 
-/// Gradients that are communicated as one buffer, with their collective and its dependencies.
+/// Gradients that are communicated as one buffer, with the collective that moves them and the
+/// dependencies of the collective.
 struct Pack {
   Payload payload;
   CollectiveId collective = -1;
@@ -121,35 +123,37 @@ struct Pack {
   /// (Compression::of_packs), and to convert its gradients back afterwards.
   Bytes converted_in = {};
   Bytes converted_out = {};
-  /// The pack that must be complete on a device before this pack starts there; -1: none.
+  /// The index of the pack that must be complete on a device before this pack starts on the device;
+  /// -1: none.
   int after = -1;
   /// True if the pack starts only when all gradients (of its spec entry) are ready. Copies out of
-  /// all such packs, and updates, then wait for the last of these packs. num_packs needs this:
-  /// packs are cut from the concatenation of all gradients, and are concatenated again before they
-  /// are split into gradients.
+  /// all such packs, and updates, then wait for the last of these packs. num_packs sets this field,
+  /// because its packs are cut from the concatenation of all gradients, and are concatenated again
+  /// before they are split into gradients.
   bool needs_all_gradients = false;
-  /// The entry of the strategy's spec that the pack belongs to; `turn` is the index among the packs
-  /// of this entry.
+  /// The index of the spec's entry to which the pack belongs. `turn` is the index of the pack among
+  /// the packs of this entry.
   int entry = 0;
   int turn = 0;
-  /// A gradient that the pack waits for although it is not in the pack, because it did not fit into
-  /// the bucket; -1: none.
+  /// The index of a gradient that the pack waits for although it is not in the pack, because it did
+  /// not fit into the bucket; -1: none.
   int also_needs = -1;
   PackPhase phase = PackPhase::kGradients;
   /// For a pull: the index of the push whose sum this pack returns. The server and each replica
-  /// start the pull once they have completed the push. -1: this pack is not a pull.
+  /// start the pull once they have completed their part of the push. -1: this pack is not a pull.
   int answers = -1;
 };
 
-/// The packs of a training step, in launch order. Serial packs start in this order, and so do
-/// concurrent packs that are ready at the same time.
+/// The packs of a training step, in launch order. Serial packs start in this order. Concurrent
+/// packs that are ready at the same time also start in this order.
 struct Plan {
   /// The collectives of all packs and exchanges, each listed once.
   std::vector<PlannedCollective> collectives;
   std::vector<Pack> packs;
-  /// By gradient: the entry of the strategy's spec that it belongs to. Empty if there is no spec.
+  /// By gradient: the index of the spec's entry to which the gradient belongs. Empty if there is no
+  /// spec.
   std::vector<int> entry_of_gradient;
-  /// True if a replica pauses its backward pass until all packs that are ready are complete.
+  /// True if a replica pauses its backward pass while packs are in flight.
   bool computation_waits = false;
   Update update = Update::kPerPack;
   std::optional<Compression> compression;
@@ -173,8 +177,8 @@ struct Plan {
   Notes notes;
 
   CollectiveId add(PlannedCollective collective);
-  /// Returns a pack of `members` with the new collective `first`, whose groups are those of
-  /// `partition`. All other fields have their defaults.
+  /// Returns a pack of `members` with the new collective `first`, which the groups of `partition`
+  /// execute. All other fields of the pack have their defaults.
   Pack pack_of(std::vector<Member> members, Collective first, Time launch_overhead = {});
   [[nodiscard]] const Collective& collective(const Pack& pack) const {
     return planned(pack.collective).first;
@@ -188,14 +192,14 @@ struct Plan {
 
   /// True if the gate fuses packs at run time.
   [[nodiscard]] bool fuses() const { return gate && gate->fuses(); }
-  /// True if the pack has to pass the gate, as all packs of gradients except pulls do.
+  /// True if the pack has to pass the gate. All packs of gradients except pulls do.
   [[nodiscard]] bool passes_gate(const Pack& pack) const {
     return gate && pack.phase == PackPhase::kGradients && pack.answers < 0;
   }
 
   [[nodiscard]] Bytes bytes() const;
-  /// Returns a collective with the largest number of ranks. A rank number that occurs in several
-  /// collectives means the same device in all of them.
+  /// Returns one of the collectives with the largest number of ranks. A rank number has the same
+  /// device in all collectives that have this rank.
   [[nodiscard]] const Collective& widest() const;
 };
 
@@ -206,8 +210,8 @@ std::vector<int> answers_to(const Plan& plan);
 /// Returns the reduction of a pack in a plan of `strategy`.
 Reduction reduction_of(const Strategy& strategy, const Pack& pack);
 
-/// Returns the strategy for a pack in a plan of `strategy`: that of the pack's spec entry, or
-/// `strategy` itself if there is no spec.
+/// Returns the strategy for a pack in a plan of `strategy`. If there is a spec, it is the strategy
+/// of the pack's entry; otherwise it is `strategy` itself.
 Strategy strategy_of(const Strategy& strategy, const Pack& pack);
 
 /// Makes the plan of a training step.

@@ -18,8 +18,8 @@ PlanView view_of(const StepPrograms& programs, const Plan& plan) {
   std::vector<std::int32_t> all;
   for (std::int32_t r = 0; r < std::ssize(view.roles); ++r) all.push_back(r);
 
-  // Gates start packs in the same order everywhere. In BytePS, a worker's root announces to the
-  // others which of its collectives is next.
+  // Gates start packs in the same order on all replicas. In BytePS, the root of a worker tells the
+  // other GPUs which collective is next.
   const bool is_gated =
       plan.gate || std::any_of(plan.packs.begin(), plan.packs.end(),
                                [](const Pack& pack) { return pack.answers >= 0; });

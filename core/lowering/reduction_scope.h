@@ -21,7 +21,7 @@ inline bool on_servers(ReductionScope who) {
   return who == ReductionScope::kServers || who == ReductionScope::kAsyncServers;
 }
 
-/// True if the network's switches reduce in some collective of the plan (SHARP).
+/// True if the plan has a collective in which the network's switches reduce (SHARP).
 bool network_adds(const Plan& plan);
 
 /// True if the lower bounds of core/strategy/bounds.h apply, because every replica gets the

@@ -1,11 +1,11 @@
 // Parameter servers are planned as ordinary collectives on stars or two-level trees whose root is
-// the device that holds the variable. A push reduces to the root, works there (mean and update),
-// and ends with a broadcast of the variable, or of an empty notification if replicas read the
-// variable later. A read is a broadcast that begins with the step. The numbering of ranks is the
-// delicate part: the replicas come first, then one host per worker, then the parameter servers.
-// With asynchronous workers, the plan is that of one worker's group: its replicas, its host, and
-// the CPUs of all workers. core/strategy/servers.cpp places variables, and
-// core/algorithm/star_tree.cpp has the schedules.
+// the device that holds the variable. A push reduces gradients to the root, which then computes the
+// mean and the update. The push ends with a broadcast of the variable, or of an empty notification
+// if replicas read the variable later. A read is a broadcast that begins with the step. The
+// numbering of ranks is the delicate part: the replicas come first, then one host per worker, then
+// the parameter servers. If workers are asynchronous, the plan is made for the group of one worker,
+// which has the worker's replicas, its host, and the CPUs of all workers. core/strategy/servers.cpp
+// places variables, and core/algorithm/star_tree.cpp has the schedules.
 
 #include "core/lowering/server_plan.h"
 
@@ -54,10 +54,9 @@ class ServerPlanner {
     if (has_slices(workload_) &&
         (!servers_.reads || !servers_.updates || !strategy_.sparse.on_servers))
       return tl::make_unexpected(StrategyProblem{
-          "",
-          fmt::format("sparse gradients (IndexedSlices) under {} are not modelled: its benchmarks "
-                      "have no embeddings; remove sparse_gradient, or use parameter_server",
-                      strategy_.distribution_name)});
+          "", fmt::format("Tutti does not model sparse gradients (IndexedSlices) with {}; remove "
+                          "sparse_gradient, or use parameter_server",
+                          strategy_.distribution_name)});
     const std::vector<int> places = places_of_variables();
     std::vector<std::int64_t> elements;
     for (const Variable& v : workload_.gradients) elements.push_back(v.elements);
@@ -65,7 +64,8 @@ class ServerPlanner {
     if (servers_.reads) {
       for (int v = 0; v < count(); ++v) add(v, PackPhase::kRead, places);
     }
-    // Variables created last come first, because their gradients become ready first.
+    // Variables are in reverse order of creation, because the gradients of the last variables
+    // become ready first.
     for (int v = count() - 1; v >= 0; --v) add(v, PackPhase::kGradients, places);
     if (plan_.packs.empty())
       return tl::make_unexpected(StrategyProblem{
@@ -156,7 +156,7 @@ class ServerPlanner {
       c.kind = CollectiveKind::kBroadcast;
       c.schedule =
           tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
-      // A value stays at its server until a worker requests it.
+      // A variable's value is not sent before a worker requests it.
       if (!strategy_.requested_staging) c.staging = Staging::kViaHostOnRequest;
     } else {
       c.kind = servers_.reads ? CollectiveKind::kReduce : CollectiveKind::kAllReduce;
@@ -177,7 +177,8 @@ class ServerPlanner {
   }
 
   /// Adds the packs of a sparse variable. For a read, the replica sends the server the indices of
-  /// rows and receives the rows. For gradients, it sends both, and the server applies the rows.
+  /// rows and receives the rows. For gradients, the replica sends indices and rows, and the server
+  /// applies the rows.
   void add_rows(int v, PackPhase phase, Rank at) {
     const Slices& slices = *variable(v).slices;
     const std::int64_t values = slices.rows * variable(v).row_elements();
@@ -191,7 +192,7 @@ class ServerPlanner {
     if (read) {
       of_rows.schedule = tree_scatter(tree, values, replica_engine(), Engine::kCpu);
     } else {
-      // A mean reads and writes the rows once more.
+      // The division for a mean reads and writes the rows once more.
       const bool mean = strategy_.reduction == Reduction::kMean && tree.replicas > 1;
       of_rows.schedule = gathered(tree, values, kUpdatePasses + (mean ? 2 : 0));
     }
@@ -215,8 +216,8 @@ class ServerPlanner {
     c.elements = of_each * c.contributors;
   }
 
-  /// Gathers the rows at the variable's device, which then makes `passes` passes over them and
-  /// notifies all replicas; with 0 passes it does neither.
+  /// Gathers the rows at the variable's device. If `passes` is above 0, the device then makes this
+  /// number of passes over the rows and notifies all replicas.
   [[nodiscard]] std::shared_ptr<const Schedule> gathered(const StarTree& tree, std::int64_t of_each,
                                                          std::int64_t passes) const {
     const std::int64_t elements = of_each * tree.replicas;
@@ -271,7 +272,7 @@ class ServerPlanner {
   const Servers& servers_;
   const Cluster& cluster_;
   std::int32_t per_worker_;
-  std::int32_t workers_;  ///< number of workers of one group
+  std::int32_t workers_;  ///< number of workers in one group
   bool on_gpus_;
   std::vector<int> caches_;
   Plan plan_;

@@ -1,12 +1,12 @@
 // An IndexedSlices gradient has some rows of a variable and their indices. Replicas usually have
 // different rows, so the rows cannot be added element by element: one all-gather collects the
 // values and another the indices. The dense gradients are planned first, on a copy of the workload
-// without the sparse ones, and the variables of their packs are then renumbered.
+// without the sparse gradients. The variables of their packs are then renumbered.
 //
-// The framework decides the order of a gradient's packs (SparseRules): whether lengths come first,
-// whether indices wait for values, and whether all wait for the last dense pack. The gathers use
-// the strategy's algorithm or, if it has no all-gather, a ring; some frameworks collect everything
-// on one device instead. Sparse gradients on servers are planned in server_plan.cpp.
+// The framework determines the order of a gradient's packs (SparseRules). Lengths may come first,
+// indices may wait for values, and all of them may wait for the last dense pack. The gathers use
+// the strategy's algorithm or, if this algorithm has no all-gather, a ring. Some frameworks gather
+// everything on one device instead. Sparse gradients on servers are planned in server_plan.cpp.
 
 #include "core/lowering/sparse_plan.h"
 
@@ -42,7 +42,7 @@ Dense dense_of(const Workload& all) {
     dense.was.push_back(v);
     dense.workload.gradients.push_back(gradient);
   }
-  // Keep segments that lose all gradients, because segments have the times.
+  // Keep segments without gradients, because segments have the computation times.
   for (BackwardSegment& segment : dense.workload.segments) {
     std::vector<int> left;
     for (const int v : segment.variables) {
@@ -95,7 +95,8 @@ class SparsePlanner {
                    "sparse gradients are not modelled for groups of replicas (splits_model, "
                    "INDEPENDENT); remove sparse_gradient");
     choose_gathering();
-    // Variables created last come first, because their gradients become ready first.
+    // Variables are in reverse order of creation, because the gradients of the last variables
+    // become ready first.
     for (int v = static_cast<int>(workload_.gradients.size()) - 1; v >= 0; --v) {
       if (const Variable& gradient = workload_.gradients[static_cast<std::size_t>(v)];
           gradient.slices)
@@ -142,7 +143,7 @@ class SparsePlanner {
     const AlgorithmTraits& t = traits(strategy_.algorithm);
     if (t.supports(CollectiveKind::kAllGather, on_gpus)) return;
     plan_->notes.add("sparse.gathered-by-ring",
-                     "{} has no all-gather; sparse gradients are gathered by a ring", t.name);
+                     "{} has no all-gather, so a ring gathers the sparse gradients", t.name);
     take(BaseAlgorithm::kRing);
   }
 
@@ -182,7 +183,7 @@ class SparsePlanner {
     }
     if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
     Pack of_values = pack_of({{v, 0, 0, 0}}, gather(gradient.type, values));
-    // A mean is divided after all values have arrived.
+    // For a mean, the values are divided after all of them have arrived.
     if (strategy_.reduction == Reduction::kMean && replicas() > 1)
       of_values.copied_out = plan_->collective(of_values).bytes();
     // Variables are updated after values and indices have arrived; indices come last.
@@ -195,10 +196,10 @@ class SparsePlanner {
 
   /// Adds a sparse gradient as a dense one, in its own pack.
   void add_whole(int v, const Variable& gradient, int before) {
-    plan_->notes.add(
-        "sparse.rows-differ",
-        "replicas have different numbers of rows of \"{}\", so {} reduces the whole variable",
-        gradient.name, strategy_.sparse.whole_if_rows_differ);
+    plan_->notes.add("sparse.rows-differ",
+                     "replicas have different numbers of gradient rows of \"{}\", so {} reduces "
+                     "the gradient of the whole variable",
+                     gradient.name, strategy_.sparse.whole_if_rows_differ);
     Pack pack = pack_of({{v, 0, gradient.elements, 0}},
                         make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0));
     pack.copied_in = gradient.bytes();
@@ -222,7 +223,7 @@ class SparsePlanner {
   const Workload& workload_;
   const Strategy& strategy_;
   const Cluster& cluster_;
-  Strategy gathering_;  ///< the strategy of the gathering collectives
+  Strategy gathering_;  ///< the strategy for the collectives that gather sparse gradients
   Plan* plan_ = nullptr;
 };
 

@@ -1,11 +1,11 @@
 // TensorFlow's all_reduce_spec assigns each gradient, by its size, to one entry with its own
 // algorithm. Each entry is planned by make_plan() as if the model had only the gradients of this
-// entry. The plans are then joined, and their indices are shifted: variables to their indices in
-// the whole model, and collectives and predecessors by the number of those that were added before.
-// Packs that are launched serially form a new chain across all entries, because a device executes
-// NCCL's collectives one after the other. The rest of the file compares Tutti with TensorFlow's
-// code. If TensorFlow would fail, this is an error with `validation: LITERAL`; otherwise Tutti does
-// what the user evidently meant, and adds a note.
+// entry. The plans are then joined. Variables get their indices in the whole model. The indices of
+// collectives and predecessors are increased by the number of collectives and packs that were added
+// earlier. Packs that are launched serially form a new chain across all entries, because a device
+// executes NCCL's collectives one after the other. The rest of the file compares Tutti with
+// TensorFlow's code. If TensorFlow would fail, `validation: LITERAL` makes this an error.
+// Otherwise, Tutti executes what the user evidently meant, and adds a note.
 
 #include "core/lowering/spec_plan.h"
 
@@ -73,11 +73,12 @@ class SpecPlanner {
 
   [[nodiscard]] tl::unexpected<StrategyProblem> nobody_takes(std::size_t v) const {
     if (spec_.entries.empty())
-      return tl::make_unexpected(about(
-          "it has no entry, so TensorFlow's assertion fails at the first gradient; add an entry"));
+      return tl::make_unexpected(
+          about("all_reduce_spec has no entry, so an assertion of TensorFlow fails at the first "
+                "gradient; add an entry"));
     return tl::make_unexpected(
-        about("no entry covers \"{}\" with {} elements, so TensorFlow's assertion fails; remove "
-              "the limit of the last entry",
+        about("no entry covers \"{}\", which has {} elements, so an assertion of TensorFlow fails; "
+              "remove the limit of the last entry",
               workload_.gradients[v].name, workload_.gradients[v].elements));
   }
 
@@ -106,8 +107,8 @@ class SpecPlanner {
     own.gradients.clear();
     for (const int v : taken) own.gradients.push_back(gradient(v));
     const Strategy strategy = for_entry(strategy_, e);
-    // Exchanges belong to the whole model, so only the first plan has them. Their collectives come
-    // first in its table, so their indices stay valid.
+    // Exchanges belong to the whole model, so only the first plan has them. The collectives of
+    // exchanges come first in the table of this plan, so their indices stay valid.
     const bool first = plan_.packs.empty();
     auto part =
         make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
@@ -141,8 +142,8 @@ class SpecPlanner {
             "or remove validation",
             cluster_.workers());
       plan_.notes.add("spec.nccl-in-one-process",
-                      "TensorFlow's nccl works inside one process and fails with {} workers; here "
-                      "NCCL spans all of them",
+                      "TensorFlow's nccl works inside one process and fails with {} workers; the "
+                      "plan assumes that NCCL spans all workers",
                       cluster_.workers());
     }
     if (!known.halves_evenly || cluster_.workers() == 1) return std::nullopt;
@@ -157,8 +158,8 @@ class SpecPlanner {
           "remove validation",
           part.collective(*first).elements, cluster_.workers());
     plan_.notes.add("spec.uneven-halves",
-                    "TensorFlow's nccl/rechd fails for {} of its {} packs, whose elements do not "
-                    "divide by {} workers; here halves may differ by one element",
+                    "TensorFlow's nccl/rechd fails for {} of its {} packs, because their elements "
+                    "cannot be divided by {} workers; the plan lets halves differ by one element",
                     std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(),
                     cluster_.workers());
     return std::nullopt;
@@ -175,17 +176,18 @@ class SpecPlanner {
                         entry.shards, entry.name);
         break;
       case Shards::kAllHosts:
-        plan_.notes.add(
-            "spec.shards-ignored",
-            "TensorFlow ignores the {} shards of {}, which sums on the CPUs of all {} workers",
-            entry.shards, entry.name, cluster_.workers());
+        plan_.notes.add("spec.shards-ignored",
+                        "TensorFlow ignores the setting of {} shards, because {} always sums on "
+                        "the CPUs of all {} workers",
+                        entry.shards, entry.name, cluster_.workers());
         break;
       case Shards::kUsedByMultiWorkerAllReduce:
         if (is_contrib()) break;
-        plan_.notes.add("spec.shards-ignored",
-                        "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's "
-                        "CPU; set api: MULTI_WORKER_ALL_REDUCE for {} shards",
-                        entry.shards, entry.name, entry.shards);
+        plan_.notes.add(
+            "spec.shards-ignored",
+            "tf_cnn_benchmarks ignores the setting of {} shards, because {} always sums on the CPU "
+            "of worker 0; set api: MULTI_WORKER_ALL_REDUCE for {} shards",
+            entry.shards, entry.name, entry.shards);
         break;
     }
   }
@@ -196,8 +198,8 @@ class SpecPlanner {
     return *known;
   }
 
-  /// NCCL executes the collectives of all entries one after the other on a device; those of the
-  /// last gradients come first.
+  /// NCCL executes the collectives of all entries one after the other on a device. The collectives
+  /// of the last gradients come first.
   void chain_serial_packs() {
     const auto serial = [this](const Pack& pack) {
       return strategy_of(strategy_, pack).launch == Launch::kSerial;
@@ -242,7 +244,7 @@ class SpecPlanner {
       plan_.notes.add(
           "spec.limits-in-bytes",
           "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares elements: {} "
-          "of {} gradients would use another entry; set limit_unit: ELEMENTS to simulate that",
+          "of {} gradients would use another entry; set limit_unit: ELEMENTS to simulate its code",
           is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
     } else {
       plan_.notes.add(
@@ -266,25 +268,26 @@ class SpecPlanner {
       return gradient(order[static_cast<std::size_t>(v)]);
     };
     if (spec_.result_order == ResultOrder::kRestored) {
-      plan_.notes.add(
-          "spec.results-restored",
-          "TensorFlow returns results in the order of the entries: {} of {} variables would get "
-          "the gradient of another, {} that of {}; here each gets its own (result_order)",
-          others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
+      plan_.notes.add("spec.results-restored",
+                      "TensorFlow returns results in the order of the entries, so {} of {} "
+                      "variables would get the gradient of another variable: {} would get that of "
+                      "{}. The plan gives each variable its own gradient (result_order)",
+                      others.size(), order.size(), gradient(others.front()).name,
+                      given(others.front()).name);
       return std::nullopt;
     }
     for (const int v : others) {
       if (gradient(v).shape == given(v).shape && gradient(v).elements == given(v).elements)
         continue;
       return about(
-          "result_order: BY_ENTRY gives variable \"{}\" the gradient of \"{}\", which has another "
-          "shape, so TensorFlow's optimizer would fail; remove result_order",
+          "result_order: BY_ENTRY gives variable \"{}\" the gradient of \"{}\", which has a "
+          "different shape, so TensorFlow's optimizer would fail; remove result_order",
           gradient(v).name, given(v).name);
     }
     plan_.notes.add("spec.results-by-entry",
-                    "results are in the order of the entries, as in TensorFlow: {} of {} variables "
-                    "are updated with the gradient of another, {} with that of {}; the times are "
-                    "the same, because the shapes are",
+                    "results are in the order of the entries, as in TensorFlow, so {} of {} "
+                    "variables are updated with the gradient of another variable: {} with that of "
+                    "{}. The times do not change, because both have the same shape",
                     others.size(), order.size(), gradient(others.front()).name,
                     given(others.front()).name);
     return std::nullopt;

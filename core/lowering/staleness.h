@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// Statistics of the staleness of gradients in asynchronous training. The staleness of a gradient
-/// is the number of updates of its variable by other workers between the read of the variable from
-/// which the gradient was computed and the update with this gradient.
+/// Statistics of the staleness of gradients in asynchronous training. A gradient is computed from a
+/// version of its variable that the worker has read. The staleness of the gradient is the number of
+/// updates of the variable by other workers between this read and the update with this gradient.
 struct UpdatesBehind {
   std::int64_t updates = 0;
   std::int64_t sum = 0;
@@ -23,8 +23,8 @@ struct UpdatesBehind {
   }
 };
 
-/// Counts the staleness of gradients: keeps the version of each variable, which every update
-/// increments, and the version that each worker last read.
+/// Counts the staleness of gradients. It stores the version number of each variable, which every
+/// update increments, and the version that each worker read last.
 class Versions {
  public:
   Versions() = default;
@@ -49,14 +49,14 @@ class Versions {
   }
 
   std::vector<std::int64_t> versions_;  ///< by variable: number of its current version
-  /// By worker and variable: version at the latest read.
+  /// By worker and variable: version that the worker read last.
   std::vector<std::vector<std::int64_t>> read_;
   UpdatesBehind behind_;
 };
 
 /// The combined throughput of asynchronous workers, measured until the first worker has finished.
-/// The time after that is excluded, because the other workers can then use the finished worker's
-/// share of servers and links.
+/// Later time is excluded, because the remaining workers can then use the finished worker's share
+/// of servers and links.
 class AsyncServersList {
  public:
   AsyncServersList() = default;

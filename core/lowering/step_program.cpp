@@ -34,9 +34,9 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 /// The relations of a plan that its lowering uses: the segment that completes each pack, and how
 /// each pack depends on others.
 struct Relations {
-  /// The packs that are cut from one concatenation of gradients (num_packs). All start when the
-  /// last of its gradients is ready, and all are unpacked when the last of its packs is complete.
-  /// There is one concatenation for each entry of a spec, or one in total.
+  /// The packs that are cut from one concatenation of gradients (num_packs). All these packs start
+  /// when the last gradient of the concatenation is ready, and all are unpacked when the last of
+  /// these packs is complete. There is one concatenation for each entry of a spec, or one in total.
   struct Concatenation {
     std::vector<int> packs;
     int ready_after = -1;  ///< index of the segment that completes the gradients
@@ -44,14 +44,16 @@ struct Relations {
   std::vector<Concatenation> concatenations;
   std::vector<int> concatenation_of_pack;  ///< -1: none
   std::vector<int> ready_after;            ///< by pack of gradients: the segment that completes it
-  std::vector<int>
-      read_by;  ///< by pack that is read: the segment whose layer waits for it; -1: none
-  std::vector<std::vector<int>> successors;  ///< by pack: the packs that are launched after it
-  std::vector<int> pull_of;                  ///< by push: the pack that is its pull; -1: none
-  std::vector<Bytes> bytes_up_to;  ///< by pack p: bytes of the gradients in packs 0 … p,
-                                   ///< in their own types
-  std::vector<Bytes>
-      converted;  ///< by segment: bytes read and written to convert its gradients; or empty
+  std::vector<int> read_by;  ///< by pack that reads a variable: the segment whose layer waits for
+                             ///< the pack; -1: none
+  std::vector<std::vector<int>> successors;  ///< by pack: the packs that are launched after the
+                                             ///< pack is complete
+  std::vector<int> pull_of;                  ///< by pack: the pull of the push; -1: the pack is not
+                                             ///< a push
+  std::vector<Bytes> bytes_up_to;  ///< by pack p: total bytes of the gradients in packs 0 … p, in
+                                   ///< their own types
+  std::vector<Bytes> converted;    ///< by segment: bytes that the conversion of its gradients reads
+                                   ///< and writes; empty: no conversion
 
   Relations(const Workload& workload, const Plan& plan)
       : concatenation_of_pack(plan.packs.size(), -1),
@@ -85,7 +87,7 @@ struct Relations {
       Bytes& sum = converted.emplace_back();
       for (const int v : segment.variables) {
         const Variable& gradient = workload.gradients[at(v)];
-        // Sparse gradients travel in their own type.
+        // Sparse gradients are sent in their own type.
         if (!gradient.slices)
           sum += core::converted(gradient.elements, gradient.type,
                                  sent_as(plan.compression, gradient.type));
@@ -114,7 +116,7 @@ struct Relations {
     }
   }
   /// Returns the last segment that a pack needs. Segments are computed in order, so the pack waits
-  /// only for this one.
+  /// only for its last segment.
   [[nodiscard]] int ready_segment(const Plan& plan, int p,
                                   const std::vector<int>& segment_of) const {
     if (const int c = concatenation_of_pack[at(p)]; c >= 0)
@@ -191,7 +193,7 @@ class Lowering {
     task.every_steps = every_steps;
     return add(task, after);
   }
-  /// Launches the pack after `buffered`. Edges from its other predecessors are added once all packs
+  /// Launches the pack after `buffered`. Edges from all other predecessors are added once all packs
   /// are known.
   TaskId launch(int p, TaskId buffered, std::int32_t every_steps = 1) {
     Task task;
@@ -273,8 +275,8 @@ class Lowering {
     end_half();
   }
 
-  /// Appends `time` of computation, cut where exchanges are due. Calls `whole` after the last
-  /// piece, before the exchanges that are due at its end.
+  /// Appends `time` of computation, divided at the times at which exchanges are due. Calls `whole`
+  /// after the last piece, before the exchanges that are due at the end of the computation.
   template <class Piece, class Whole>
   void computed_in_pieces(Time time, const Piece& add_piece, const Whole& whole) {
     Time left = time;
@@ -322,7 +324,7 @@ class Lowering {
     }
   }
 
-  /// Ends a half of a pass, once all of its exchanges are complete.
+  /// Ends a half (forward or backward) of a pass once all exchanges of the half are complete.
   void end_half() {
     std::vector<TaskId> in_flight;
     for (TaskId& last : last_exchange_) {
@@ -386,7 +388,8 @@ class Lowering {
     return saved == end ? end : mark(saved);
   }
 
-  /// Adds the edges from each pack to the packs and tasks that wait for it, before its other edges.
+  /// Adds the edges from each pack to the packs and tasks that wait for the pack. These edges come
+  /// before all other edges of the pack.
   void serial_launches() {
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kCheckpoint) continue;
@@ -429,8 +432,7 @@ class Lowering {
     return tasks;
   }
 
-  /// `label` is the pack to which the tasks belong; -1 if they belong to all packs of a
-  /// concatenation.
+  /// `label` is the index of the pack to which the tasks belong; -1: all packs of a concatenation.
   void unpack_packs(const std::vector<int>& packs, int label, TaskId after,
                     std::vector<TaskId>& tasks) {
     Bytes copied, converted;
@@ -467,14 +469,15 @@ class Lowering {
   Durations durations_;
   DueExchanges points_;
   std::int32_t hold_ = -1;   ///< the hold that the end of the backward pass opens
-  TaskId cursor_ = kNoTask;  ///< the task before the next task of the pass
+  TaskId cursor_ = kNoTask;  ///< the previous task of the pass
   Time computed_;            ///< computation time so far in the current half (forward or backward)
   std::int32_t exchanges_ = 0;         ///< number of exchanges in the step so far
-  std::vector<TaskId> last_exchange_;  ///< by communicator: its last exchange in the current half
-  std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< by pack that is read: the forward tasks
-                                                       ///< that wait for it
+  std::vector<TaskId> last_exchange_;  ///< by communicator: the communicator's last exchange in the
+                                       ///< current half
+  std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< by pack that reads a variable: the
+                                                       ///< forward tasks that wait for the pack
   std::vector<std::pair<int, TaskId>>
-      computation_waiting_;  ///< packs, and the mark that waits for each pack
+      computation_waiting_;  ///< pairs of a pack and the mark that waits for the pack
   std::optional<std::int64_t> update_row_;
 };
 

@@ -11,15 +11,14 @@ namespace tutti::core {
 /// The program of a plan's training step, and the tasks that execute the plan's packs.
 struct StepProgram {
   Program program;
-  std::vector<TaskId> task_of_pack;  ///< by pack: its communicate task
+  std::vector<TaskId> task_of_pack;  ///< by pack: the communicate task of the pack
   int exchanges = 0;                 ///< number of exchanges of the plan
 
   bool operator==(const StepProgram&) const = default;
 };
 
-/// Finds the tasks of a replica's communication in flight, by pack or exchange, to report them to
-/// the runner as complete.
-/// Memory: 12 bytes for each exchange of the plan.
+/// Maps a pack or exchange that is in flight on a replica to its task, so that the task can be
+/// reported to the runner as complete. Memory: 12 bytes for each exchange of the plan.
 class CommunicationTasks {
  public:
   /// REQUIRES: `program` outlives this object.
@@ -44,7 +43,7 @@ class CommunicationTasks {
   [[nodiscard]] TaskId of_pack(std::int32_t pack) const {
     return program_->task_of_pack[static_cast<std::size_t>(pack)];
   }
-  /// Returns the latest task of the exchange, which is the one in flight, because a communicator
+  /// Returns the latest task of the exchange. This is the task in flight, because a communicator
   /// executes one exchange at a time.
   [[nodiscard]] TaskId of_exchange(std::int32_t exchange) const {
     return exchanges_[static_cast<std::size_t>(exchange)];
@@ -57,9 +56,9 @@ class CommunicationTasks {
 };
 
 /// The programs of a plan's replicas, one for each group of workers (Cluster::groups). Groups whose
-/// steps have the same structure share a program and differ only in durations. All groups have the
-/// same structure unless exchanges divide their passes at different layers. Debug and sanitizer
-/// builds check every plan (core/lowering/plan_check.h).
+/// steps have the same structure share a program, and differ only in durations. The structures
+/// differ only if exchanges divide the passes of two groups at different layers. Debug and
+/// sanitizer builds check every plan (core/lowering/plan_check.h).
 class StepPrograms {
  public:
   StepPrograms(const Workload& workload, const Plan& plan);

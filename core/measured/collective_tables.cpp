@@ -1,8 +1,8 @@
 // The tables come from many publications, so a defect in one of them must not hide the others. A
-// wrong record or row becomes a problem of its own table. Only files that cannot be parsed and
-// missing columns are errors of the whole. Records (JSON) and rows (CSV) are joined by table_id. If
-// two records have the same id, neither is trusted, and rows without a record get a table that
-// states the problem. system_of_table.cpp and table_model.cpp decide whether a table can be
+// wrong record or row becomes a problem of its own table. Only two kinds of errors stop the reader:
+// files that cannot be parsed, and missing columns. Records (JSON) and rows (CSV) are joined by
+// table_id. If two records have the same id, neither is used. Rows without a record get a table
+// that states the problem. system_of_table.cpp and table_model.cpp decide whether a table can be
 // compared with the model.
 
 #include "core/measured/collective_tables.h"
@@ -59,7 +59,7 @@ class Record {
                     "{}: expected a whole number", name);
     return whole;
   }
-  /// Returns the numbers of bytes in a list.
+  /// Returns the numbers of bytes in a list of sizes.
   [[nodiscard]] std::vector<std::int64_t> sizes(std::string_view name) const {
     std::vector<std::int64_t> all;
     for (const Value& size : inside(name).value().items) {
@@ -69,7 +69,7 @@ class Record {
     }
     return all;
   }
-  /// Reports a problem if the value has another kind.
+  /// Reports a problem if the value is of another kind.
   void expect(std::string_view name, Value::Kind kind, const char* what) {
     const Value* value = find(name);
     if (value != nullptr && value->kind != kind)
@@ -160,7 +160,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
                                            {meta, record.at.line, record.at.column})
                                 .problems();
     } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
-      // It is unknown which of the two records is valid.
+      // Both records are discarded, because it is unknown which of them is valid.
       all[first->second].problems =
           Error::request({ProblemCode::kDuplicate, "table_id"},
                          fmt::format("a second record of table {}; keep one", name),
@@ -183,7 +183,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
           Error::request(
               {name.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName, "table_id"},
               name.empty() ? "rows without a table_id"
-                           : fmt::format("{} has no record for it", meta))
+                           : fmt::format("{} has no record of this table", meta))
               .problems();
     }
     return all[known->second];
@@ -210,7 +210,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
         {whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
   }
   for (const CsvTable::Row& row : csv.uneven) {
-    // In a row with missing or extra cells, the name counts only if a record has that name.
+    // If a row has missing or extra cells, its name is used only if a record has that name.
     const std::string name =
         id < row.cells.size() && index.contains(row.cells[id].text) ? row.cells[id].text : "";
     Problem problem;

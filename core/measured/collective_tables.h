@@ -18,14 +18,15 @@ namespace tutti::core {
 struct TableFacts {
   std::string table_id;
   std::string config;  ///< identifier shared by all repetitions of one experiment
-  std::string system;  ///< owner of the machines; if unknown, the repository of the table
+  std::string system;  ///< owner of the machines; if the owner is unknown, the repository that
+                       ///< contains the table
   std::string collective;
   std::string gpu_model;
   std::string intra;  ///< links inside a node: "NVLink4+NVSwitch", "PCIe gen4", …
   std::string nic_type;
   std::string version;  ///< release of NCCL
   std::string dtype;
-  std::optional<nccl::Driving> driving;  ///< nullopt: unknown
+  std::optional<nccl::Driving> driving;  ///< how processes and threads call NCCL; nullopt: unknown
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   std::int64_t gpus_per_node = 0;
@@ -34,7 +35,7 @@ struct TableFacts {
   std::int64_t nics_per_node = 0;
   std::optional<double> nic_gbps;
   bool nvswitch = false;
-  bool healthy = false;  ///< false also if unknown
+  bool healthy = false;  ///< true if the machines are known to be healthy
   std::vector<std::pair<std::string, std::string>> env;
   std::vector<std::int64_t> outlier_sizes;
 };
@@ -48,24 +49,24 @@ struct MeasuredTime {
 struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
-  /// Errors in the table's record, because of which the measurement cannot be identified.
+  /// Errors in the table's record that make it impossible to identify the measurement.
   std::vector<Problem> problems = {};
   std::vector<Problem> unread = {};  ///< one problem for each row whose size or time is invalid, or
                                      ///< whose cells do not match the header
 };
 
 /// Loads published tables of nccl-tests. `tables` is the path of a CSV file (table_id, size_bytes,
-/// time_us, …); `meta` is the path of a JSON file, a list with one record per table. Tables are
-/// returned in the order of `meta`, followed by those without a record. Rows keep their order,
-/// including repeated sizes. Problems with a record or a row are stored in its table, including
-/// duplicate records and records without a table_id. Rows whose table_id cannot be read are
+/// time_us, …). `meta` is the path of a JSON file that contains a list with one record per table.
+/// Tables are returned in the order of `meta`, followed by tables without a record. Rows keep their
+/// order, including repeated sizes. Problems with a record or a row are stored in its table. They
+/// include duplicate records and records without a table_id. Rows whose table_id cannot be read are
 /// collected in a table without a name. ERRORS: unreadable files; missing columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 
-/// Loads the variation of repeated experiments: the median coefficient of variation of each config.
-/// The file is a CSV with the columns config, size_bytes and cv; other columns are ignored. In the
-/// first column, "||", a version and an environment may follow the config.
+/// Loads the variation of repeated experiments: for each config, the median coefficient of
+/// variation. The file is a CSV with the columns config, size_bytes and cv; other columns are
+/// ignored. In the first column, the config may be followed by "||", a version and an environment.
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 
 }  // namespace tutti::core

@@ -1,6 +1,6 @@
-// Reads the text output of nccl-tests. Its columns have changed over the years (no redop or root,
-// "error" for "#wrong", a CPU time, per-run statistics, one half of the table only), so rows are
-// read by the titles above them, not by position.
+// Reads the text output of nccl-tests. The columns have changed over the years (no redop or root,
+// "error" for "#wrong", a CPU time, per-run statistics, one half of the table only). Therefore rows
+// are read by the titles above them, not by position.
 
 #include "core/measured/nccl_tests.h"
 
@@ -39,8 +39,8 @@ bool all_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Returns the length of a launcher's prefix in a word: "[1,0]<stdout>:" of mpirun --tag-output,
-/// which may be followed by text without a space, or "0:" of srun --label.
+/// Returns the length of a launcher's prefix in a word. The prefix is "[1,0]<stdout>:" of mpirun
+/// --tag-output, which may be followed by text without a space, or "0:" of srun --label.
 std::size_t prefix_of(std::string_view word) {
   if (word.starts_with('[')) {
     const std::size_t end = word.find(">:");
@@ -49,7 +49,7 @@ std::size_t prefix_of(std::string_view word) {
   return word.ends_with(':') && all_digits(word.substr(0, word.size() - 1)) ? word.size() : 0;
 }
 
-/// The positions in a row of the columns of one half of a table.
+/// The positions of the columns of one half of a table in a row.
 struct Half {
   bool in_place = false;
   std::size_t time = 0;
@@ -63,7 +63,7 @@ struct Columns {
   std::vector<Half> halves;
 };
 
-/// Returns the columns that the titles name; nullopt if these words are no titles.
+/// Returns the columns that the titles name; nullopt if the words are not titles.
 std::optional<Columns> read_titles(const std::vector<Word>& words,
                                    const std::vector<bool>& halves_in_place) {
   Columns columns;
@@ -125,7 +125,7 @@ class TextReader {
     read_message(words);
   }
 
-  /// Reads one of NCCL's own messages: "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to
+  /// Reads a message from NCCL itself: "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to
   /// Ring", "NCCL version 2.18.3+cuda12.2".
   void read_message(const std::vector<Word>& words) {
     for (std::size_t i = 0; i + 2 < words.size(); ++i) {
@@ -194,14 +194,14 @@ class TextReader {
     }
   }
 
-  /// Begins a new header: the previous one belonged to another run.
+  /// Begins a new header, because the previous one belonged to another run.
   void begin_head() {
     begin_run();
     run_ = NcclTestsRun();
     head_used_ = false;
   }
 
-  /// Begins a new run: the lines before belonged to another one.
+  /// Begins a new run, because the lines before belonged to another one.
   void begin_run() {
     columns_.reset();
     ranks_.clear();
@@ -255,8 +255,8 @@ class TextReader {
     return static_cast<std::int64_t>(ranks_.size());
   }
 
-  /// Reads a row. A row begins with two whole numbers and the name of a type; other lines between
-  /// rows are ignored.
+  /// Reads a row of results. A row begins with two whole numbers and the name of a type. Other
+  /// lines between rows are ignored.
   void read_row(const std::vector<Word>& words) {
     const Columns& c = *columns_;
     const std::size_t begins = std::max({c.size, c.count, c.type});
@@ -278,7 +278,7 @@ class TextReader {
     const std::size_t before = problems_.size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];
-      // Some tables omit the second half although their titles announce it, but then in every row.
+      // In some tables, all rows omit the second half although the titles announce it.
       if (h > 0 && half.time >= words.size() && !second_half_) break;
       second_half_ = second_half_ || h > 0;
       (half.in_place ? row.in_place : row.out_of_place) = timing(words, half);
@@ -382,7 +382,7 @@ std::optional<nccl::Driving> NcclTestsRun::driving() const {
   const std::int64_t ranks = hosts * ranks_of_host;
   if (processes > 0 && processes == ranks) return nccl::Driving::kProcessPerGpu;
   if (!threads || !gpus_of_thread) return std::nullopt;
-  // One process for several GPUs of a host, or a log that does not list its ranks.
+  // One process handles several GPUs of a host, or the log does not list its ranks.
   if (*gpus_of_thread > 1) return nccl::Driving::kOneThread;
   if (*threads > 1) return nccl::Driving::kThreadPerGpu;
   return nccl::Driving::kProcessPerGpu;
@@ -410,11 +410,11 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
                    "{} bytes took no time; times must be positive", row.bytes);
       return;
     }
-    // Two decimals of a bandwidth are precise enough from 0.5 GB/s on.
+    // Two decimals of a bandwidth are precise enough for bandwidths of 0.5 GB/s and more.
     const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
     if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
       problems.add({ProblemCode::kConflict, "algbw"}, row.where,
-                   "{} bytes in {} us are {} GB/s, but algbw is {}; are columns missing?",
+                   "{} bytes in {} us give {} GB/s, but column algbw has {}; are columns missing?",
                    row.bytes, timing->us, printed(algbw), timing->algbw_gb_per_s);
       return;
     }
@@ -472,9 +472,10 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
   const double expected = busbw_factor(kind, ranks);
   for (const NcclTestsRow& row : table.rows) {
     if (row.redop.empty() && reduces(kind)) {
-      return wrong({ProblemCode::kConflict, "redop"}, row.where,
-                   fmt::format("this row has no operation (redop), so it is not {}; expected {}",
-                               named ? table.collective : "an all-reduce", to_string(kind)));
+      return wrong(
+          {ProblemCode::kConflict, "redop"}, row.where,
+          fmt::format("this row has no reduction operation (redop), so it is not {}; expected {}",
+                      named ? table.collective : "an all-reduce", to_string(kind)));
     }
     if (row.root < 0 || row.root >= ranks)
       return wrong({ProblemCode::kTooLarge, "root"}, row.where,
@@ -486,8 +487,9 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
       if (std::abs(factor - expected) <= rounding) continue;
       return wrong(
           {ProblemCode::kConflict, "busbw"}, row.where,
-          fmt::format("busbw is {} times algbw here, but for {} ranks (the scenario's cluster) {} "
-                      "has {}; this is another collective or another number of ranks",
+          fmt::format("busbw is {} times algbw in this row, but with the {} ranks of the "
+                      "scenario's cluster, the factor of {} is {}; the table is of another "
+                      "collective or another number of ranks",
                       printed(factor), ranks,
                       kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),
                       printed(expected)));
@@ -502,7 +504,7 @@ struct NcclType {
   std::string_view name;
   DataType type;
 };
-/// The first name of each type is what nccl-tests prints.
+/// For each type, the first name is the one that nccl-tests prints.
 constexpr NcclType kNcclTypes[] = {
     {"float", DataType::kFloat32},     {"double", DataType::kFloat64}, {"half", DataType::kFloat16},
     {"bfloat16", DataType::kBfloat16}, {"int32", DataType::kInt32},    {"int64", DataType::kInt64},

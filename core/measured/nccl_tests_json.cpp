@@ -1,4 +1,5 @@
-// nccl-tests' own JSON (all_reduce_perf -J FILE, version 3) and that of tutti perf --format json.
+// Reads the JSON of nccl-tests (all_reduce_perf -J FILE, version 3) and of tutti perf --format
+// json.
 
 #include <charconv>
 #include <cmath>
@@ -67,8 +68,8 @@ class JsonReader {
     return whole(object, name);
   }
 
-  /// Returns a number that may be missing or have another type, since facts about a run are
-  /// optional.
+  /// Returns a number that may be missing or have another type, because the descriptions of a run
+  /// are optional.
   static std::optional<std::int64_t> fact(const Value& object, const char* name) {
     const Value* value = find(object, name);
     return value == nullptr ? std::nullopt : whole_number<std::int64_t>(value->text);
@@ -168,7 +169,7 @@ class JsonReader {
     timing.us = *us;
     timing.algbw_gb_per_s = number(*value, "alg_bw", kMaxLogGbPerS).value_or(0);
     timing.busbw_gb_per_s = number(*value, "bus_bw", kMaxLogGbPerS).value_or(0);
-    // The value is "N/A" or "nan" if nothing was checked.
+    // The value is "N/A" or "nan" if the run did not check results.
     if (const Value* wrong = find(*value, "nwrong")) {
       const char* const end = wrong->text.data() + wrong->text.size();
       double count = 0;

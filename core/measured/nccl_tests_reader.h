@@ -14,18 +14,19 @@
 
 namespace tutti::core {
 
-/// The limits of numbers in a log, far above any measurement.
+/// The upper limits of numbers in a log, which are far above any measurement.
 inline constexpr double kMaxLogUs = 1e12;
 inline constexpr double kMaxLogGbPerS = 1e9;
 inline constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 50;
 
-/// Returns the collective of a program: "all_reduce" for "/opt/nccl-tests/build/all_reduce_perf".
+/// Returns the collective that a program runs: "all_reduce" for
+/// "/opt/nccl-tests/build/all_reduce_perf".
 std::string collective_of_program(std::string_view program);
 
-/// Returns the root of a row; 0 if there is none ("-1").
+/// Returns the root of a row; 0 if the row has no root ("-1").
 std::int64_t root_of(std::string_view written);
 
-/// Derives facts about the run from the ranks that a log lists.
+/// Derives properties of the run from the ranks that a log lists.
 class RankList {
  public:
   void add(std::string_view host, std::string_view pid, std::string_view device);
@@ -37,11 +38,11 @@ class RankList {
   std::string device_;
 };
 
-/// Adds an NCCL variable unless it is already there.
+/// Adds an NCCL variable to `run` unless `run` already has a variable of that name.
 void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value);
 
-/// Adds `row` to `table`, unless it has 0 bytes. Adds contradictions between the row's numbers to
-/// `problems`.
+/// Adds `row` to `table`, unless it has 0 bytes. If numbers in the row contradict each other, adds
+/// this to `problems`.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
 std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,

@@ -17,30 +17,32 @@ struct Quality {
 };
 
 /// Statistics of the error bands of predictions. Coverage alone has little meaning, because a very
-/// wide band covers everything. The interval score combines coverage and width, and is optimal if
+/// wide band covers everything. The interval score combines coverage and width. It is optimal if
 /// the ends of the bands are the true quantiles.
 struct BandQuality {
   /// The share of measurements that are inside the bands of their predictions, including the ends.
   double coverage = 0;
   /// The median ratio of the upper to the lower end of a band; 1 if both ends are equal.
   double width = 0;
-  /// The mean interval_score() over all measurements: log(high / low), plus ten times the
-  /// logarithmic distance from the measurement to the band if it is outside.
+  /// The mean interval_score() over all measurements. The score of one measurement is log(high /
+  /// low), plus ten times the logarithmic distance from the measurement to the band if the
+  /// measurement is outside.
   double score = 0;
 };
 
-/// Returns the interval score of an 80 % band for one measurement, in logarithms of times. Lower is
-/// better; the true quantiles have the lowest mean score.
+/// Returns the interval score of an 80 % band for one measurement, in logarithms of times. Lower
+/// scores are better; the true quantiles have the lowest mean score.
 /// SOURCE: Winkler 1972; Gneiting and Raftery, "Strictly proper scoring rules", 2007, equation 43.
 /// REQUIRES: times above 0.
 double interval_score(double measured_us, double low_us, double high_us);
 
-/// Collects errors with weights. Quantiles are weighted: the quantile of a share is the first
-/// error, in ascending order, at which the cumulative weight reaches this share of the total
-/// weight.
+/// Collects errors with weights. Quantiles are weighted. The errors are sorted in ascending order,
+/// and the quantile of a share is the first error at which the cumulative weight reaches this share
+/// of the total weight.
 class Errors {
  public:
-  /// Adds an error. `signed_error` is (predicted - measured) / measured. REQUIRES: weight above 0.
+  /// Adds an error. `signed_error` is (predicted - measured) / measured; see Quality. REQUIRES:
+  /// weight above 0.
   void add(double signed_error, double weight) { all_.push_back({signed_error, weight}); }
   [[nodiscard]] bool empty() const { return all_.empty(); }
   [[nodiscard]] Quality quality() const;

@@ -17,7 +17,7 @@ using nccl::Inside;
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 /// Returns the network that a record names: "HDR InfiniBand", "HPE Slingshot-11 (aws-ofi-nccl)".
-/// Records state no more about it.
+/// Records contain no other information about the network.
 std::optional<Transport> transport_of(const std::string& nic_type) {
   if (has(nic_type, "TCP over") || has(nic_type, "Ethernet") || has(nic_type, "ENA"))
     return Transport::kTcp;
@@ -27,7 +27,7 @@ std::optional<Transport> transport_of(const std::string& nic_type) {
   if (has(nic_type, "Slingshot")) return Transport::kSlingshot;
   if (has(nic_type, "InfiniBand")) return Transport::kInfiniband;
   if (has(nic_type, "RoCE")) return Transport::kRoce;
-  // These cards support both InfiniBand and RoCE; NVIDIA's own machines use InfiniBand.
+  // These cards support both InfiniBand and RoCE. NVIDIA's own machines use InfiniBand.
   if (has(nic_type, "ConnectX")) return Transport::kInfiniband;
   return std::nullopt;
 }
@@ -41,7 +41,7 @@ std::optional<Inside> inside_of(const TableFacts& facts) {
   return std::nullopt;
 }
 
-/// An NVLink domain of 72 GPUs counts as one node, whatever number of hosts it has.
+/// An NVLink domain of 72 GPUs counts as one node, regardless of its number of hosts.
 void join_racks(nccl::System& system) {
   constexpr int kHostsOfRack = 18;
   const int racks = (system.nodes + kHostsOfRack - 1) / kHostsOfRack;
@@ -50,7 +50,7 @@ void join_racks(nccl::System& system) {
   system.nodes = racks;
 }
 
-constexpr std::int64_t kMaxParts = 1000;  ///< maximum per GPU (NVLinks) or node (cards)
+constexpr std::int64_t kMaxParts = 1000;  ///< maximum number per GPU (NVLinks) or per node (cards)
 bool is_rate(double value) { return value >= 1e-3 && value <= 1e6; }
 
 std::string variable(const TableFacts& facts, const char* name) {
@@ -60,10 +60,10 @@ std::string variable(const TableFacts& facts, const char* name) {
   return "";
 }
 
-/// If a record has no variables at all, the sites' advice is assumed; otherwise missing variables
-/// have libfabric's defaults. SOURCE: defaults: fi_cxi(7); advice:
-/// docs.cscs.ch, NCCL, and set-up (5) of argonne-lcf/alcf-nccl-tests, both with
-/// FI_CXI_RX_MATCH_MODE=software.
+/// If a record has no variables at all, the settings that the sites recommend are assumed.
+/// Otherwise, missing variables have libfabric's defaults. SOURCE: fi_cxi(7) for the defaults;
+/// docs.cscs.ch, NCCL, and set-up (5) of argonne-lcf/alcf-nccl-tests for the recommendations, both
+/// with FI_CXI_RX_MATCH_MODE=software.
 nccl::Matching matching_of(const TableFacts& facts) {
   if (facts.env.empty()) return nccl::Matching::kByCpu;
   if (variable(facts, "FI_CXI_RX_MATCH_MODE") != "software") return nccl::Matching::kByCard;
@@ -85,15 +85,15 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
                   "AMD GPUs use RCCL, a different library with its own choices");
   if (gpu == nullptr)
     return cannot({ProblemCode::kUnknownName, "gpu_model"},
-                  fmt::format("no model parameters for the GPU {}", facts.gpu_model));
+                  fmt::format("the model has no parameters for the GPU {}", facts.gpu_model));
   if (facts.nodes < 1 || facts.gpus_per_node < 1 || facts.ranks < 2 || facts.nodes > 1'000'000 ||
       facts.gpus_per_node > 1'000)
     return cannot({ProblemCode::kMissing, "n_ranks"},
-                  "the number of ranks, nodes or GPUs of a node is missing or 0");
+                  "the number of ranks, of nodes or of GPUs per node is missing or 0");
   if (facts.ranks != facts.nodes * facts.gpus_per_node)
     return cannot({ProblemCode::kConflict, "n_ranks"},
-                  fmt::format("{} ranks are not {} nodes of {} GPUs", facts.ranks, facts.nodes,
-                              facts.gpus_per_node));
+                  fmt::format("the number of ranks ({}) is not {} nodes times {} GPUs", facts.ranks,
+                              facts.nodes, facts.gpus_per_node));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;
@@ -113,7 +113,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   const auto inside = inside_of(facts);
   if (!inside)
     return cannot({ProblemCode::kUnsupported, "intra"},
-                  fmt::format("no model of GPUs joined by \"{}\"", facts.intra));
+                  fmt::format("GPUs connected by \"{}\" are not modelled", facts.intra));
   s.inside = *inside;
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
   if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s))
@@ -122,7 +122,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
                  *facts.links_per_gpu > kMaxParts))
     return cannot({ProblemCode::kInvalid,
                    is_rate(*facts.link_gb_per_s) ? "links_per_gpu" : "link_gbytes_dir"},
-                  fmt::format("{} NVLinks of {} GB/s do not match any GPU", *facts.links_per_gpu,
+                  fmt::format("no GPU has {} NVLinks of {} GB/s", *facts.links_per_gpu,
                               *facts.link_gb_per_s));
   s.nvlinks = nvlink ? static_cast<int>(*facts.links_per_gpu) : 0;
   s.nvlink_gb_per_s = nvlink ? *facts.link_gb_per_s : 0;
@@ -140,13 +140,13 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     const auto transport = transport_of(facts.nic_type);
     if (!transport)
       return cannot({ProblemCode::kUnsupported, "nic_type"},
-                    fmt::format("no model of a network called \"{}\"", facts.nic_type));
+                    fmt::format("a network called \"{}\" is not modelled", facts.nic_type));
     if (facts.nics_per_node < 1 || !facts.nic_gbps)
       return cannot({ProblemCode::kMissing, "nics_per_node"},
                     "the network cards of a node or their rate are missing");
     if (!is_rate(*facts.nic_gbps) || s.nics < 1)
       return cannot({ProblemCode::kInvalid, s.nics < 1 ? "nics_per_node" : "nic_gbps"},
-                    fmt::format("{} network cards of {} Gb/s do not match any node",
+                    fmt::format("a node cannot have {} network cards of {} Gb/s",
                                 facts.nics_per_node, *facts.nic_gbps));
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
@@ -175,7 +175,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
                                  std::pair("NCCL_SHM_DISABLE", settings->shm_disabled)}) {
     if (on.value_or(false))
       return cannot({ProblemCode::kUnsupported, name},
-                    fmt::format("no model of paths under {}=1", name));
+                    fmt::format("paths between GPUs are not modelled with {}=1", name));
   }
   const std::string level = settings->gdr_level.value_or("");
   s.gpudirect = !level.starts_with("0") && !level.starts_with("LOC");

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// The machines that a table's facts describe, as the model of NCCL sees them, with the release of
-/// NCCL and its settings.
+/// The machines that a table's facts describe, in the terms of the model of NCCL, with the release
+/// of NCCL and its settings.
 struct TableSystem {
   nccl::System system;
   nccl::Version version;
@@ -19,8 +19,8 @@ struct TableSystem {
   std::vector<std::string> assumed;
 };
 
-/// Returns the system of a table. ERRORS: the system cannot be modelled: unknown GPUs, links or
-/// networks, or a release older than the cost model.
+/// Returns the system of a table. ERRORS: the system cannot be modelled. Reasons are unknown GPUs,
+/// links or networks, or a release of NCCL that is older than the cost model.
 Expected<TableSystem> system_of(const TableFacts& facts);
 
 }  // namespace tutti::core

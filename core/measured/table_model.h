@@ -10,19 +10,20 @@
 
 namespace tutti::core::nccl {
 
-/// A measured table together with its system and NCCL's choice for each row, which is everything
+/// A measured table together with its system and NCCL's choice for each row. It contains everything
 /// that a prediction needs except the parameters of the time model.
 class TableModel {
  public:
-  /// Makes the model of a table. REQUIRES: the table outlives the model. ERRORS: the reason why the
-  /// table cannot be modelled.
+  /// Makes the model of a table. REQUIRES: the table outlives the model. ERRORS: the table cannot
+  /// be modelled; the error states the reason.
   static Expected<TableModel> of(const CollectiveTable& table);
 
   [[nodiscard]] const CollectiveTable& table() const { return *table_; }
   [[nodiscard]] const TableSystem& system() const { return system_; }
   [[nodiscard]] CollectiveKind kind() const { return kind_; }
   [[nodiscard]] const Communicator& communicator() const { return communicator_; }
-  /// Returns NCCL's choice for the row; nullopt for sends and receives.
+  /// Returns NCCL's choice for the row; nullopt for sends and receives, for which NCCL has no
+  /// choice.
   [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }
   [[nodiscard]] Prediction predict(std::size_t row, const Parameters& parameters) const;
   /// Returns the row as an input of a calibration. `time` is the row's prediction.

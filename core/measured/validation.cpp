@@ -1,12 +1,14 @@
-// Compares the time model of NCCL with published tables of nccl-tests. A prediction uses the facts
-// in a table's record, never its times. In the totals, every configuration has weight 1, however
-// many rows and repetitions it has; otherwise the experiment that was repeated most often would
-// dominate. A table counts only if its record says that the system was healthy, and if no
-// calibration has used it; other tables are predicted and listed, but not counted.
+// Compares the time model of NCCL with published tables of nccl-tests. A prediction uses the
+// description in a table's record, but never the table's times. In the totals, every configuration
+// has weight 1, regardless of its number of rows and repetitions. Otherwise the experiment with the
+// most repetitions would dominate. A table is counted only if its record says that the system was
+// healthy, and if no calibration has used it. Other tables are predicted and listed, but not
+// counted.
 //
 // With a calibration, each system has one Gaussian process, which corrects the logarithm of the
-// predicted time. The same tables are also predicted without it, so that its effect shows. Single
-// rows are predicted in table_model.cpp, and the statistics are computed in quality.cpp.
+// predicted time. The same tables are also predicted without the calibration, which shows its
+// effect. Single rows are predicted in table_model.cpp, and the statistics are computed in
+// quality.cpp.
 
 #include "core/measured/validation.h"
 
@@ -21,7 +23,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// The digit and the blank sort the names in Parts; the result does not contain them.
+/// The digit and the space sort the names in Parts. They are removed from the result.
 std::string size_band(std::int64_t bytes) {
   if (bytes < 64 << 10) return "1 below 64 KiB";
   if (bytes < 1 << 20) return "2 64 KiB to 1 MiB";
@@ -29,7 +31,7 @@ std::string size_band(std::int64_t bytes) {
   return "4 64 MiB and more";
 }
 
-/// Weighted sums over rows.
+/// Weighted sums over the rows of tables.
 struct Sums {
   Errors errors;
   Bands bands;
@@ -97,8 +99,10 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     double us = time.us();
     if (!std::isfinite(us) || us <= 0) {
       made.rows.clear();
-      made.reason = fmt::format("the model cannot predict {} bytes with the settings of its record",
-                                row.bytes);
+      made.reason = fmt::format(
+          "the model cannot predict a message of {} bytes with the settings in the record of this "
+          "table",
+          row.bytes);
       made.about = {ProblemCode::kUnsupported, "size_bytes"};
       return made;
     }
@@ -117,15 +121,18 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   made.bands = sums.bands.quality();
   if (!table.facts.healthy) {
     made.reason =
-        "predicted, but excluded from the totals: its record does not mark the table as healthy";
+        "predicted, but excluded from the totals, because its record does not mark the table as "
+        "healthy";
     made.about = {ProblemCode::kUnused, "healthy"};
   }
   if (calibrations && !process) {
-    made.reason = "predicted, but excluded from the totals: no table of its system calibrates it";
+    made.reason =
+        "predicted, but excluded from the totals, because no table of the same system calibrates "
+        "its predictions";
     made.about = {ProblemCode::kUnused, "system"};
   }
   if (table.rows.empty()) {
-    made.reason = "it has no rows";
+    made.reason = "the table has no rows";
     made.about = {ProblemCode::kMissing, "size_bytes"};
   }
   return made;
@@ -165,7 +172,7 @@ bool counts(const ValidatedTable& table, const Calibrations* calibrations) {
   return facts.healthy && !table.given && (!calibrations || calibrations->of(facts.system));
 }
 
-/// Adds the rows of the tables that count, with equal weight per configuration.
+/// Adds the rows of all counted tables, with equal weight per configuration.
 void add_whole(const std::vector<ValidatedTable>& tables, const Calibrations* calibrations,
                Sums& whole, Parts& parts) {
   std::map<std::string, double> rows_of_config;
@@ -189,7 +196,8 @@ Validation validate_all(const std::vector<CollectiveTable>& tables, const Parame
     ValidatedTable& validated = made.tables.back();
     validated.given = std::find(given.begin(), given.end(), table.facts.table_id) != given.end();
     if (validated.given) {
-      validated.reason = "excluded from the totals: predictions are calibrated with it";
+      validated.reason =
+          "excluded from the totals, because predictions are calibrated with this table";
       validated.about = {ProblemCode::kUnused, "table_id"};
     }
     add_unread(validated);

@@ -18,64 +18,64 @@ namespace tutti::core::nccl {
 struct ValidatedRow {
   std::int64_t bytes = 0;
   double measured_us = 0;
-  bool outlier = false;  ///< true if the table's record marks the row as an outlier; the statistics
-                         ///< then ignore it
+  bool outlier = false;  ///< true if the table's record marks the row as an outlier; statistics
+                         ///< ignore outliers
   double predicted_us = 0;
   ErrorBand band;                ///< error band of the prediction
-  std::optional<Choice> choice;  ///< empty for sends and receives
+  std::optional<Choice> choice;  ///< NCCL's choice; nullopt for sends and receives
 };
 
 struct ValidatedTable {
   const CollectiveTable* table = nullptr;
-  std::vector<ValidatedRow> rows;  ///< empty if the table cannot be modelled
+  std::vector<ValidatedRow> rows;  ///< one entry per row; empty if the table cannot be modelled
   std::string reason;  ///< the reason why the table cannot be modelled or is not counted, or why
-                       ///< rows cannot be read; otherwise empty
-  std::optional<ProblemKind> about;  ///< subject of the first reason
+                       ///< rows cannot be read; empty if there is none
+  std::optional<ProblemKind> about;  ///< subject of the first reason in `reason`
   std::vector<std::string> assumed;
-  bool given = false;  ///< true if a calibration of its system uses the table; the statistics then
-                       ///< ignore its rows
+  bool given = false;  ///< true if the table is used to calibrate its system; statistics ignore the
+                       ///< rows of such a table
   Quality quality;     ///< quality of all rows except outliers
   BandQuality bands;
 };
 
-/// The statistics of a part of the tables.
+/// The statistics of a subset of the rows.
 struct ValidatedPart {
-  std::string by;    ///< criterion of the division: "size", "collective", "GPU", "nodes"
-  std::string name;  ///< "64 KiB to 1 MiB", …
+  std::string by;    ///< criterion by which rows are divided: "size", "collective", "GPU", "nodes"
+  std::string name;  ///< the subset: "64 KiB to 1 MiB", …
   Quality quality;
   BandQuality bands;
 };
 
 struct Validation {
   std::vector<ValidatedTable> tables;
-  /// The number of rows of healthy tables, without outliers, but including rows that cannot be
-  /// read.
+  /// The number of rows of healthy tables, without outliers. Rows that cannot be read are included.
   std::size_t rows = 0;
   std::size_t outliers = 0;  ///< number of outliers in healthy tables
   /// The number of rows of tables that are not healthy or have no record. The statistics ignore
-  /// them.
+  /// these rows.
   std::size_t other_rows = 0;
-  Quality overall;  ///< quality of the modelled rows; every config has the same weight
+  Quality overall;  ///< quality of the rows that can be modelled; every config has the same weight
   BandQuality overall_bands;
-  /// The statistics of the same rows without the calibration, if there is one.
+  /// The statistics of the same rows without the calibration; only set if there is a calibration.
   Quality overall_before;
   BandQuality overall_bands_before;
   std::vector<ValidatedPart> parts;
 };
 
 /// The tables with which predictions are calibrated. The calibration of a system corrects the
-/// predictions for its other tables, and the statistics count only those tables.
+/// predictions for the other tables of the system. The statistics count only those other tables.
 struct CalibrateOn {
   std::vector<std::string> tables;  ///< table_id of each table
   Spread spread;
 };
 
-/// Predicts every row of every table from the table's facts alone. `bands` has the error bands.
+/// Predicts every row of every table from the table's facts alone. `bands` contains the error
+/// bands.
 /// REQUIRES: the tables outlive the result.
 Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
                     const ErrorBands& bands);
-/// Does the same with a calibration for each system that has tables in `given`. ERRORS: `given`
-/// names an unknown table, or a table that cannot be modelled.
+/// Like the function above, but with a calibration for each system that has tables in `given`.
+/// ERRORS: `given` names an unknown table, or a table that cannot be modelled.
 Expected<Validation> validate(const std::vector<CollectiveTable>& tables,
                               const Parameters& parameters, const ErrorBands& bands,
                               const CalibrateOn& given);

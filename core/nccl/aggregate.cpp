@@ -10,12 +10,13 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the reduction whose kernel NCCL runs: minima and maxima share a kernel.
+/// Returns the reduction whose kernel NCCL runs, because minima and maxima share a kernel.
 Reduction kernel_of(Reduction reduction) {
   return reduction == Reduction::kMin ? Reduction::kMax : reduction;
 }
 
-/// A task as NCCL lists it. Functions that only move data have the type int8.
+/// A task in the form in which NCCL lists it. Tasks of functions that only move data have the type
+/// int8.
 struct Listed {
   std::size_t task = 0;
   Function function = Function::kAllReduce;
@@ -40,8 +41,8 @@ Listed listed(std::size_t index, const Task& task, int ranks) {
   return one;
 }
 
-/// Returns the size bin of a task: four bins for each power of two, from 1 KiB to 1 GiB. SOURCE:
-/// NVIDIA/nccl src/include/comm.h, ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
+/// Returns the size bin of a task. There are four bins for each power of two, from 1 KiB to 1 GiB.
+/// SOURCE: NVIDIA/nccl src/include/comm.h, ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
 int bin_of(std::int64_t traffic) {
   constexpr int kBits = 2;
   const auto units =
@@ -83,13 +84,15 @@ std::int64_t size_of(ElementType type) {
 }
 
 std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communicator& communicator) {
-  TUTTI_CHECK(communicator.version >= (Version{2, 22, 0}), "groups of NCCL {} are not modelled",
+  TUTTI_CHECK(communicator.version >= (Version{2, 22, 0}),
+              "groups of collectives are modelled only for NCCL 2.22 and later, not {}",
               to_string(communicator.version));
   const int ranks = communicator.ranks;
   std::vector<Listed> all;
   for (std::size_t i = 0; i < group.size(); ++i) all.push_back(listed(i, group[i], ranks));
-  // Tasks are sorted by bin, and by call order within a bin. Kinds are sorted by their largest
-  // task, largest first; among equals, the one called last comes first.
+  // Tasks are sorted by bin. Within a bin, they are in the order of the calls. Kinds are sorted by
+  // their largest task, largest first. Among kinds with equally large tasks, the kind called last
+  // comes first.
   std::stable_sort(all.begin(), all.end(), [](const Listed& a, const Listed& b) {
     return bin_of(a.traffic) < bin_of(b.traffic);
   });

@@ -10,22 +10,22 @@ namespace tutti::core::nccl {
 /// One collective of a group (ncclGroupStart, ncclGroupEnd) on a communicator.
 struct Task {
   Function function = Function::kAllReduce;
-  /// The number of elements passed to the call; for an all-gather or reduce-scatter, the elements
-  /// of one block.
+  /// The number of elements passed to the call. For an all-gather or reduce-scatter, this is the
+  /// number of elements of one block.
   std::int64_t elements = 0;
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
 };
 
-/// Tasks that NCCL aggregates: it makes one choice for all of them, as if they were one task.
+/// Tasks that NCCL aggregates. NCCL makes one choice for all of them, as if they were one task.
 struct Aggregate {
   std::vector<std::size_t> tasks;  ///< indices of the tasks in the group, in the order of execution
-  Operation operation;             ///< all tasks combined into one operation
+  Operation operation;             ///< operation that combines all tasks
 };
 
-/// Returns NCCL's aggregation of a group. An aggregate has tasks of one function, type and
-/// reduction, in ascending order of traffic; each has less than four times the traffic of the
-/// first.
+/// Returns NCCL's aggregation of a group. All tasks of an aggregate have the same function, type
+/// and reduction. They are in ascending order of traffic, and each has less than four times the
+/// traffic of the first.
 /// REQUIRES: NCCL 2.22 or later.
 /// SOURCE: NVIDIA/nccl src/enqueue.cc, ncclPrepareTasks.
 std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communicator& communicator);

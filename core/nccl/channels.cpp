@@ -7,7 +7,7 @@ namespace {
 
 int max_channels(Version version) { return version >= Version{2, 25, 0} ? 64 : 32; }
 
-/// True if NCCL doubles the number of channels, as it does for fast rails.
+/// True if NCCL doubles the number of channels, which it does for fast rails.
 bool doubled(const Communicator& c, int channels) {
   if (c.nodes < 2 || !(c.graphs.ring.bw_intra > 45.0F)) return false;
   if (c.version >= Version{2, 25, 0}) return c.compute_capability >= 90 && channels < 16;
@@ -37,7 +37,7 @@ void count_channels(Communicator& c, const Settings& settings) {
   const std::int64_t least = std::min<std::int64_t>(settings.min_channels.value_or(0), most);
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);
-  // Until 2.18, buffers are smaller on ARM CPUs.
+  // Up to 2.18, buffers are smaller on ARM CPUs.
   // SOURCE: NVIDIA/nccl v2.18.6 src/init.cc, computeBuffSizes.
   const auto [ll, ll128, simple] = kOwnBuffers;
   const std::int64_t own =

@@ -5,8 +5,8 @@
 
 namespace tutti::core::nccl {
 
-/// Computes the communicator's number of channels, number of NVLS thread blocks, and buffer sizes
-/// from its other fields. SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset;
+/// Computes the number of channels, the number of NVLS thread blocks, and the buffer sizes of a
+/// communicator from its other fields. SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset;
 /// src/transport/nvls.cc, ncclNvlsInit.
 void count_channels(Communicator& communicator, const Settings& settings);
 

@@ -1,10 +1,11 @@
-// The result is a text rather than a Machine, because the user keeps it as a file and edits it.
+// cluster_text() returns a text rather than a Machine, because users store the text in a file and
+// edit it.
 // NCCL's graph has nodes that a machine file does not have. A card with one port is replaced by the
-// port, a card with several ports by a PCIe switch, and PCIe switches that lead to no GPU and no
-// port are left out. NCCL's graph has a link for each direction; the text has one link, with the
-// lower of the two rates. The topology states no latencies, so they are the constants of NCCL's
-// cost model, such as 0.6 us for NVLink. Rings are those that the search finds on the same topology
-// (search.cpp).
+// port, and a card with several ports by a PCIe switch. PCIe switches that lead neither to a GPU
+// nor to a port are omitted. NCCL's graph has one link per direction. The text has one link for
+// both directions, with the lower of the two rates. The topology states no latencies, so latencies
+// are the constants of NCCL's cost model, such as 0.6 us for NVLink. The rings are those that the
+// search finds on the same topology (search.cpp).
 
 #include "core/nccl/cluster_text.h"
 
@@ -23,8 +24,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-// NCCL's hop latencies for its LL protocol, divided evenly if a hop consists of two links. SOURCE:
-// NVIDIA/nccl src/graph/tuning.cc.
+// NCCL's hop latencies for its LL protocol. If a hop consists of two links, the latency is divided
+// evenly. SOURCE: NVIDIA/nccl src/graph/tuning.cc.
 constexpr double kNvlinkUs = 0.6;
 constexpr double kToSwitchUs = 0.3;
 constexpr double kPcieUs = 0.5;
@@ -124,7 +125,8 @@ void Writer::name_nodes() {
         if (leads_to_device(index, -1)) name(index) = fmt::format("pcie{}", switches++);
         break;
       case NodeKind::kNic:
-        // A card with one port is represented by its port, a card with several by a switch.
+        // A card with one port is represented by its port, and a card with several ports by a
+        // switch.
         if (ports(index) > 1) name(index) = fmt::format("card{}", cards++);
         break;
       case NodeKind::kCpu:
@@ -139,7 +141,7 @@ void Writer::name_nodes() {
 
 std::string Writer::link(const TopologyLink& link) {
   int from = link.from, to = link.to;
-  // A card with one port is replaced by its port, which is then linked to the card's slot.
+  // A card with one port is replaced by its port, which is then linked to the slot of the card.
   const auto port_of = [this](int index) {
     if (node(index).kind != NodeKind::kNic || ports(index) != 1) return index;
     for (const int l : node(index).links) {
@@ -165,7 +167,7 @@ std::string Writer::link(const TopologyLink& link) {
       source = "NVLink-C2C";
       break;
     case Wire::kSys: kind = "SOCKET"; break;
-    case Wire::kLoc: source = "a link between PCIe switches, whose rate NCCL ignores"; break;
+    case Wire::kLoc: source = "a link between PCIe switches; NCCL ignores its rate"; break;
     case Wire::kPci:
     case Wire::kNet: break;
   }
@@ -216,7 +218,7 @@ std::string Writer::parts() {
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {
     const TopologyLink& one = topology_.links[l];
-    // The two directions of a link refer to each other; only the first one is written.
+    // The two directions of a link refer to each other. Only the first one is written.
     if (static_cast<int>(l) < one.back) text += link(one);
   }
   return text + hosts_joined();
@@ -271,8 +273,9 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
   std::string text =
       fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus, topology.min_sm() / 10,
                   topology.min_sm() % 10, quoted(words.file));
-  text += fmt::format("# The file has no rates of memory and arithmetic: these are those of {}.\n",
-                      words.devices);
+  text += fmt::format(
+      "# The topology file has no rates of memory and arithmetic, so these are the rates of {}.\n",
+      words.devices);
   text += fmt::format("workers {{ machine: {} count: {} }}\n", quoted(words.machine), words.nodes);
   if (words.nodes > 1) {
     float plugin_us = 0;
@@ -289,8 +292,10 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
       text += fmt::format(
           "network {{ kind: ONE_SWITCH latency_us: {:g}{} source: \"assumed 1.5 us{}\" }}\n",
           kCardToCardUs + plugin_us, transport,
-          plugin_us > 0 ? fmt::format(", plus the {:g} us that the cards' plugin states", plugin_us)
-                        : "");
+          plugin_us > 0
+              ? fmt::format(", plus {:g} us, as stated by the plugin of the network cards",
+                            plugin_us)
+              : "");
   }
   text += fmt::format(
       "machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),
@@ -306,8 +311,8 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
     if (!inside) return tl::unexpected(inside.error());
     if (inside->nodes_per_topology > 1) {
       text += fmt::format(
-          "  # NCCL treats these as {} nodes, because their cards are faster than the links "
-          "between their GPUs; it uses the default rings.\n",
+          "  # NCCL treats each machine as {} nodes and uses the default rings, because its "
+          "network cards are faster than the links between its GPUs.\n",
           inside->nodes_per_topology);
     } else {
       text += rings_text(inside->graphs.ring, "ONE_WORKER");

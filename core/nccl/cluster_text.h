@@ -10,25 +10,26 @@
 
 namespace tutti::core::nccl {
 
-/// Facts about a cluster that a topology file does not contain.
+/// Properties of a cluster that a topology file does not contain.
 struct ClusterWords {
   std::string machine;     ///< name of the machine
   std::string file;        ///< path of the topology file
   std::int64_t nodes = 1;  ///< number of machines
-  /// The kind of network link between machines. Empty: unknown, so the latency is assumed.
+  /// The kind of network link between machines. Empty: the link is unknown, and its latency is
+  /// assumed.
   std::string link;
   std::string devices;  ///< name of the machine `like`, for remarks on sources in the text
 };
 
-/// Returns the name of the shipped machine whose GPUs have the same compute capability as those of
-/// the topology; "" if there is none.
+/// Returns the name of the shipped machine whose GPUs have the same compute capability as the GPUs
+/// of the topology; "" if there is none.
 std::string machine_with_such_gpus(const Topology& topology);
 
-/// Returns the text of a cluster file for machines with this topology: the devices, switches,
-/// network cards and links that NCCL's search uses, and the rings that it finds inside one machine
-/// and over several. A topology has no rates of computation and memory, so the rates of the first
-/// GPU and the first CPU of `like` are used. Latencies are those of the shipped machines. ERRORS:
-/// `like` has no GPU or no CPU.
+/// Returns the text of a cluster file for machines with this topology. It contains the devices,
+/// switches, network cards and links that NCCL's search uses, and the rings that the search finds
+/// inside one machine and over several machines. A topology contains no rates of computation and
+/// memory, so the rates of the first GPU and the first CPU of `like` are used. Latencies are those
+/// of the shipped machines. ERRORS: `like` has no GPU or no CPU.
 Expected<std::string> cluster_text(const Topology& topology, const ClusterWords& words,
                                    const Machine& like, const SearchSettings& settings);
 

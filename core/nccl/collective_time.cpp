@@ -25,16 +25,18 @@ ElementType element_type(DataType type) {
 
 namespace {
 
-/// No published measurements cover symmetric kernels by size, so these bands are not fitted. The
-/// first is that of NCCL's estimates of other kernels (docs/nccl.md); the second is assumed.
+/// No published measurements cover symmetric kernels by size, so these two bands are not fitted.
+/// The first band is that of NCCL's estimates of other kernels (docs/nccl.md). The second band is
+/// assumed.
 constexpr ErrorBand kSymmetricBand{0.7, 3.3};
 constexpr ErrorBand kCopyEnginesBand{0.5, 3.0};
 
-/// Returns the bytes that cross the memory of a rank that forwards what it receives. A kernel reads
-/// the data that it sends (1). Received data is written into a slot and read from it (2), and is
-/// added to data that is read (1) or written to the buffer (1). Forwarded data stays in registers.
-/// SOURCE: NVIDIA/nccl src/device/prims_simple.h; for NVLS src/device/all_reduce.h: copies into and
-/// out of the staging buffer (4), which the switch reads and writes (2).
+/// Returns the number of bytes that a rank reads and writes in memory if it forwards the data that
+/// it receives. A kernel reads the data that it sends (factor 1). Received data is written into a
+/// slot and read from it (factor 2). It is then added to data that is read (factor 1) or written to
+/// the buffer (factor 1). Forwarded data remains in registers.
+/// SOURCE: NVIDIA/nccl src/device/prims_simple.h. For NVLS, src/device/all_reduce.h: copies into
+/// and out of the staging buffer (factor 4), which the switch reads and writes (factor 2).
 double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes,
                  const std::optional<Choice>& choice, const Communicator& comm) {
   const double n = comm.ranks;
@@ -133,11 +135,11 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
     if (known) time.time.capped_at = link;
     time.work += least - moving;
   }
-  // Bytes already move during the delay: the first chunks of the pipeline.
+  // Bytes already move during the delay, because the first chunks pass through the pipeline.
   const Time whole = time.delay + time.work;
   time.work = std::max(time.work, least);
   time.delay = whole - time.work;
-  // The lower end of the band cannot be below the time that the link needs, either.
+  // The lower end of the band cannot be below the time that the link needs either.
   time.band.low = std::max(time.band.low, static_cast<double>(least.count()) /
                                               static_cast<double>(time.whole().count()));
 }

@@ -30,41 +30,41 @@ struct CollectiveTime {
   std::optional<Choice> choice;  ///< nullopt for sends and receives, for which NCCL makes no choice
   Prediction time;
   ErrorBand band;
-  bool calibrated = false;  ///< true if a calibration has corrected time and band
+  bool calibrated = false;  ///< true if a calibration has corrected the time and the error band
 
   /// The parts of the time in whole picoseconds. The sum of launch, delay and work equals
   /// Prediction::us().
   Time launch;  ///< time until the kernel runs
-  Time delay;   ///< time of hops and of the initial pipeline fill, when no resource is busy
-  Time work;    ///< time in which data moves; includes the hops of a ring
+  Time delay;   ///< time of hops and of the initial pipeline fill, in which no resource is busy
+  Time work;    ///< time in which data moves; for a ring, it includes the hops
   /// The times within `work` in which the links of the busiest GPU are busy, and in which the
-  /// busiest card is busy.
+  /// busiest network card is busy.
   Time links, cards;
   int channels = 1;  ///< thread blocks per GPU
-  /// The bytes read and written in the memory of each GPU (docs/interference.md).
+  /// The number of bytes read and written in the memory of each GPU (docs/interference.md).
   Bytes memory;
-  /// The network whose parameters are assumed ("tcp"), because there are no measurements of it;
+  /// The network ("tcp") whose parameters are assumed, because there are no measurements of it;
   /// empty if the parameters are fitted.
   std::string assumed_network;
 
   [[nodiscard]] Time whole() const { return launch + delay + work; }
 };
 
-/// Raises the time without the launch to at least `least`, the time in which `link` can carry its
-/// bytes. Also raises the lower end of the error band. If `known` is true, the time model has
-/// parameters for this link, so a smaller time is an error of the model, which
-/// Prediction::capped_at records. Otherwise the link has less bandwidth than the links that the
-/// model knows.
+/// Raises the time without the launch to `least` if it is below. `least` is the time that `link`
+/// needs to carry its bytes. Also raises the lower end of the error band. If `known` is true, the
+/// time model has parameters for this link. A smaller time is then an error of the model, and
+/// Prediction::capped_at records the link. Otherwise, the link has less bandwidth than the links
+/// that the model represents.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
-/// Returns a description such as "Ring LL128, 24 channels × 640 threads", or "sends and receives".
+/// Returns a description such as "Ring LL128, 24 channels × 640 threads" or "sends and receives".
 std::string describe(const CollectiveTime& time);
 
 /// Predicts NCCL's choice and time for any collective between all GPUs of a communicator.
 class Predictor {
  public:
-  /// `calibration` contains measurements of the cluster; null if there are none. REQUIRES: at least
-  /// two ranks; Calibration::why_not() is empty.
+  /// `calibration` contains measurements of the cluster; null: there are no measurements. REQUIRES:
+  /// at least two ranks; Calibration::why_not() returns "".
   Predictor(const System& system, const Communicator& communicator, const Settings& settings,
             const Parameters& parameters, const ErrorBands& bands,
             std::shared_ptr<const Calibration> calibration = nullptr)
@@ -80,7 +80,7 @@ class Predictor {
   /// the settings exclude all algorithms and protocols.
   [[nodiscard]] Expected<CollectiveTime> of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                             Reduction reduction) const;
-  /// Returns all candidates with NCCL's own estimates; empty for sends and receives.
+  /// Returns all candidates with NCCL's own time estimates; empty for sends and receives.
   [[nodiscard]] std::vector<Candidate> considered(CollectiveKind kind, std::int64_t bytes,
                                                   DataType type, Reduction reduction) const;
 

@@ -12,11 +12,11 @@ namespace {
 struct NodePlace {
   int up = -1;
   std::array<int, 2> down{-1, -1};
-  int child = 0;  ///< index of this node among its parent's children
+  int child = 0;  ///< index of this node among the children of its parent
 };
 
-/// Returns the node's place in the in-order tree: of the nodes 1 … n - 1, those whose lowest set
-/// bit is 2^k are at height k; node 0 is the root and has only a second child.
+/// Returns the node's place in the in-order tree. Nodes 1 … n - 1 whose lowest set bit is 2^k are
+/// at height k. Node 0 is the root and has only a second child.
 NodePlace in_order(int nodes, int node) {
   NodePlace place;
   int bit = 1;
@@ -40,8 +40,8 @@ NodePlace in_order(int nodes, int node) {
 
 bool before_2_8(Version version) { return version < Version{2, 8, 0}; }
 
-/// Returns the node's place in the second tree: the first tree mirrored, or shifted by one if the
-/// number of nodes is odd (before 2.8: even).
+/// Returns the node's place in the second tree. It is the first tree mirrored, or shifted by one if
+/// the number of nodes is odd (before 2.8: even).
 NodePlace in_second(int nodes, int node, Version version) {
   const bool mirrored = (nodes % 2 == 0) != before_2_8(version);
   const auto there = [nodes, mirrored](int n) {
@@ -60,8 +60,8 @@ const std::vector<int>& order(const Graph& graph, int channel) {
   return graph.orders[static_cast<std::size_t>(channel)].gpus;
 }
 
-/// True if odd nodes use the other ring of each pair. Before 2.26 this applies to all graphs that
-/// may cross network cards.
+/// True if odd nodes use the other ring of each pair of rings. Before 2.26, this applies to all
+/// graphs that may cross network cards.
 bool exchanges_rings(const Graph& ring, int channels, int nodes, Version version) {
   if (version < Version{2, 20, 0} || channels % 2 != 0) return false;
   if (version < Version{2, 21, 0} && nodes % 2 != 0) return false;
@@ -80,7 +80,7 @@ std::vector<int> ring(const Graph& graph, int channels, int nodes, int channel, 
   return ranks;
 }
 
-/// The positions, in a node's order of GPUs, of the GPUs that communicate with other nodes.
+/// The GPUs that communicate with other nodes, as positions in a node's order of GPUs.
 struct Doors {
   std::size_t to_parent = 0;
   std::array<std::size_t, 2> to_child{0, 0};
@@ -91,7 +91,7 @@ Doors doors(Pattern pattern) {
   return {0, {first, second}};
 }
 
-/// Returns the pattern that a release searches for in place of a balanced tree.
+/// Returns the pattern that a release searches for instead of a balanced tree.
 Pattern pattern_of(const Graph& tree, int nodes, Version version) {
   if (tree.pattern != Pattern::kBalancedTree) return tree.pattern;
   if (before_2_8(version)) return Pattern::kSplitTree;

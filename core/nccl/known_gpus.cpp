@@ -7,9 +7,9 @@
 namespace tutti::core::nccl {
 namespace {
 
-// SOURCE: compute capabilities: developer.nvidia.com/cuda-gpus; NVLink and PCIe: vendors' data
-// sheets; CPUs: DGX A100 and HGX A100 systems are AMD, DGX-1, DGX H100 and DGX B200 Intel,
-// superchips Arm.
+// SOURCE: developer.nvidia.com/cuda-gpus for compute capabilities, and vendors' data sheets for
+// NVLink and PCIe. CPUs: DGX A100 and HGX A100 systems have AMD CPUs; DGX-1, DGX H100 and DGX B200
+// have Intel CPUs; superchips have Arm CPUs.
 constexpr KnownGpu kGpus[] = {
     {"P100", GpuModel::kP100, GpuGeneration::kPascal, 60, 20, 12, HostCpu::kIntel, {2, 10, 3}},
     {"V100", GpuModel::kV100, GpuGeneration::kVolta, 70, 25, 12, HostCpu::kIntel, {2, 10, 3}},
@@ -38,7 +38,8 @@ const KnownGpu* find_gpu(GpuModel model) {
 }
 
 const KnownGpu* find_gpu(const std::string& text) {
-  // Selects the name that occurs first in the text; of two names at one position, the longer.
+  // Selects the name that occurs first in the text. If two names are at the same position, selects
+  // the longer one.
   const KnownGpu* found = nullptr;
   std::size_t at = std::string::npos;
   for (const KnownGpu& gpu : kGpus) {

@@ -7,7 +7,7 @@
 
 namespace tutti::core::nccl {
 
-/// The facts about a GPU that follow from its model.
+/// The properties of a GPU that follow from its model.
 struct KnownGpu {
   const char* name;  ///< part of the GPU's name in measured tables
   GpuModel model;
@@ -15,19 +15,19 @@ struct KnownGpu {
   int compute_capability;
   double nvlink_gb_per_s;  ///< data-sheet rate of one NVLink, per direction
   double pcie_gb_per_s;    ///< payload rate of the GPU's PCIe connection, as NCCL counts it
-  HostCpu cpu;             ///< usual CPU of machines with this GPU
-  Version usual_version;  ///< NCCL release to assume if a table states none: one from the time when
-                          ///< such machines were measured
+  HostCpu cpu;             ///< usual CPU of machines that have this GPU
+  Version usual_version;   ///< NCCL release to assume if a table does not state one; it was current
+                           ///< when such machines were measured
 };
 
-/// Returns the facts about a model; null if it is unknown.
+/// Returns the properties of a model; null if the model is unknown.
 const KnownGpu* find_gpu(GpuModel model);
-/// Returns the facts about a GPU as measured tables name it ("A100-SXM4-40GB"); null if it is
-/// unknown.
+/// Returns the properties of a GPU by its name in measured tables ("A100-SXM4-40GB"); null if the
+/// GPU is unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
 /// Returns the transport that machines with such GPUs use. From P4d (A100) on, EFA reads and writes
-/// remote memory; on older instances, the CPU copies received data. SOURCE: AWS, "Elastic Fabric
+/// remote memory. On older instances, the CPU copies received data. SOURCE: AWS, "Elastic Fabric
 /// Adapter", RDMA read support by instance type.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
   return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies

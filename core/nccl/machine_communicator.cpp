@@ -16,7 +16,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the system with InfiniBand and RoCE used over TCP sockets instead of verbs.
+/// Returns the system in which InfiniBand and RoCE are used over TCP sockets instead of verbs.
 System over_sockets(System system) {
   if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce)
     return system;
@@ -39,7 +39,7 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (settings.socket_threads) whole.sockets.threads = static_cast<int>(*settings.socket_threads);
   if (settings.sockets_per_thread)
     whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
-  // The rings of a cube mesh depend on the links in the machine file, so they are searched.
+  // The rings of a cube mesh depend on the links in the machine file, so the graphs are searched.
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
     if (!comm) return refuse(comm.error());
@@ -56,7 +56,7 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!found) return refuse(found.error());
   std::string note;
   if (found->nodes_per_topology > 1 && whole.nodes == 1) {
-    // The parts of one machine communicate over the transport that two such machines would use.
+    // The nodes within one machine communicate over the transport that two such machines would use.
     auto two = system_of(machine, 2, whole.gpus, network, option);
     if (!two && !network) note = two.error().problems().front().text + "; assumed here: infiniband";
     if (!two && !network)
@@ -70,8 +70,9 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!comm) return refuse(comm.error());
   OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm),
                    std::move(note)};
-  // A machine file does not state whether cards reach GPUs. Unless the user sets a level, cards are
-  // assumed to reach GPUs, as data sheets say.
+  // A machine file does not state whether network cards can access the memory of GPUs. Unless the
+  // user sets a level, network cards are assumed to access the memory of GPUs, as data sheets
+  // state.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
   return known;
 }

@@ -11,25 +11,25 @@
 
 namespace tutti::core::nccl {
 
-/// A communicator, and the system with which the time model describes its machines.
+/// A communicator, and the description of its machines that the time model uses.
 struct OnMachines {
   System system;
   Communicator communicator;
-  std::string note;  ///< note on assumptions; empty: none were made
+  std::string note;  ///< note on assumptions; empty: there were no assumptions
 };
 
-/// Returns NCCL's communicator on machines of this kind. Usually its graphs are computed by
-/// formulas. The graphs are searched on the machine's topology if its GPUs form a cube mesh, or if
-/// `settings` change the paths between GPUs and cards (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE,
+/// Returns NCCL's communicator on machines of this kind. Usually, formulas determine its graphs.
+/// The graphs are searched on the machine's topology in two cases: if its GPUs form a cube mesh,
+/// and if `settings` change the paths between GPUs and cards (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE,
 /// NCCL_PXN_DISABLE, NCCL_IB_DISABLE, NCCL_NET_DISABLE_INTRA, NCCL_CROSS_NIC, NCCL_NET_GDR_LEVEL).
 ///
-/// With such settings, NCCL may treat one machine as several nodes, whose GPUs communicate only
-/// over the network; the result then has these nodes. If the network is unspecified, InfiniBand is
-/// assumed, and a note says so.
+/// With such settings, NCCL may treat one machine as several nodes, which communicate only over the
+/// network. The result then contains these nodes. If the network is unspecified, InfiniBand is
+/// assumed, and `note` says so.
 /// REQUIRES: system = system_of(machine, …, network, option), except that the rate of its cards may
 /// have been changed.
-/// ERRORS: those of the search or the formulas; the settings divide a machine without network cards
-/// into several nodes.
+/// ERRORS: the errors of the search or of the formulas; the settings divide a machine without
+/// network cards into several nodes.
 Expected<OnMachines> on_machines(const Machine& machine, const System& system,
                                  const std::optional<std::string>& network,
                                  const std::string& option, const Settings& settings,

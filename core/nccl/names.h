@@ -9,7 +9,7 @@
 
 namespace tutti::core::nccl {
 
-// Enumerators are in NCCL's order, which decides ties. SOURCE: NVIDIA/nccl
+// Enumerators are in NCCL's order, because this order decides ties. SOURCE: NVIDIA/nccl
 // src/include/nccl_common.h.
 
 /// The collectives for which NCCL has a cost model.

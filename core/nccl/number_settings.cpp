@@ -20,8 +20,9 @@ struct Read {
   bool as_written = false;
 };
 
-/// Reads a number like strtoll, in any of C's bases: text after the number is ignored, and text
-/// without a number is 0. nullopt if the number does not fit into 64 bits.
+/// Reads a number in the same way as strtoll, in any of C's bases. Text after the number is
+/// ignored, and text without a number is 0. Returns nullopt if the number does not fit into 64
+/// bits.
 std::optional<Read> read(const std::string& text) {
   errno = 0;
   char* end = nullptr;
@@ -36,7 +37,7 @@ std::string written(const std::string& name, const std::string& text, const Read
   return read.as_written ? set : fmt::format("{}, which NCCL reads as {},", set, read.value);
 }
 
-/// Returns the number truncated to the 32 bits that NCCL keeps.
+/// Returns the number truncated to 32 bits, as NCCL stores it.
 Read kept(const Read& read) {
   const std::int64_t value = static_cast<std::int32_t>(read.value);
   return {value, read.as_written && value == read.value};
@@ -44,8 +45,8 @@ Read kept(const Read& read) {
 
 bool is_of_ll(const std::string& name) { return name != "NCCL_BUFFSIZE"; }
 
-/// Returns the minimum buffer, below which some chunk would be empty. Since 2.22, LL128 moves units
-/// of 1920 bytes, which take 2 KiB of a slot.
+/// Returns the minimum size of a buffer. With a smaller buffer, some chunk would be empty. Since
+/// 2.22, LL128 moves units of 1920 bytes, each of which takes 2 KiB of a slot.
 std::int64_t min_buffer(const std::string& name, Version version) {
   return name == "NCCL_LL128_BUFFSIZE" && version >= Version{2, 22, 0} ? 16384 : 4096;
 }
@@ -63,7 +64,7 @@ std::optional<std::int64_t> threads_as_taken(const std::string& name, const std:
   const std::string what = written(name, text, known);
   const std::int64_t requested = known.value;
   if (requested <= 0) {
-    notes.push_back(fmt::format("{} is not positive, so NCCL uses its default", what));
+    notes.push_back(fmt::format("the value {} is not positive, so NCCL uses its default", what));
     return std::nullopt;
   }
   const auto instead = [&](const std::string& why, int taken) {
@@ -94,23 +95,24 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
   const std::string what = written(name, text, *known);
   const std::int64_t least = min_buffer(name, version);
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
-    problems.add(
-        {ProblemCode::kTooLarge, name}, {},
-        "{} does not fit into 32 bits, and NCCL does not check this; expected at least {} bytes",
-        what, least);
+    problems.add({ProblemCode::kTooLarge, name}, {},
+                 "the value {} does not fit into 32 bits, which NCCL does not check; expected at "
+                 "least {} bytes",
+                 what, least);
     return std::nullopt;
   }
   if (known->value < least) {
-    problems.add(
-        {ProblemCode::kTooSmall, name}, {},
-        "{} is too small for eight slots, and NCCL does not check this; expected at least {} bytes",
-        what, least);
+    problems.add({ProblemCode::kTooSmall, name}, {},
+                 "the value {} is too small for eight slots, which NCCL does not check; expected "
+                 "at least {} bytes",
+                 what, least);
     return std::nullopt;
   }
   const std::int64_t slot = known->value / kSlotsOfBuffer;
   if (known->value % (kSlotsOfBuffer * kMovedAtOnce) != 0) {
     notes.push_back(
-        fmt::format("{} makes slots of {} bytes, which is not a multiple of {}; NCCL accepts it",
+        fmt::format("the value {} gives slots of {} bytes, which is not a multiple of {}, although "
+                    "NCCL accepts this",
                     what, slot, kMovedAtOnce));
   } else if (!known->as_written) {
     notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, known->value));

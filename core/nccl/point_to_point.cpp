@@ -10,7 +10,7 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// From this release on, messages to another node leave at the card on the receiver's rail.
+/// From this release on, messages to another node leave through the card on the receiver's rail.
 constexpr Version kPxn{2, 12, 0};
 
 int power_of_two_from(int n) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(n))); }
@@ -22,8 +22,8 @@ int to_local_peer(const Topology& node, const Paths& paths, int gpu, int peer) {
                                           nvlink_gb_per_s(node.node(NodeKind::kGpu, gpu).gpu.sm)));
 }
 
-/// Returns the number of network ports that saturate the GPU's link to its CPU; 0 for a GPU on a
-/// switch.
+/// Returns the number of network ports that saturate the GPU's link to its CPU; 0 for a GPU that is
+/// attached to a switch.
 int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   float wanted = 0, have = 0;
   for (const int l : node.node(NodeKind::kGpu, gpu).links) {
@@ -40,8 +40,8 @@ int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   return ports;
 }
 
-/// Returns the channels per peer on another node: two, or one if more than four peers would share a
-/// channel.
+/// Returns the number of channels per peer on another node. It is two, or one if more than four
+/// peers would share a channel.
 int far_channels(int ranks, int all, Version version) {
   if (version < kPxn) return 1;
   if (version < Version{2, 20, 0}) return 2;
@@ -55,7 +55,7 @@ PointToPoint of_channels(int all, int per_peer) {
   return made;
 }
 
-/// Returns the GPU at whose card a message from `gpu` to GPU `peer` of another node leaves.
+/// Returns the GPU through whose card a message from `gpu` to GPU `peer` of another node leaves.
 int relay_of(const Paths& paths, const SearchSettings& settings, int gpu, int peer) {
   const int net = paths.local_net(peer, 0);
   const int beside = net < 0 ? -1 : paths.local_gpu(net);

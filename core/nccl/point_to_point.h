@@ -8,23 +8,24 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the channels and routes of sends and receives in a communicator of `ranks` ranks, with
-/// `channels` channels for collectives and nodes like `node`.
+/// Returns the channels and routes of sends and receives in a communicator of `ranks` ranks. The
+/// communicator has `channels` channels for collectives, and nodes like `node`.
 ///
-/// The number of channels per peer is the same for all peers: the minimum of the numbers that NCCL
-/// computes for each. Within a node, that is two per NVLink to the peer, and two without NVLink.
-/// Over the network, it is the number of ports that fill the GPU's PCIe link, but at least two, or
-/// one in large communicators (in 2.12 to 2.19 two, before 2.12 one).
+/// The number of channels per peer is the same for all peers. It is the minimum of the numbers that
+/// NCCL computes for the individual peers. Within a node, the number for a peer is two per NVLink
+/// to the peer, or two if there is no NVLink to it. Over the network, the number is that of the
+/// ports that fill the GPU's PCIe link, but at least two, or one in large communicators. In 2.12 to
+/// 2.19 it is two, and before 2.12 one.
 ///
 /// Since 2.12, a message to another node leaves through the card on the receiver's rail if NVLink
-/// connects the sender to that card's GPU (NCCL_P2P_PXN_LEVEL 2, the default).
+/// connects the sender to the GPU of that card (NCCL_P2P_PXN_LEVEL 2, the default).
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, ncclTopoComputeP2pChannels,
 /// ncclTopoPathAllNVLink; src/graph/search.cc, ncclTopoGetNetDev.
 PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks,
                             int channels, Version version = kDefaultVersion);
 
-/// Returns the same for machines without a topology, by formulas. GPUs are assumed to be attached
-/// to PCIe switches and to share the cards of their node in order.
+/// Returns the channels and routes for machines without a topology, by formulas. GPUs are assumed
+/// to be attached to PCIe switches and to share the cards of their node in order.
 PointToPoint point_to_point(const System& system, const Settings& settings, int channels,
                             Version version);
 

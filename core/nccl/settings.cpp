@@ -1,11 +1,11 @@
 // NCCL corrects or ignores many values of its variables, and the rules differ between releases.
-// This file does the same for a given release. Values that NCCL replaces, and variables that the
-// release does not have, yield notes; values that NCCL would reject or that cannot be interpreted
-// are problems. NCCL_ALGO and NCCL_PROTO are the hard cases: up to 2.23 they are one list for all
-// functions, in which unknown words are ignored, and from 2.24 on one list per function, in which
-// they are errors. A plain list excludes everything that it does not name; a list after '^'
-// excludes only what it names. The effects of the settings are implemented in the folders search,
-// tuning and time.
+// This file applies the rules of a given release. There are notes on values that NCCL replaces and
+// on variables that the release does not support. Values that NCCL would reject or that cannot be
+// interpreted are problems. NCCL_ALGO and NCCL_PROTO have the most difficult rules. Up to 2.23,
+// they are one list for all functions, in which unknown words are ignored. From 2.24 on, they are
+// one list per function, in which unknown words are errors. A plain list excludes all algorithms
+// that it does not name. A list after '^' excludes only those that it names. The effects of the
+// settings are implemented in the folders search, tuning and time.
 
 #include "core/nccl/settings.h"
 
@@ -57,7 +57,7 @@ std::optional<std::size_t> index_of_algorithm(std::string_view word, Version ver
   return index_of(word, kAlgorithmNames);
 }
 
-/// Reads NCCL_ALGO or NCCL_PROTO: "ring,tree", "^ring", and from 2.24 on "ring;allreduce:tree".
+/// Reads NCCL_ALGO or NCCL_PROTO: "ring,tree", "^ring", or, from 2.24 on, "ring;allreduce:tree".
 /// SOURCE: NVIDIA/nccl src/graph/tuning.cc, parseList.
 template <std::size_t n>
 void read_list(const std::string& name, std::string_view text,
@@ -77,10 +77,10 @@ void read_list(const std::string& name, std::string_view text,
                             text, function, fmt::join(kFunctionNames, ", "));
       list.remove_prefix(colon + 1);
     } else if (i > 0) {
-      return problems.add(
-          {ProblemCode::kSyntax, name}, {},
-          "{}={}: every list after the first begins with a function, such as allreduce:{}", name,
-          text, list);
+      return problems.add({ProblemCode::kSyntax, name}, {},
+                          "{}={}: every list after the first must begin with the name of a "
+                          "function, such as allreduce:{}",
+                          name, text, list);
     }
     const bool excludes = list.starts_with('^');
     if (excludes) list.remove_prefix(1);
@@ -143,12 +143,12 @@ class SettingsReader {
     text.clear();
     if (text >> rest)
       problems_.add({ProblemCode::kSyntax, name}, {},
-                    "{}={}: expected up to six numbers separated by blanks: tree LL, LL128, "
-                    "Simple, ring LL, LL128, Simple",
+                    "{}={}: expected up to six numbers separated by blanks, for tree LL, tree "
+                    "LL128, tree Simple, ring LL, ring LL128 and ring Simple",
                     name, value);
   }
 
-  /// SOURCE: NVIDIA/nccl src/init.cc: numbers since 2.27, names since 2.29.
+  /// SOURCE: NVIDIA/nccl src/init.cc. Numbers are accepted since 2.27, and names since 2.29.
   void cta_policy(const std::string& name, const std::string& value) {
     if (version_ < kSymmetricKernels) return not_yet(name, value, "2.27");
     constexpr std::string_view kNames[] = {"DEFAULT", "EFFICIENCY", "ZERO"};
@@ -159,8 +159,8 @@ class SettingsReader {
       settings_.cta_policy = static_cast<CtaPolicy>(named ? static_cast<int>(*named) : *number);
       if (settings_.cta_policy == CtaPolicy::kEfficiency)
         settings_.notes.push_back(
-            fmt::format("{}={}: the NVLS that NCCL then takes for all-gathers and reduce-scatters "
-                        "of registered buffers is not modelled",
+            fmt::format("{}={}: with this setting, NCCL uses NVLS for all-gathers and "
+                        "reduce-scatters of registered buffers, which Tutti does not model",
                         name, value));
       return;
     }
@@ -183,9 +183,8 @@ class SettingsReader {
 
   void not_yet(const std::string& name, const std::string& value, const char* since) {
     settings_.notes.push_back(
-        fmt::format("{}={}: NCCL {} does not have it, since {} does; nothing "
-                    "changes",
-                    name, value, to_string(version_), since));
+        fmt::format("{}={}: this setting has no effect in NCCL {}; it needs NCCL {} or later", name,
+                    value, to_string(version_), since));
   }
 
   bool threads(const std::string& name, const std::string& value) {
@@ -267,21 +266,21 @@ class SettingsReader {
     return false;
   }
 
-  /// SOURCE: NVIDIA/nccl src/transport/net.cc of 2.12 and 2.13 (which transport may join two GPUs),
-  /// src/graph/paths.cc since 2.14.
+  /// SOURCE: NVIDIA/nccl src/transport/net.cc of 2.12 and 2.13 (which transport may connect two
+  /// GPUs), and src/graph/paths.cc since 2.14.
   void heed_release_of(const std::string& name, const std::string& value) {
     if (!settings_.net_intra_disabled.value_or(false) || version_ >= kNetInPaths) return;
     if (version_ >= kNetDisableIntra) {
-      settings_.notes.push_back(
-          fmt::format("{}={}: NCCL {} ignores it for paths; only NCCL 2.14 and later compare the "
-                      "network with the links between a machine's GPUs",
-                      name, value, to_string(version_)));
+      settings_.notes.push_back(fmt::format(
+          "{}={}: this variable does not affect the paths of NCCL {}, because only NCCL 2.14 and "
+          "later compare the network with the links between a machine's GPUs",
+          name, value, to_string(version_)));
       return;
     }
     settings_.net_intra_disabled.reset();
-    settings_.notes.push_back(fmt::format(
-        "{}={}: NCCL {} does not have this variable, which 2.12 introduced; it has no effect", name,
-        value, to_string(version_)));
+    settings_.notes.push_back(
+        fmt::format("{}={}: this variable has no effect in NCCL {}; it needs NCCL 2.12 or later",
+                    name, value, to_string(version_)));
   }
 
   Version version_;

@@ -22,11 +22,11 @@ enum class Inside {
 
 using core::Transport;
 
-/// The component that matches messages with their receive buffers on Slingshot.
+/// The component that matches messages with their receive buffers on Slingshot networks.
 enum class Matching {
   kByCard,      ///< the network card
-  kByCpu,       ///< libfabric, which then copies to the GPU's memory itself (GDRCopy)
-  kByCpuSlowly  ///< libfabric, which then copies to the GPU's memory through the driver
+  kByCpu,       ///< libfabric, which copies the data to the GPU's memory itself (GDRCopy)
+  kByCpuSlowly  ///< libfabric, which copies the data to the GPU's memory through the driver
 };
 
 /// The parameters of NCCL's messages over TCP (core/cluster/host_transport.h).
@@ -43,7 +43,7 @@ struct Sockets {
   int pods = 1;  ///< number of nodes per host; more than 1 if every GPU has its own container
 };
 
-/// Identical machines, described by the facts of data sheets.
+/// Identical machines, described by data-sheet values.
 struct System {
   GpuGeneration generation = GpuGeneration::kAmpere;
   int compute_capability = 80;
@@ -52,27 +52,28 @@ struct System {
   Inside inside = Inside::kNvswitch;
   int nvlinks = 12;             ///< number of NVLinks per GPU
   double nvlink_gb_per_s = 25;  ///< data-sheet rate of one NVLink, per direction
-  /// The payload rate of a GPU's PCIe connection, per direction, as NCCL counts it.
+  /// The payload rate of a GPU's PCIe connection per direction, as NCCL counts it.
   double pcie_gb_per_s = 24;
-  int nics = 0;             ///< number of network cards of a node that its GPUs use
+  int nics = 0;             ///< number of network cards of a node that the node's GPUs use
   double nic_gb_per_s = 0;  ///< data-sheet rate of one network card
   Transport transport = Transport::kNone;
-  Matching matching = Matching::kByCpu;  ///< used on Slingshot; the default is what Slingshot's
-                                         ///< sites recommend for NCCL
-  Sockets sockets = {};                  ///< used if the transport is TCP
+  Matching matching = Matching::kByCpu;  ///< only used on Slingshot; the default is the setting
+                                         ///< that Slingshot's sites recommend for NCCL
+  Sockets sockets = {};                  ///< only used if the transport is TCP
   Driving driving = Driving::kProcessPerGpu;
   HostCpu cpu = HostCpu::kIntel;
   bool card = false;  ///< true if GPUs are PCIe cards, so that traffic to the network and to other
                       ///< GPUs crosses the host
   bool gpudirect = true;  ///< true if network cards access the memory of GPUs directly
   bool grace = false;     ///< true if GPUs and network cards are attached to the same CPU, over C2C
-  bool collnet = false;   ///< true if the network has SHARP and NCCL has the plugin for it
+  bool collnet = false;   ///< true if the network has SHARP and NCCL has the SHARP plugin
 
-  /// For Inside::kPairs: the number of GPUs of the machine. 0: the number of participating GPUs.
+  /// Only for Inside::kPairs: the number of GPUs of the machine. 0: equal to the number of
+  /// participating GPUs.
   int gpus_of_machine = 0;
 
   [[nodiscard]] int ranks() const { return nodes * gpus; }
-  /// For Inside::kPairs: the number of GPUs to which a GPU has NVLinks.
+  /// Only for Inside::kPairs: the number of GPUs to which a GPU has NVLinks.
   [[nodiscard]] int pairs_of_machine() const {
     return (gpus_of_machine > 0 ? gpus_of_machine : gpus) - 1;
   }

@@ -17,20 +17,20 @@ const Part& part(const Machine& machine, int index) {
   return machine.parts()[static_cast<std::size_t>(index)];
 }
 
-/// The NVLinks of a GPU: the parts that they lead to, and their total data-sheet rate.
+/// The NVLinks of a GPU: the parts to which they lead, and their total data-sheet rate.
 struct Nvlinks {
   std::set<int> gpus;
   bool to_switch = false;
   double gb_per_s = 0;
 };
 
-/// `payload`: the ratio of payload to data-sheet rate, used for links whose payload rate alone is
-/// known.
+/// `payload` is the ratio of payload to data-sheet rate. It is used for links of which only the
+/// payload rate is known.
 Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
     if (link.kind != LinkKind::kNvlink || link.from != gpu) continue;
-    // NVLinks to a CPU are not counted: NCCL treats them as a separate kind, C2C.
+    // NVLinks to a CPU are not counted, because NCCL treats them as a separate kind of link, C2C.
     const PartKind to = part(machine, link.to).kind;
     if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
     if (to == PartKind::kNvswitch) found.to_switch = true;
@@ -49,7 +49,7 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
-/// Returns the kind of the machine's first CPU; `usual` if its vendor is not stated.
+/// Returns the kind of the machine's first CPU; `usual` if the vendor of the CPU is unspecified.
 HostCpu cpu_of(const Machine& machine, HostCpu usual) {
   if (machine.cpus().empty()) return usual;
   switch (part(machine, machine.cpus().front()).cpu_vendor) {
@@ -80,19 +80,20 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   };
   const int of_machine = static_cast<int>(machine.gpus().size());
   if (of_machine == 0)
-    return wrong({ProblemCode::kMissing, "Machine.device"}, "it has no GPUs, and NCCL needs them");
+    return wrong({ProblemCode::kMissing, "Machine.device"},
+                 "the machine has no GPUs, but NCCL needs GPUs");
   System s;
   s.nodes = nodes;
   s.gpus = gpus.value_or(of_machine);
   if (s.gpus < 1 || s.gpus > of_machine)
     return wrong({s.gpus < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, "Machine.device"},
-                 fmt::format("it has {} GPUs, not {}", of_machine, s.gpus));
+                 fmt::format("the machine has {} GPUs, not {}", of_machine, s.gpus));
   const int first = machine.gpus().front();
   const GpuModel model = part(machine, first).gpu_model;
   if (model == GpuModel::kNone)
     return wrong({ProblemCode::kMissing, "Device.gpu_model"},
-                 fmt::format("its GPU {} does not state its model; set device {{ gpu_model: … }} "
-                             "in the machine's file ({}), or that of the most similar GPU",
+                 fmt::format("the model of GPU {} is unknown; set device {{ gpu_model: … }} in the "
+                             "machine's file (one of {}) to its model or to the most similar one",
                              part(machine, first).name, gpu_model_names()));
   const KnownGpu* gpu = find_gpu(model);
   if (gpu == nullptr)
@@ -116,7 +117,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   if (nodes == 1) return s;
   if (machine.nics().empty())
     return wrong({ProblemCode::kMissing, "Machine.nic"},
-                 "it has no network card for communication between workers");
+                 "the machine has no network card for communication between workers");
   const Part& card = part(machine, machine.nics().front());
   const auto transport = network ? parse_transport(*network) : card.transport;
   if (!transport)
@@ -125,11 +126,11 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
         fmt::format("{} {}: expected one of {}", option, *network, transport_names())));
   if (transport == Transport::kNone)
     return wrong({ProblemCode::kMissing, "Nic.transport"},
-                 fmt::format("its network card {} does not state its transport; set nic {{ "
-                             "transport: … }} in the machine's file ({}), or {} ({})",
+                 fmt::format("the transport of network card {} is unknown; set nic {{ transport: … "
+                             "}} in the machine's file (one of {}), or {} (one of {})",
                              card.name, transport_names_in_files(), option, transport_names()));
   s.transport = at_gpus(*transport, s.generation);
-  // Collect the cards that are nearest to the participating GPUs.
+  // Collects the cards that are nearest to the participating GPUs.
   std::set<int> cards;
   for (int g = 0; g < s.gpus; ++g)
     cards.insert(machine.nearest_nic(machine.gpus()[static_cast<std::size_t>(g)]));

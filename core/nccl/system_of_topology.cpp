@@ -32,7 +32,7 @@ double nominal_nvlink(int sm) {
   return rate ? static_cast<double>(rate->nominal.count()) / 1e9 : 0;
 }
 
-/// The links of a GPU.
+/// The connections of a GPU.
 struct Ways {
   std::set<int> peers;
   bool to_switch = false, c2c = false;

@@ -19,12 +19,13 @@ struct Version {
 
 /// The default release.
 inline constexpr Version kDefaultVersion{2, 28, 9};
-/// The oldest modelled release. Earlier releases have a different cost model.
+/// The oldest modelled release. Earlier releases have a different cost model and are not modelled.
 inline constexpr Version kOldestVersion{2, 6, 4};
 
-/// Parses a release: "2.18.3"; "2.18", which means its last release; or NCCL's version number, such
-/// as "22902" for 2.29.2 and "2803" for 2.8.3. Text after a "+" or "-" is ignored
-/// ("2.22.3+cuda12.6"). ERRORS: any other text; releases older than kOldestVersion.
+/// Parses a release. Accepted are a release such as "2.18.3", a version such as "2.18" (which
+/// stands for its last release), and NCCL's version number, such as "22902" for 2.29.2 and "2803"
+/// for 2.8.3. Text after a "+" or "-" is ignored ("2.22.3+cuda12.6"). ERRORS: the text has another
+/// form; the release is older than kOldestVersion.
 Expected<Version> parse_version(std::string_view written);
 
 std::string to_string(Version version);

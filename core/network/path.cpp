@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-/// Each kind of link has a send port and a receive port.
+/// Each kind of link has a send port and a receive port on every part.
 constexpr ResourceId kPorts = 2 * kLinkKinds;
 
 bool crosses_network(const std::vector<Hop>& stretch) {
@@ -16,7 +16,7 @@ bool crosses_network(const std::vector<Hop>& stretch) {
                      [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
 }
 
-/// Cuts a route where messages are staged.
+/// Cuts a route at the places where messages are staged.
 std::vector<std::vector<Hop>> stretches_of(const std::vector<Hop>& route) {
   std::vector<std::vector<Hop>> stretches;
   for (const Hop& hop : route) {
@@ -56,12 +56,12 @@ Time Path::time_of_hosts(Bytes bytes) const {
       slowest_host = std::max(slowest_host, hop.host->moving(bytes));
     }
   }
-  // If hosts stream, they work at the same time as links.
+  // If hosts stream, their threads work at the same time as the links.
   return all + std::max(Time(), slowest_host - slowest_link);
 }
 
 PathBook::PathBook(const Cluster& cluster, NetworkModel model) : cluster_(cluster), model_(model) {
-  // Simulations have state for each resource, so number only those that the model uses.
+  // Simulations have state for each resource, so only resources that the model uses are numbered.
   const bool hosts = cluster.network() && cluster.network()->host;
   engines_ = model == NetworkModel::kFifo ? 2 : 0;
   per_part_ = engines_ + (model == NetworkModel::kIdeal || hosts ? kPorts : 0);
@@ -95,8 +95,8 @@ ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
   return first_part(gpu.worker) + gpu.part * per_part_ + (out ? 0 : 1);
 }
 
-/// Appends a stretch. If it lies within a worker and begins or ends at a GPU, the GPU's copy engine
-/// moves the data, unless a kernel does.
+/// Appends a stretch. If the stretch lies within a worker and begins or ends at a GPU, the GPU's
+/// copy engine moves the data, unless a kernel moves it.
 void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine,
                            std::vector<PathHop>& hops) const {
   const bool staged = stretch.front().staged;
@@ -128,7 +128,7 @@ bool PathBook::has_hosts(const std::vector<Hop>& stretch) const {
 }
 
 /// Returns the hop of a host's threads. Ports of the device or host represent the threads, because
-/// only `ideal` uses these ports otherwise.
+/// only the model `ideal` uses these ports otherwise.
 PathHop PathBook::host_hop(PartId part, LinkKind slot, bool sends, const HostEndpoint& cost) const {
   PathHop hop;
   hop.resource = port(part, slot, sends);
@@ -156,8 +156,8 @@ void PathBook::append_hosts(const std::vector<Hop>& route, bool sends,
     hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
 }
 
-/// Appends only the ports at both ends of the stretch: those of the devices for this kind of link,
-/// or those of the cards if the stretch crosses the network.
+/// Appends only the ports at both ends of the stretch. These are the ports of the devices for this
+/// kind of link, or the ports of the network cards if the stretch crosses the network.
 void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop>& hops) const {
   PathHop send, receive;
   for (const Hop& link : stretch) send.latency += link.latency;
@@ -195,14 +195,14 @@ std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine eng
     append_fifo(stretch, engine, hops);
     if (!hosts) continue;
     append_hosts(route, false, hops);
-    // The stretch now begins with the sender's threads.
+    // The stretch begins with the sender's threads in this case.
     if (stretch.front().staged) hops[first].staged = true;
     for (std::size_t i = first; i < hops.size(); ++i) hops[i].unheld = true;
   }
   return hops;
 }
 
-/// Marks the hops from the port on which the message leaves the network as the receiver's.
+/// Marks the hops from the port on which the message leaves the network as hops of the receiver.
 void PathBook::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
   const auto down =
       std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
@@ -230,7 +230,7 @@ void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
   if (model_ != NetworkModel::kIdeal) return;
   std::ptrdiff_t first = 0;
   for (const Hop& hop : route) {
-    // A distant worker's links are different links, although they have the same numbers.
+    // The links of a distant worker are different links, although they have the same numbers.
     if (path.away != 0 && hop.from.part < 0) first = std::ssize(path.silent_links);
     const auto begin = path.silent_links.begin() + first;
     if (std::find(begin, path.silent_links.end(), hop.link) == path.silent_links.end())
@@ -358,8 +358,8 @@ std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
   return known->second = keep(std::move(path));
 }
 
-/// Joins all senders' paths to the switch with one path to the receiver, which begins when the data
-/// of all senders has arrived.
+/// Joins the paths from all senders to the switch with one path to the receiver. That path begins
+/// when the data of all senders has arrived.
 std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to) {
   const auto [known, fresh] = reductions_.try_emplace({to, from}, 0);
   if (!fresh) return known->second;
@@ -406,7 +406,7 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
   if (model_ == NetworkModel::kIdeal) {
     hops.front() = hops.back();
     hops.resize(1);
-    // append_ideal puts a stretch's latency before the receive port; here the latency lies between
+    // append_ideal puts a stretch's latency before the receive port. Here, the latency lies between
     // the ports of sender and receiver.
     for (const Hop& hop : down) {
       for (const std::uint16_t end : ends) path.hops[end].latency += hop.latency;

@@ -14,30 +14,32 @@
 namespace tutti::core {
 
 /// The number of a resource that serves messages one after the other: a link, a port of a device, a
-/// copy engine, or threads of a host.
+/// copy engine, or the threads of a host.
 using ResourceId = std::int64_t;
 
-/// One resource on the path of a message. The message enters it when its head has passed all
-/// previous hops.
+/// One resource on the path of a message. The message enters the resource when the head of the
+/// message has passed all previous hops.
 struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
   Time latency;  ///< latency to the next hop, or to the receiver
-  /// For threads of a host, their costs (core/cluster/host_transport.h). `rate` is then the rate at
-  /// which the threads move one message, or the largest possible rate if they have no limit. Null
-  /// for links, ports and copy engines.
+  /// The costs of a host's threads, if the resource is a host's threads
+  /// (core/cluster/host_transport.h). In that case, `rate` is the rate at which the threads move
+  /// one message, or the largest possible rate if they have no limit. Null for links, ports and
+  /// copy engines.
   const HostEndpoint* host = nullptr;
-  bool is_link = false;   ///< true: the resource is a link; false: a port, a copy engine or threads
+  bool is_link = false;   ///< true: the resource is a link; false: it is a port, a copy engine or
+                          ///< threads
   bool staged = false;    ///< true: a message enters this hop only after it has arrived completely
-  bool received = false;  ///< for a path with Path::away: true if the hop belongs to the receiver's
-                          ///< worker
-  std::uint16_t parents = 0;     ///< number of previous hops; 0: the hop follows the sender
+  bool received = false;  ///< only for a path with Path::away: true if the hop belongs to the
+                          ///< receiver's worker
+  std::uint16_t parents = 0;     ///< number of previous hops; 0: the sender precedes the hop
   std::uint16_t first_next = 0;  ///< index into Path::next
-  std::uint16_t nexts = 0;       ///< number of next hops; 0: the hop precedes a receiver
+  std::uint16_t nexts = 0;       ///< number of next hops; 0: a receiver follows the hop
   std::uint16_t receiver = 0;    ///< index of the receiver, if `nexts` is 0
   /// True if other messages can pass between the parts of a message that arrives more slowly than
-  /// the hop's rate, like packets of several connections. Set only for stretches over a network in
-  /// which threads of hosts move the bytes.
+  /// the hop's rate, as with the packets of several connections. Set only on network stretches
+  /// where threads of hosts move the bytes.
   bool unheld = false;
 
   /// Returns the link whose load this hop counts; -1 if the hop is not a link. A link and its
@@ -52,23 +54,23 @@ struct Path {
   std::vector<PathHop> hops;
   std::vector<std::uint16_t> next;   ///< see PathHop::first_next; empty for chains
   std::vector<std::uint16_t> roots;  ///< hops that start at a sender; empty for chains
-  bool chain = true;                 ///< true if every hop leads to the next one in `hops`
+  bool chain = true;                 ///< true if every hop is followed by the next one in `hops`
   bool by_hosts = false;             ///< true: the path includes threads of hosts
   std::int32_t away = 0;             ///< see PathBook::unicast()
 
-  /// The sum of the latencies along the path to receiver 0. Together with the narrowest link of
-  /// each stretch between stagings (`stretches`), it gives the time of a message without
-  /// contention; all other time is queueing.
+  /// The sum of the latencies along the path to receiver 0. The time of a message without
+  /// contention depends on this latency and on the narrowest link of each stretch between stagings
+  /// (`stretches`). All additional time is queueing.
   Time latency;
   struct Stretch {
-    Bandwidth narrowest;  ///< rate of the narrowest link, or the limit per connection if that is
-                          ///< lower
+    Bandwidth narrowest;  ///< rate of the narrowest link, or the limit per connection if that limit
+                          ///< is lower
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
   };
   std::vector<Stretch> stretches;
 
-  /// Returns the first hop at a sender. REQUIRES: the path has hops.
+  /// Returns the first hop after a sender. REQUIRES: the path has hops.
   [[nodiscard]] const PathHop& first() const { return chain ? hops.front() : hops[roots.front()]; }
 
   /// Returns the time that threads of hosts add to the latency and transfer time of a message
@@ -77,8 +79,8 @@ struct Path {
     return by_hosts ? time_of_hosts(bytes) : Time();
   }
 
-  /// For the model `ideal`: the links that carry the message, each once. The model has no hops for
-  /// these links, but counts their load.
+  /// Only for the model `ideal`: the links that carry the message, each once. The path has no hops
+  /// for these links in that model, but their load is counted.
   std::vector<LinkId> silent_links;
 
  private:
@@ -87,16 +89,17 @@ struct Path {
 
 /// Makes paths and caches them. The hops of a path depend on the network model. For `fifo`, the
 /// hops are the copy engine that moves the bytes and every link of the route. For `fair`, the hops
-/// are the links only; transfers of a copy engine share the links of its device without a further
-/// limit. For `ideal`, the hops are only the ports at both ends, at the rate of the narrowest link.
+/// are only the links; transfers of a copy engine share the links of its device and have no other
+/// limit. For `ideal`, the hops are only the ports at both ends, with the rate of the narrowest
+/// link.
 class PathBook {
  public:
   PathBook(const Cluster& cluster, NetworkModel model);
 
   /// Returns the path from one device to another, for a lane that `engine` executes. If `away` is
-  /// not 0, the receiver is the device that corresponds to `to` on the worker at this distance
-  /// (Peer::away).
-  /// REQUIRES: there is a route, as for every scenario without problems.
+  /// not 0, the receiver is the device that corresponds to `to` on the worker at this distance (see
+  /// Peer::away).
+  /// REQUIRES: there is a route, which is always true for scenarios without problems.
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);
   /// Like unicast(), but returns the path itself and does not cache it.
@@ -108,7 +111,7 @@ class PathBook {
   /// REQUIRES: all devices are in one worker, whose machine has a switch that supports reduction.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
-  /// Returns a path that consists of this link only, without its latency.
+  /// Returns a path that consists only of this link, without the link's latency.
   std::int32_t link_alone(LinkId link);
 
   [[nodiscard]] const Path& path(std::int32_t id) const {

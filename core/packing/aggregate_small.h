@@ -14,8 +14,9 @@ struct IndexRuns {
   std::vector<int> singles;
 };
 
-/// Groups ascending `indices` into runs of consecutive indices. An index is added to a run if last
-/// - first ≤ `limit` before it is added, so a run may have up to limit + 2 indices.
+/// Groups ascending `indices` into runs of consecutive indices. An index is added to a run if the
+/// last and the first index of the run differ by at most `limit` before the addition. A run may
+/// therefore have up to limit + 2 indices.
 /// SOURCE: tensorflow/python/distribute/cross_device_utils.py, extract_ranges.
 IndexRuns extract_ranges(std::span<const int> indices, std::int64_t limit);
 
@@ -26,10 +27,9 @@ struct SmallGradient {
 
 /// Implements agg_small_grads_max_bytes and agg_small_grads_max_group: groups adjacent float32
 /// gradients of at most `max_bytes` into packs of two or more. Returns the indices of the gradients
-/// in each pack; every other gradient follows as a pack of its own. TensorFlow's packs have up to
-/// max_group + 2 gradients; with `exact_group`, packs have at most max_group.
-/// REQUIRES: both limits are above 0.
-/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
+/// in each pack. Every other gradient follows as a separate pack. TensorFlow's packs have up to
+/// max_group + 2 gradients; with `exact_group`, packs have at most max_group. REQUIRES: both limits
+/// are above 0. SOURCE: tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
 std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients,
                                               Bytes max_bytes, std::int64_t max_group,
                                               bool exact_group = false);

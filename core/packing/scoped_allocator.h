@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// The offsets at which TensorFlow's ScopedAllocator places the tensors of a merged collective, and
-/// the size of the buffer, which is communicated including the gaps between tensors.
+/// the size of the buffer. The gaps between tensors are communicated too.
 struct ScopedLayout {
   std::vector<Bytes> offsets;
   Bytes total;

@@ -1,8 +1,8 @@
 // Looks for ranks that wait for each other forever. For every communicator, three properties of its
-// roles are compared: the collectives in which each takes part and how often, in which steps, and
-// in which order. Cycles through several communicators remain: all programs are combined into one
-// graph in which the tasks of a collective are a single node, because none of them completes before
-// all have started. A deadlock is a cycle of that graph.
+// roles are compared: the collectives that each role executes and how often, the steps in which it
+// executes them, and their order. To find deadlocks across several communicators, all programs are
+// then combined into one graph. In this graph, the tasks of a collective are a single node, because
+// none of them completes before all have started. A deadlock is a cycle of that graph.
 
 #include "core/plan/check_collectives.h"
 
@@ -26,7 +26,8 @@ struct Issued {
   TaskId task = kNoTask;
   std::int64_t collective = 0;
   std::int32_t block = -1;
-  bool certain = true;  ///< false if timing may change its order with the task before it
+  bool certain = true;  ///< false if this task and the previous task may be issued in either order,
+                        ///< depending on timing
 };
 
 /// Iterates over the tasks that a role issues on a communicator, as if blocks were unrolled.
@@ -200,9 +201,10 @@ class CollectiveChecker {
         if (in.contains(collective)) continue;
         same = false;
         add(PlanProblemCode::kRankMissing, r, count.first,
-            fmt::format(
-                "{} waits for {} in {} on communicator \"{}\", but {} never takes part in it",
-                role_name(r), role_name(who), label(r, count.first), name(c), role_name(who)));
+            fmt::format("{} waits for {} in {} on communicator \"{}\", but {} never takes part in "
+                        "this collective",
+                        role_name(r), role_name(who), label(r, count.first), name(c),
+                        role_name(who)));
       }
     };
     missing(of_a, a, of_b, b);
@@ -220,8 +222,8 @@ class CollectiveChecker {
       } else if (x.by_every_steps != y.by_every_steps) {
         same = false;
         add(PlanProblemCode::kStepsDiffer, b, y.first,
-            fmt::format("{} takes part in {} every {} steps on communicator \"{}\", but {} every "
-                        "{} steps: one waits in steps that the other skips",
+            fmt::format("{} takes part in {} every {} steps on communicator \"{}\", but {} takes "
+                        "part every {} steps, so one waits in steps that the other skips",
                         role_name(b), label(b, y.first), task(b, y.first).every_steps, name(c),
                         role_name(a), task(a, x.first).every_steps));
       }
@@ -291,8 +293,8 @@ class CollectiveChecker {
                     named > 6 ? " …" : ""));
   }
 
-  /// Returns a cycle of a graph that is given by the predecessors of each node; each node of the
-  /// cycle comes after the node that it waits for. Empty if there is none.
+  /// Returns a cycle of a graph, which is given by the predecessors of each node; empty if there is
+  /// no cycle. In the result, each node comes after the node that it waits for.
   static std::vector<std::int64_t> cycle_of(const std::vector<std::vector<std::int64_t>>& before) {
     std::vector<std::int64_t> missing(before.size(), 0);
     std::vector<std::vector<std::int64_t>> after(before.size());
@@ -326,7 +328,8 @@ class CollectiveChecker {
 
   const PlanView& plan_;
   std::vector<IssueOrder> orders_;             ///< by role
-  std::map<Key, std::vector<Issued>> issued_;  ///< by communicator and role, in the order of issue
+  std::map<Key, std::vector<Issued>> issued_;  ///< by communicator and role; collectives are in the
+                                               ///< order in which they are issued
   std::vector<PlanProblem> problems_;
 };
 

@@ -27,7 +27,7 @@ struct PlanView {
   /// The collective of a communicate task.
   struct Use {
     std::int32_t communicator = -1;  ///< index into `communicators`; -1: a gate starts the
-                                     ///< collective, in the same order on all ranks
+                                     ///< collectives in the same order on all ranks
     std::int64_t collective = 0;     ///< identifies the collective; equal on all ranks
   };
   std::vector<Role> roles;
@@ -35,10 +35,10 @@ struct PlanView {
   std::function<Use(std::int32_t role, const Task& task)> use;
 };
 
-/// Returns the problems of a plan. If each program by itself can end, the problems are deadlocks
-/// between ranks: deadlocks that always occur, and deadlocks that depend on timing. Otherwise the
-/// result has the problems of the individual programs. Accepts any programs, even damaged ones.
-/// Cost: linear in the tasks and edges of all roles, and in the collectives that blocks repeat.
+/// Returns the problems of a plan. Returns the problems of the individual programs, if there are
+/// any. Otherwise returns the deadlocks between ranks, both those that always occur and those that
+/// depend on timing. Accepts any programs, even damaged programs. Cost: linear in the tasks and
+/// edges of all roles, and in the collectives that blocks repeat.
 std::vector<PlanProblem> problems_of(const PlanView& plan);
 
 }  // namespace tutti::core

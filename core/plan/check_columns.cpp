@@ -1,6 +1,6 @@
-// Checks columns in one pass from front to back. Most of the proof is that edges lead to higher
-// numbers: then there is no cycle, and if every task but the end has a successor, every task leads
-// to the end. The other checks are those of predecessor counts, holds and blocks.
+// Checks columns in one pass from front to back. The main check is that edges lead only to higher
+// task numbers. There is then no cycle and, if every task except the end has a successor, every
+// task leads to the end. The other checks examine predecessor counts, holds and blocks.
 
 #include <algorithm>
 #include <limits>
@@ -112,7 +112,7 @@ class ColumnChecker {
     }
   }
 
-  /// Checks the number of edges to a task. All of them come from tasks before it.
+  /// Checks the number of edges to a task. All these edges come from earlier tasks.
   void look_at_predecessors(TaskId t, bool root) {
     const std::int32_t* const arrived = arrived_.find(t);
     const std::int32_t found = arrived ? *arrived : 0;
@@ -177,7 +177,7 @@ class ColumnChecker {
   static constexpr TaskId kPassed = 1 << 18;
   /// The largest cost of a task in picoseconds or bytes: about a day, or a hundred petabytes.
   static constexpr std::int64_t kMaxValue = 100'000'000'000'000'000;
-  static constexpr std::size_t kEnough = 20;  ///< number of problems after which the check ends
+  static constexpr std::size_t kEnough = 20;  ///< the check ends after this number of problems
   TaskColumns c_;
   std::int64_t rows_;
   const std::function<void(TaskId)>& passed_;

@@ -202,7 +202,7 @@ class ProgramChecker {
       visit(before_[slot(e)]);
   }
 
-  /// Sets seen_ for `to` and everything that it waits for.
+  /// Sets seen_ for `to` and for all tasks that it waits for, directly or indirectly.
   void mark_ancestors(TaskId to) {
     seen_.assign(program_.tasks.size(), false);
     std::vector<TaskId> open{to};
@@ -246,8 +246,8 @@ class ProgramChecker {
       }
     }
     if (reached == program_.tasks.size()) return;
-    // Each remaining task waits for another remaining one, so going back from any of them arrives
-    // at a cycle.
+    // Each remaining task waits for another remaining task, so a walk backwards from any of them
+    // ends in a cycle.
     TaskId t = static_cast<TaskId>(
         std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
         missing.begin());
@@ -305,7 +305,7 @@ class ProgramChecker {
       add(PlanProblemCode::kBlockNeverEnds, block.entry,
           fmt::format("the block that begins with {} has {} iterations; expected at least 1",
                       name(block.entry), block.repeat));
-    // The tasks inside the block for which the exit waits.
+    // The tasks of the block that the exit waits for.
     std::vector<bool> awaited(slot(block.tasks.count), false);
     std::vector<TaskId> open{block.exit};
     awaited[slot(block.exit - block.tasks.first)] = true;
@@ -341,15 +341,15 @@ class ProgramChecker {
         add(PlanProblemCode::kBlockLeftBeside, t,
             fmt::format("{} leaves a block without passing the exit", name(t)));
     }
-    // The next iteration's entry waits for nothing, so no edge in the block may lead back to the
-    // entry. Such an edge is a cycle, which the checks above report.
+    // The entry of the next iteration waits for no task, so no edge in the block may lead back to
+    // the entry. Such an edge is a cycle, which the checks above report.
   }
 
   static constexpr int kNamedInCycle = 6;
 
   const Program& program_;
-  std::vector<std::int32_t> first_before_;  ///< by task: index of its first entry in before_; has
-                                            ///< one more element at the end
+  std::vector<std::int32_t> first_before_;  ///< by task: index of its first entry in before_; the
+                                            ///< last element is the size of before_
   std::vector<TaskId> before_;
   std::vector<bool> seen_;
   std::vector<PlanProblem> problems_;

@@ -10,13 +10,13 @@
 
 namespace tutti::core {
 
-/// Runs a program that is stored in columns, without copying it. A runner stores counts only for
-/// tasks of which some, but not all, predecessors are complete. A ColumnRunner makes the same calls
-/// in the same order as a Runner of the same program (a test checks this), but is slower. Use it
-/// for programs for which a Runner's array of counts would be too large.
-/// Memory: TaskCounts of the partly released tasks, 4 bytes for each block, a bit for each hold,
-/// and 4 bytes for each held task. A runner has no state for tasks in flight, so completing a task
-/// twice is not detected.
+/// Runs a program that is stored in columns, without copying it. A ColumnRunner stores counts only
+/// for tasks for which some but not all predecessors are complete. A ColumnRunner makes the same
+/// calls in the same order as a Runner of the same program (a test checks this), but is slower. It
+/// is used for programs for which the array of counts in a Runner would be too large. Memory: a
+/// TaskCounts entry for each task with some complete predecessors, 4 bytes for each block, a bit
+/// for each hold, and 4 bytes for each held task. A ColumnRunner has no state for tasks in flight,
+/// so it does not detect a task that is completed twice.
 class ColumnRunner {
  public:
   /// REQUIRES: problems_of(columns) is empty; `columns` and `durations` outlive the runner; the
@@ -30,13 +30,13 @@ class ColumnRunner {
   void done(TaskId task, Host& host);
 
   [[nodiscard]] std::int64_t in_flight() const { return in_flight_; }
-  /// The number of tasks for which some, but not all, predecessors are complete.
+  /// The number of tasks for which some but not all predecessors are complete.
   [[nodiscard]] std::int64_t waiting() const { return static_cast<std::int64_t>(missing_.size()); }
   /// The memory used for state, in bytes.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  /// A list of tasks that are still to be visited, beginning with `next` (see runner.h).
+  /// A list of tasks that remain to be visited, beginning with `next` (see runner.h).
   struct Frame {
     enum class Of : std::uint8_t { kSuccessors, kHeld, kEntry };
     std::int64_t next;
@@ -56,7 +56,8 @@ class ColumnRunner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::int64_t in_flight_ = 0;
-  TaskCounts missing_;  ///< by partly released task: number of incomplete predecessors
+  TaskCounts missing_;  ///< number of incomplete predecessors, for each task with some complete
+                        ///< predecessors
   std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
   std::vector<bool> open_;               ///< by hold: true if it is open
   std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< by hold: tasks that wait for it

@@ -14,7 +14,7 @@ enum class ComputeKind : std::uint8_t {
   kUpdate,
   kConvert,
   kConvertBack,
-  kOperation,  ///< an operation of an execution trace (core/replay)
+  kOperation,  ///< a computation of an execution trace (core/replay)
 };
 /// Returns the name that reports and timelines use: "forward", "copy into pack", …
 std::string_view to_string(ComputeKind kind);

@@ -24,7 +24,7 @@ struct ComputeTask {
   std::int32_t index = -1;  ///< label, as in Task
   Time duration;
   std::int64_t compute_bound_ppm = 0;  ///< share of the time that is limited by multiprocessors, in
-                                       ///< millionths; the rest is limited by memory
+                                       ///< millionths; the rest is limited by memory bandwidth
 };
 
 }  // namespace tutti::core

@@ -117,13 +117,14 @@ TaskId IssueOrder::released_by(TaskId task, bool& several) const {
 }
 
 bool IssueOrder::is_certain(TaskId before, TaskId after) const {
-  // If one completion releases both, successors are followed in the order of their edges.
+  // If one completion releases both tasks, they are issued in the order of their edges.
   bool several_before = false, several_after = false;
   const TaskId releases = released_by(before, several_before);
   if (released_by(after, several_after) == releases && !several_before && !several_after)
     return true;
-  // Otherwise, everything that `before` waits for must come before something that takes time and
-  // for which `after` waits. A mark is complete with the last of its predecessors.
+  // Otherwise, `after` must wait for a task that takes time and that starts only after all
+  // predecessors of `before` are complete. A mark is complete when the last of its predecessors is
+  // complete.
   std::vector<TaskId> needed;
   std::vector<TaskId> marks{before};
   std::int32_t oldest = completed_[place(before)];
@@ -137,7 +138,7 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   }
   const std::int32_t steps_before = program_.tasks[place(before)].every_steps;
   const std::int32_t steps_after = program_.tasks[place(after)].every_steps;
-  // Skipped tasks take no time; only steps in which both tasks take part count.
+  // Skipped tasks take no time. Only steps that execute both tasks are considered.
   const auto takes_time_between = [&](const Task& task) {
     return task.kind != Task::Kind::kMark &&
            (steps_before % task.every_steps == 0 || steps_after % task.every_steps == 0);

@@ -11,13 +11,13 @@ namespace tutti::core {
 /// parts of this order that do not depend on timing.
 ///
 /// tasks() is the order of a run in which tasks complete in the order in which they are issued. The
-/// list includes tasks that are skipped in some steps, and the tasks of each block once.
+/// list includes tasks that are skipped in some steps. It has each task of a block once.
 ///
-/// Task q certainly follows task p if a compute or communicate task that q waits for cannot
+/// Task q certainly follows task p if q waits for a compute or communicate task that cannot
 /// complete before all tasks that p waits for are complete. The compute stream is a FIFO queue, so
-/// a computation also waits for the computation that is certainly issued before it.
-/// Cost: linear in tasks and edges if tasks that are close in the order are also close in the
-/// graph, as in training steps.
+/// a computation also waits for the computation that is certainly issued before it. Cost: linear in
+/// tasks and edges if tasks that are close in the order are also close in the graph, as in training
+/// steps.
 class IssueOrder {
  public:
   /// REQUIRES: problems_of(program) is empty; `program` outlives the order.
@@ -28,8 +28,8 @@ class IssueOrder {
   /// True if `before` is issued before `after` for every timing.
   /// REQUIRES: `before` comes before `after` in tasks().
   [[nodiscard]] bool is_certain(TaskId before, TaskId after) const;
-  /// Returns the previous computation in tasks(), if it is certainly issued before the computation
-  /// `task`, so that it completes first; otherwise kNoTask.
+  /// Returns the previous computation in tasks() if it is certainly issued, and therefore
+  /// completes, before the computation `task`; otherwise kNoTask.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const {
     return earlier_[static_cast<std::size_t>(task)];
   }

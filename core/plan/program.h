@@ -10,7 +10,7 @@
 // order:
 //
 // 1. A task starts when all its predecessors are complete. The successors of a completed task are
-//    visited in the order in which their edges were added, depth first: all consequences of one
+//    visited depth first, in the order in which their edges were added. All consequences of one
 //    successor come before the next successor.
 // 2. Marks are not events and take no time: a mark completes at the moment at which it starts.
 // 3. A held task also waits for the task that opens its hold. When the hold is opened, its tasks
@@ -32,8 +32,8 @@
 
 namespace tutti::core {
 
-/// The index of a task in its program. Task ids never leave the process: timelines identify spans
-/// by labels.
+/// The index of a task in its program. Task ids are used only inside a process; timelines identify
+/// spans by labels.
 using TaskId = std::int32_t;
 inline constexpr TaskId kNoTask = -1;
 
@@ -53,8 +53,8 @@ struct TaskCost {
                ///< add up to the row
     kCopy,     ///< `value` bytes at the device's copy rate, not scaled by the pace
     kMemory,   ///< `value` bytes at the device's memory rate, not scaled by the pace
-    kOwnTime,  ///< `value` picoseconds, scaled by the pace; for programs in which each task has its
-               ///< own time
+    kOwnTime,  ///< `value` picoseconds, scaled by the pace; used in programs in which each task has
+               ///< its own time
   };
   Kind kind = Kind::kTime;
   std::int64_t value = 0;
@@ -69,7 +69,7 @@ struct Task {
     kCompute,      ///< work on the replica's compute stream
     kCommunicate,  ///< the replica's part in a collective; complete when the collective is complete
                    ///< on this replica
-    kMark,         ///< joins several tasks, or reports an event; takes no time
+    kMark,         ///< a task that joins several tasks, or reports an event; it takes no time
   };
   Kind kind = Kind::kMark;
   ComputeKind compute = ComputeKind::kForward;  ///< label of a compute task
@@ -79,15 +79,16 @@ struct Task {
   std::int32_t hold = -1;   ///< hold that the task waits for; -1: none
   std::int32_t opens = -1;  ///< hold that the task opens when it is complete; -1: none
   std::int32_t every_steps = 1;  ///< executed only in steps s with (s + 1) % every_steps == 0
-  std::int32_t number = 0;  ///< for a communication, its sequence number in the step (in a block,
-                            ///< in the first iteration)
+  std::int32_t number = 0;       ///< for a communication: its sequence number in the step; inside a
+                                 ///< block, the number in the first iteration
   std::int32_t number_stride = 0;  ///< added to `number` in each further iteration of its block
   TaskCost cost;
 
   bool operator==(const Task&) const = default;
 };
 
-/// The part [from, to) of a quantity that is divided into Program::share_whole units.
+/// The units from, from + 1, …, to - 1 of a quantity that is divided into Program::share_whole
+/// units.
 struct Share {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -111,7 +112,7 @@ struct Durations {
   struct Row {
     Time time;                           ///< at the nominal pace
     std::int64_t compute_bound_ppm = 0;  ///< share of the time that is limited by multiprocessors,
-                                         ///< in millionths; the rest is limited by memory
+                                         ///< in millionths; the rest is limited by memory bandwidth
   };
   std::vector<Row> rows;
 };
@@ -130,7 +131,7 @@ struct Program {
   std::vector<TaskId> roots;  ///< tasks without predecessors, in the order in which they start
   std::vector<Block> blocks;
   std::vector<Share> shares;
-  std::int64_t share_whole = 1;  ///< number of units that shares divide a duration into
+  std::int64_t share_whole = 1;  ///< number of units into which shares divide a duration
   std::int32_t holds = 0;
   TaskId end = kNoTask;
 
@@ -150,10 +151,11 @@ class ProgramBuilder {
   void edge(TaskId from, TaskId to);
   /// Adds the parts of a row for a task whose cost is kShares.
   IndexRange add_shares(const std::vector<Share>& shares);
-  /// Adds a hold. Tasks refer to it by Task::hold and, one of them, by Task::opens.
+  /// Adds a hold. The tasks that wait for the hold refer to it by Task::hold; the one task that
+  /// opens it refers to it by Task::opens.
   std::int32_t add_hold() { return program_.holds++; }
-  /// Makes the tasks from `entry` to the latest added task, which is the exit, a block that runs
-  /// `repeat` times.
+  /// Makes a block, which runs `repeat` times, of all tasks from `entry` to the latest added task.
+  /// The latest added task is the exit.
   void repeat_since(TaskId entry, std::int32_t repeat);
   void set_share_whole(std::int64_t whole) { program_.share_whole = whole; }
   [[nodiscard]] std::int32_t size() const { return program_.size(); }
@@ -163,8 +165,8 @@ class ProgramBuilder {
   /// REQUIRES: problems_of() of the result is empty (build() checks this, because a program that
   /// can never end is a bug in Tutti).
   Program build(TaskId end) &&;
-  /// Like build(), without the check. For programs from outside Tutti: callers must check
-  /// problems_of() of the result before they run it.
+  /// Does the same as build(), without the check. Used for programs from outside Tutti. Callers
+  /// must check problems_of() of the result before they run it.
   Program build_unchecked(TaskId end) &&;
 
  private:

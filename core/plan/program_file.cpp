@@ -1,11 +1,11 @@
 // A program of 2^31 tasks takes more than 58 GiB (29 bytes per task, and 4 bytes per edge), so it
-// is read from a mapped file, and pages behind the reader are released. Every field of a task is a
-// contiguous column, which is used in place, without parsing. The writer knows the number of tasks
-// in advance, and thus the place of every column. Only the number of edges is unknown, so the
-// column of successors is the last one. The writer buffers 256 KiB per column. It writes the header
-// last, so an incomplete file is not accepted as a program. The reader checks the header and the
-// extent of each column here; problems_of() (check_columns.cpp) checks their contents before they
-// are used.
+// is read from a mapped file, and pages behind the reader are released. The values of each field
+// form a contiguous column, which is used in place, without parsing. The writer knows the number of
+// tasks in advance, so it knows the place of every column. Only the number of edges is unknown, so
+// the column of successors is the last one. The writer buffers 256 KiB per column. It writes the
+// header last, so an incomplete file is not accepted as a program. The reader checks the header and
+// the extent of each column here; problems_of() (check_columns.cpp) checks their contents before
+// they are used.
 
 #include "core/plan/program_file.h"
 
@@ -57,7 +57,7 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 16 + 7 * 8 + kFileColumns * 8);
 
-/// True for a column that a file may omit; its place is then 0.
+/// True for a column that a file may omit. The place of an omitted column is 0.
 constexpr bool is_rare(std::size_t column) { return column >= kHolds && column <= kCostShares; }
 
 /// An upper bound on the entries of any column.
@@ -285,7 +285,7 @@ Expected<void> ProgramFileWriter::finish() {
   header.share_whole = share_whole_;
   header.holds = holds_;
   for (std::size_t c = 0; c < kFileColumns; ++c) header.places[c] = places_[c];
-  // Empty or padded columns at the end of the file have not been written.
+  // The file may be too short if the last columns are empty or end with padding.
   file_.seekp(0, std::ios::end);
   while (file_.tellp() < static_cast<std::streamoff>(places_[kSuccessors])) file_.put('\0');
   file_.seekp(0);

@@ -14,8 +14,8 @@
 namespace tutti::core {
 
 /// A program of up to 2^31 - 1 tasks in a file that is mapped into memory rather than read. The
-/// file has a header with the offset of every column, and the columns, each aligned to 8 bytes.
-/// Numbers have this machine's representation.
+/// file has a header with the offset of every column, followed by the columns, each aligned to 8
+/// bytes. Numbers have this machine's representation.
 class ProgramFile {
  public:
   /// Maps a file and checks all of it in one pass. `rows` is the number of rows of Durations.
@@ -29,9 +29,8 @@ class ProgramFile {
   /// Returns the columns, which are valid while this object exists.
   /// REQUIRES: no process writes to the file or truncates it while it is mapped.
   [[nodiscard]] const TaskColumns& columns() const { return columns_; }
-  /// Releases the memory of the tasks before `task`. If they are accessed again, they are read from
-  /// the file again. A run that calls this now and then needs little memory, however large the file
-  /// is.
+  /// Releases the memory of the tasks before `task`. A later access reads these tasks from the file
+  /// again. A run that calls this function regularly needs little memory, even for a large file.
   void release_before(TaskId task) const;
 
  private:
@@ -44,7 +43,7 @@ class ProgramFile {
   TaskColumns columns_;
 };
 
-/// Writes a program file task by task, with memory that does not grow with the file.
+/// Writes a program file task by task. The memory does not grow with the size of the file.
 class ProgramFileWriter {
  public:
   struct Lists {
@@ -53,8 +52,8 @@ class ProgramFileWriter {
     std::vector<Share> shares;
     std::int64_t share_whole = 1;
     std::int32_t holds = 0;
-    /// False if no task is held, is skipped in some steps, has a number or has shares. The file
-    /// then omits the columns of these fields.
+    /// False if no task is held, no task is skipped in some steps, no task has a number and no task
+    /// has shares. The file then omits the columns of these fields.
     bool has_rare_fields = true;
   };
   /// Creates a file. `tasks` is the number of tasks that will be added; `lists` has the parts of

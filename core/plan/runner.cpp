@@ -36,8 +36,8 @@ void Runner::done(TaskId id, Host& host) {
   follow(base, host);
 }
 
-/// Follows successors until the stack is as high as it was before. The host's functions may call
-/// this runner again.
+/// Follows successors until the stack has the same height as before the call. The host's functions
+/// may call this runner again.
 void Runner::follow(std::size_t base, Host& host) {
   while (frames_.size() > base) {
     Frame& frame = frames_.back();
@@ -101,7 +101,7 @@ void Runner::start(TaskId id, Host& host) {
   }
 }
 
-/// Puts the tasks that a complete task releases on the stack.
+/// Pushes the tasks that a complete task releases onto the stack.
 void Runner::complete(TaskId id) {
   for (std::size_t b = 0; b < program_->blocks.size(); ++b) {
     const Block& block = program_->blocks[b];

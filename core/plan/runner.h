@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-/// The interface through which a runner starts tasks. The simulator implements it in virtual time,
-/// a real run with threads and processes.
+/// The interface through which a runner starts tasks. The simulator implements it in virtual time;
+/// a real run implements it with threads and processes.
 class Host {
  public:
   virtual ~Host() = default;
@@ -23,7 +23,7 @@ class Host {
   virtual void communicate(TaskId id, const Task& task, std::int64_t number) = 0;
   /// Reports that a mark with Task::reported is reached.
   virtual void mark(const Task& task) = 0;
-  /// Reports the end of the step. The host may begin the next step inside this call.
+  /// Reports the end of the step. The host may begin the next training step inside this call.
   virtual void step_done() = 0;
 };
 
@@ -45,12 +45,12 @@ class Runner {
   void done(TaskId task, Host& host);
 
  private:
-  /// A list of tasks that are still to be visited, beginning with `next`.
+  /// A list of tasks that remain to be visited, beginning with `next`.
   struct Frame {
     enum class Of : std::uint8_t {
       kSuccessors,  ///< successors of task `index`; `next` is the index of the next edge
       kHeld,        ///< tasks that wait for hold `index`, in order of arrival
-      kEntry,       ///< the entry of block `index`, for its next iteration
+      kEntry,       ///< the entry task of block `index`, which begins the next iteration
     };
     Of of;
     std::int32_t index;

@@ -15,8 +15,8 @@ namespace tutti::core {
 ///
 /// Edges lead only to higher task numbers, so a run moves through the columns from front to back,
 /// and no task can wait for itself. The end is the last task. The entry of a block is its first
-/// task, and the exit is its last task. A hold is opened by a task with a lower number than the
-/// tasks that wait for it.
+/// task, and the exit is its last task. The task that opens a hold has a lower number than the
+/// tasks that wait for the hold.
 struct TaskColumns {
   /// Returns the task's fields kind, compute, reported and cost.kind, packed into one byte.
   static std::uint8_t packed_kinds(const Task& task);
@@ -24,12 +24,14 @@ struct TaskColumns {
   std::int64_t tasks = 0;
   const std::uint8_t* kinds = nullptr;         ///< by task: see packed_kinds()
   const std::int32_t* predecessors = nullptr;  ///< by task: number of predecessors
-  /// By task: end of its edges in `successors`; they begin at the end of the previous task's edges.
+  /// By task: the index in `successors` at which its edges end. The edges begin at the end of the
+  /// previous task's edges.
   const std::int64_t* edges_end = nullptr;
-  const std::int32_t* successors = nullptr;  ///< in the order in which they are followed
+  const std::int32_t* successors = nullptr;  ///< in the order in which the runner follows the edges
   std::int64_t edges = 0;                    ///< length of `successors`
   const std::int64_t* values = nullptr;      ///< TaskCost::value; if omitted: 0
-  const std::int32_t* packs = nullptr;       ///< if omitted: -1; the same holds for the next three
+  const std::int32_t* packs = nullptr;       ///< if this column is omitted: -1 for all tasks; the
+                                             ///< same holds for the next three columns
   const std::int32_t* indices = nullptr;
   const std::int32_t* holds = nullptr;
   const std::int32_t* opens = nullptr;
@@ -38,7 +40,7 @@ struct TaskColumns {
   const std::int32_t* number_strides = nullptr;  ///< omitted: 0
   const IndexRange* cost_shares = nullptr;       ///< omitted: none
   std::span<const TaskId> roots;
-  std::span<const Block> blocks;  ///< Block::joins is not used
+  std::span<const Block> blocks;  ///< Block::joins is not used in columns
   std::span<const Share> shares;
   std::int64_t share_whole = 1;
   std::int32_t hold_count = 0;
@@ -55,9 +57,9 @@ struct TaskColumns {
 };
 
 /// Returns the first problem that prevents the program from running to its end; empty if there is
-/// none. Accepts columns with any content if their lengths are correct. `rows` is the number of
-/// rows of Durations. The columns are read once, from front to back. Now and then, `passed` is
-/// called (if it is not empty) with a task before which the columns are no longer needed.
+/// no such problem. Accepts columns with any content if their lengths are correct. `rows` is the
+/// number of rows of Durations. The columns are read once, from front to back. If `passed` is not
+/// empty, it is called regularly with a task; the columns before this task are not needed any more.
 /// Memory: TaskCounts of the tasks after the current position that have edges from tasks before it.
 std::vector<PlanProblem> problems_of(const TaskColumns& columns, std::int64_t rows,
                                      const std::function<void(TaskId)>& passed = {});

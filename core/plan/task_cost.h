@@ -21,8 +21,8 @@ inline Time at_pace(Time t, std::int64_t pace_ppm) {
                                         1'000'000));
 }
 
-/// Returns the time of `parts` of `time`, which is divided into `whole` units. The borders of parts
-/// are rounded to picoseconds, so that all parts of a time add up to it.
+/// Returns the time of `parts` of `time`, which is divided into `whole` units. The boundaries
+/// between parts are rounded to picoseconds, so that all parts add up exactly to `time`.
 Time shares_of(Time time, std::span<const Share> parts, std::int64_t whole);
 
 /// Returns the duration of a task on a device. `shares` is Program::shares, and `share_whole` is

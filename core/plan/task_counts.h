@@ -13,7 +13,8 @@ namespace tutti::core {
 /// the table grows.
 class TaskCounts {
  public:
-  /// Returns the task's number, or null if it has none. The pointer is valid until the next change.
+  /// Returns a pointer to the task's number; null if the task has no number. The pointer is valid
+  /// until the next change.
   [[nodiscard]] std::int32_t* find(TaskId task) {
     if (count_ == 0) return nullptr;
     Place& place = places_[place_of(task)];
@@ -30,7 +31,8 @@ class TaskCounts {
     const std::size_t mask = places_.size() - 1;
     std::size_t hole = place_of(task);
     for (std::size_t i = (hole + 1) & mask; places_[i].task != kNoTask; i = (i + 1) & mask) {
-      // Entries after the hole move into it, unless their home slot lies between the two.
+      // A later entry moves into the empty slot, unless its home slot lies between the empty slot
+      // and the entry.
       if (((i - home_of(places_[i].task)) & mask) < ((i - hole) & mask)) continue;
       places_[hole] = places_[i];
       hole = i;

@@ -1,7 +1,7 @@
 // Nodes refer to each other by id, in any order, so the nodes of a rank are kept until its file is
 // read completely. The trace does not define communicators: nodes name them (pg_name), and a
-// separate file lists their ranks. The k-th collective of a rank on a communicator is the k-th of
-// every other rank.
+// separate file lists their ranks. The k-th collective on a communicator is the same collective on
+// all its ranks.
 
 #include <algorithm>
 #include <charconv>
@@ -105,7 +105,8 @@ class ChakraGraph {
         graph_.communicators.push_back(std::move(one));
       }
     } else if (!in.failed()) {
-      wrong(ProblemCode::kWrongType, "expected an object, {\"<name>\": [ranks…], …}");
+      wrong(ProblemCode::kWrongType,
+            "expected a JSON object of the form {\"<name>\": [ranks…], …}");
     }
     if (in.failed()) return tl::make_unexpected(in.error());
     return {};
@@ -119,11 +120,11 @@ class ChakraGraph {
     if (node.group == "0" || node.group == "default_pg") return 0;
     if (files_.groups.empty())
       return fail(ProblemCode::kMissing, file_,
-                  "node {} \"{}\" is on the communicator \"{}\"; hint: say which ranks that has, "
-                  "execution_trace {{ groups: \"…\" }}",
+                  "node {} \"{}\" uses the communicator \"{}\", whose ranks are unknown; hint: "
+                  "list them in a file, execution_trace {{ groups: \"…\" }}",
                   node.id, node.name, node.group);
     return fail(ProblemCode::kUnknownName, file_,
-                "node {} \"{}\" is on the communicator \"{}\", which {} does not list", node.id,
+                "node {} \"{}\" uses the communicator \"{}\", which {} does not list", node.id,
                 node.name, node.group, files_.groups);
   }
 
@@ -153,7 +154,7 @@ class ChakraGraph {
     if (!metadata) return tl::make_unexpected(metadata.error());
     if (rank == 0)
       graph_.source = "Chakra" + (metadata->version.empty() ? "" : " " + metadata->version);
-    // In PyTorch's traces, control dependencies are calls: of an operator and the operators it
+    // In PyTorch's traces, a control dependency connects an operator with an operator that it
     // calls.
     is_tuttis_ = metadata->attributes.contains("tutti_version");
     const bool calls = metadata->attributes.contains("pid");
@@ -193,7 +194,9 @@ class ChakraGraph {
   Expected<void> add(const ChakraNode& node) {
     if (++tasks_ > kMaxGraphTasks)
       return fail(ProblemCode::kTooLarge, file_,
-                  "more than {} nodes on all ranks; a trace is held in memory", kMaxGraphTasks);
+                  "the trace has more than {} nodes in total, which is the limit because it is "
+                  "held in memory",
+                  kMaxGraphTasks);
     if (!index_.try_emplace(node.id, nodes_.size()).second)
       return fail(ProblemCode::kDuplicate, file_, "two nodes have the id {}", node.id);
     const auto task = task_of(node);
@@ -208,7 +211,8 @@ class ChakraGraph {
     switch (node.type) {
       case Type::kCollective:
         if (node.bytes >= 0 || node.collective == 9) return collective(node);
-        // The host's node of a collective has no size; the GPU's node has one.
+        // A collective has a node for the host, without a size, and a node for the GPU, with a
+        // size.
         ++host_sides_;
         return compute(node);
       case Type::kSend:
@@ -238,7 +242,7 @@ class ChakraGraph {
                             bound ? static_cast<std::int32_t>(node.compute_bound_ppm) : 1'000'000);
   }
 
-  /// Numbers streams in the order of (host, number), so that those of devices come first.
+  /// Numbers streams in the order of (host, number), so that the streams of devices come first.
   void number_streams(ExecutionGraph::Rank& rank) const {
     std::vector<std::uint8_t> number(256, 0);
     std::uint8_t next = 0;
@@ -253,9 +257,10 @@ class ChakraGraph {
     const bool sends = node.type == Type::kSend;
     const std::int64_t peer = sends ? node.destination : node.source;
     if (peer < 0 || peer >= ranks_ || peer == rank_)
-      return fail(ProblemCode::kInvalid, file_,
-                  "node {} \"{}\" of rank {} has {} {}: expected another rank, 0 to {}", node.id,
-                  node.name, rank_, sends ? "comm_dst" : "comm_src", peer, ranks_ - 1);
+      return fail(
+          ProblemCode::kInvalid, file_,
+          "node {} \"{}\" of rank {} has {} {}: expected the number of another rank, from 0 to {}",
+          node.id, node.name, rank_, sends ? "comm_dst" : "comm_src", peer, ranks_ - 1);
     if (node.bytes < 0 || node.bytes > (std::int64_t{1} << 46))
       return fail(ProblemCode::kInvalid, file_, "node {} \"{}\" has comm_size {}", node.id,
                   node.name, node.bytes);
@@ -269,20 +274,22 @@ class ChakraGraph {
       return fail(ProblemCode::kInvalid, file_, "node {} \"{}\" has comm_type {} and comm_size {}",
                   node.id, node.name, node.collective, node.bytes);
     if (node.has_dimensions)
-      return fail(ProblemCode::kUnsupported, file_,
-                  "node {} \"{}\" is among some dimensions of ASTRA-sim's network only "
-                  "(involved_dim); hint: give it a pg_name, and list its ranks in groups",
-                  node.id, node.name);
+      return fail(
+          ProblemCode::kUnsupported, file_,
+          "node {} \"{}\" uses only some dimensions of ASTRA-sim's network (involved_dim), which "
+          "Tutti does not support; hint: give the node a pg_name, and list its ranks in groups",
+          node.id, node.name);
     const auto which = communicator(node);
     if (!which) return tl::make_unexpected(which.error());
     const auto& ranks = graph_.communicators[static_cast<std::size_t>(*which)].ranks;
     if (std::find(ranks.begin(), ranks.end(), rank_) == ranks.end())
       return fail(ProblemCode::kConflict, file_,
-                  "node {} \"{}\": rank {} is not one of the communicator \"{}\"", node.id,
+                  "node {} \"{}\": rank {} is not a member of the communicator \"{}\"", node.id,
                   node.name, rank_, node.group);
     if (ranks.size() == 1) return builder_.mark();  // a single rank moves no data
     if (node.root < 0 || node.root >= std::ssize(ranks))
-      return fail(ProblemCode::kInvalid, file_, "node {} \"{}\" has root {} of {} ranks", node.id,
+      return fail(ProblemCode::kInvalid, file_,
+                  "node {} \"{}\" has root {}, but the communicator has {} ranks", node.id,
                   node.name, node.root, ranks.size());
     return numbered(node, *which, *kind, std::ssize(ranks));
   }
@@ -295,7 +302,8 @@ class ChakraGraph {
     one.root = static_cast<std::int32_t>(has_root(kind) ? node.root : 0);
     one.name = node.name;
     if (const auto type = parse_data_type(node.type_name)) one.type = *type;
-    // comm_size is the input of a rank; the output of a gather consists of the blocks of all ranks.
+    // comm_size is the size of a rank's input. The output of a gather consists of the inputs of all
+    // ranks.
     const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kGather;
     const std::int64_t bytes = std::max<std::int64_t>(node.bytes, 1) * (gathers ? ranks : 1);
     const std::int64_t item = size_of(one.type).count();
@@ -306,14 +314,15 @@ class ChakraGraph {
     if (fresh) graph_.collectives.push_back(one);
     const std::int32_t number = place->second;
     if (!used_.insert(number).second)
-      return fail(ProblemCode::kDuplicate, file_,
-                  "node {} \"{}\" is the second one of collective {} on communicator \"{}\"",
-                  node.id, node.name, turn, node.group);
+      return fail(
+          ProblemCode::kDuplicate, file_,
+          "node {} \"{}\" is the second node of this rank for collective {} on communicator \"{}\"",
+          node.id, node.name, turn, node.group);
     ExecutionGraph::Collective& known = graph_.collectives[static_cast<std::size_t>(number)];
     if (known.kind != one.kind || known.root != one.root)
       return fail(ProblemCode::kConflict, file_,
-                  "node {} \"{}\" of rank {} is collective {} on communicator \"{}\": {} of root "
-                  "{}, where rank {} has \"{}\", {} of root {}",
+                  "node {} \"{}\" of rank {} is collective {} on communicator \"{}\": {} with root "
+                  "{}, but the same collective of rank {} is \"{}\": {} with root {}",
                   node.id, node.name, rank_, turn, node.group, to_string(one.kind), one.root,
                   graph_.communicators[static_cast<std::size_t>(which)].ranks.front(), known.name,
                   to_string(known.kind), known.root);
@@ -324,7 +333,7 @@ class ChakraGraph {
 
   // --- the whole graph ---
 
-  /// Makes all blocks equal, because the trace may round them differently.
+  /// Makes all blocks equal, because the trace may have rounded their sizes differently.
   void round_blocks() {
     for (ExecutionGraph::Collective& one : graph_.collectives) {
       const std::int64_t ranks =
@@ -338,19 +347,20 @@ class ChakraGraph {
       if (count > 0) graph_.notes.push_back(fmt::format(fmt::runtime(text), count));
     };
     note(is_tuttis_ ? 0 : without_duration_,
-         "{} nodes of the trace have no duration and take no time: Tutti does not derive times "
-         "from operations and tensor sizes");
+         "{} nodes of the trace have no duration, so they take no time; Tutti does not derive "
+         "times from operations and tensor sizes");
     note(host_sides_,
-         "{} collectives of the trace have no comm_size, as on the host's side; they take their "
-         "duration and send nothing");
+         "{} collectives of the trace have no comm_size, like calls on the host; they take their "
+         "recorded duration and send nothing");
     note(lost_dependencies_,
-         "{} dependencies name nodes that the trace does not have, and are ignored");
+         "{} dependencies on nodes that the trace does not contain are ignored");
     note(uneven_,
-         "{} nodes of collectives have another size than the same collective of other ranks; the "
-         "largest counts");
+         "{} nodes have a different size than other ranks have for the same collective; the "
+         "largest size is used");
     if (has_calls_)
       graph_.notes.emplace_back(
-          "control dependencies are calls of operators in a trace of PyTorch, and order nothing");
+          "control dependencies are ignored, because in a trace of PyTorch they only record which "
+          "operator calls which");
     const auto invalid = counts_.unknown().find("INVALID_NODE");
     if (invalid != counts_.unknown().end())
       note(invalid->second, "{} nodes of the trace are invalid, and take no time");
@@ -359,14 +369,14 @@ class ChakraGraph {
   const ChakraFiles& files_;
   std::int64_t ranks_;
   std::map<std::string, std::int64_t, std::less<>> communicator_of_;
-  /// By communicator and index in its order: the number of the collective.
+  /// By communicator, and by index among its collectives: the number of the collective.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
   RecordCounts counts_;
   std::int64_t tasks_ = 0, without_duration_ = 0, host_sides_ = 0, lost_dependencies_ = 0,
                uneven_ = 0;
   bool has_calls_ = false;
-  bool is_tuttis_ = false;  ///< true if Tutti exported the trace; a node without duration is then a
-                            ///< join
+  bool is_tuttis_ = false;  ///< true if Tutti exported the trace, in which a node without a
+                            ///< duration is a join
   ExecutionGraph graph_;
 
   // The state of the rank that is being read.
@@ -376,8 +386,8 @@ class ChakraGraph {
   std::vector<Node> nodes_;
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::map<std::pair<bool, std::int64_t>, int> streams_;
-  std::map<std::int32_t, std::int64_t> sequence_;  ///< by communicator: number of collectives so
-                                                   ///< far
+  std::map<std::int32_t, std::int64_t> sequence_;  ///< by communicator: number of collectives that
+                                                   ///< were read so far
   std::unordered_set<std::int32_t> used_;          ///< collectives in which the rank takes part
   std::vector<std::pair<std::size_t, std::vector<std::uint64_t>>> call_stack_;
 };

@@ -1,6 +1,6 @@
 // The check of a graph has two parts. The checker of plans (core/plan/check_collectives.h) examines
-// each program and the collectives. Then the whole trace runs once with the runner that later
-// executes it, and nothing takes time: a task that has not ended when nothing is left to do waits
+// each program and the collectives. Then the whole trace is executed once, without time, by the
+// runner that also simulates it. A task that has not ended when nothing more can happen would wait
 // forever. In this run, as in a simulation, sends do not wait for their receives.
 
 #include "core/replay/execution_graph.h"
@@ -28,7 +28,7 @@ Problem problem_of(const ExecutionGraph& graph, const std::string& text) {
   return problem;
 }
 
-/// Runs all ranks without time.
+/// Executes all ranks without simulating time.
 class DryRun {
  public:
   DryRun(const ExecutionGraph& graph, std::vector<Problem>& problems)
@@ -109,7 +109,7 @@ class DryRun {
   }
 
   void report() {
-    // Timing decides which message a receive with wildcards takes, and this run has no timing.
+    // Timing decides which message a receive with wildcards gets, and this execution has no timing.
     if (has_wildcards()) return;
     std::int64_t stuck = 0;
     for (const World& world : worlds_) stuck += world.ended ? 0 : 1;
@@ -117,7 +117,7 @@ class DryRun {
       report_receives();
       report_collectives();
       if (problems_.empty())
-        add(fmt::format("{} of {} ranks never end: their tasks wait for each other", stuck,
+        add(fmt::format("{} of {} ranks never end, because their tasks wait for each other", stuck,
                         worlds_.size()));
       return;
     }
@@ -127,8 +127,8 @@ class DryRun {
       const Sent& sent = sent_[static_cast<std::size_t>(*number)];
       const ExecutionGraph::Message& message = message_of(sent.rank, sent.message);
       add(
-          fmt::format("rank {} sends {} bytes to rank {} with tag {} ({}), which never receives "
-                      "them",
+          fmt::format("rank {} sends {} bytes to rank {} with tag {} ({}), but that rank never "
+                      "receives this message",
                       sent.rank, message.bytes, r, message.tag, place(message)));
     }
   }
@@ -150,11 +150,11 @@ class DryRun {
       const Task& receive = graph_.ranks[r].program.tasks[static_cast<std::size_t>(*task)];
       const ExecutionGraph::Message& message = message_of(rank, receive.index);
       add(
-          fmt::format("rank {} waits forever for {} with {} ({}): no rank sends it, or only after "
-                      "something that waits for this",
+          fmt::format("rank {} waits forever for {} with {} ({}): no rank sends this message, or "
+                      "its send depends on this receive",
                       rank,
-                      message.peer < 0 ? std::string("a message of any rank")
-                                       : fmt::format("a message of rank {}", message.peer),
+                      message.peer < 0 ? std::string("a message from any rank")
+                                       : fmt::format("a message from rank {}", message.peer),
                       message.tag < 0 ? std::string("any tag") : fmt::format("tag {}", message.tag),
                       place(message)));
     }
@@ -202,14 +202,13 @@ class DryRun {
   std::vector<Runner> runners_;
   std::deque<World> worlds_;
   std::vector<MessageMatcher> matchers_;  ///< by receiving rank
-  std::vector<std::vector<Done>> came_;   ///< by collective: the tasks of ranks that wait for the
-                                          ///< other ranks
+  std::vector<std::vector<Done>> came_;   ///< by collective: the tasks that wait for other ranks to
+                                          ///< start the collective
   std::vector<Sent> sent_;
   std::deque<Done> done_;
 };
 
-/// A role consists of the ranks that run the same program; in a trace each rank has its own
-/// program.
+/// A role consists of ranks that run the same program. In a trace, each rank has its own program.
 PlanView view_of(const ExecutionGraph& graph) {
   PlanView view;
   for (std::size_t r = 0; r < graph.ranks.size(); ++r)

@@ -23,9 +23,10 @@ namespace tutti::core {
 ///   compute task starts, so that other tasks can depend on this start.
 struct ExecutionGraph {
   struct Communicator {
-    std::string name;                 ///< name in the trace; empty for all ranks
-    std::vector<std::int64_t> ranks;  ///< distinct ranks, in the order of their places in the
-                                      ///< communicator
+    std::string name;                 ///< name in the trace; empty for the communicator of all
+                                      ///< ranks
+    std::vector<std::int64_t> ranks;  ///< ranks of the trace by rank in the communicator, without
+                                      ///< duplicates
 
     bool operator==(const Communicator&) const = default;
   };
@@ -37,7 +38,7 @@ struct ExecutionGraph {
     DataType type = DataType::kFloat32;
     std::int64_t elements = 0;  ///< elements in the larger of a rank's input and output, as in
                                 ///< nccl-tests
-    std::int32_t root = 0;      ///< the root's place in the communicator
+    std::int32_t root = 0;      ///< rank of the root in the communicator
     std::string name;
 
     bool operator==(const Collective&) const = default;
@@ -46,9 +47,9 @@ struct ExecutionGraph {
   /// A send or receive of a message by one rank.
   struct Message {
     bool sends = false;
-    std::int64_t peer = 0;   ///< rank at the other end; -1: a receive from any rank
+    std::int64_t peer = 0;   ///< the other rank; -1: a receive from any rank
     std::int64_t tag = 0;    ///< -1: a receive with any tag
-    std::int64_t bytes = 0;  ///< message size; the size of the send is used
+    std::int64_t bytes = 0;  ///< size of the message; the send determines it
     std::int64_t place = 0;  ///< location in the trace: the line of a GOAL text, or the id of a
                              ///< Chakra node
 
@@ -69,7 +70,8 @@ struct ExecutionGraph {
       TaskId task = kNoTask;
     };
     std::vector<Use> uses;
-    /// By task: the task that announces its start; kNoTask: none. Empty: no start is announced.
+    /// By compute task: the task that announces its start; kNoTask: its start is not announced.
+    /// Empty: no start is announced.
     std::vector<TaskId> announced;
 
     /// Returns the task of a collective. REQUIRES: the rank takes part in the collective.
@@ -98,9 +100,9 @@ struct ExecutionGraph {
 inline constexpr std::int64_t kMaxGraphTasks = 50'000'000;
 
 /// Returns the problems that prevent the trace from running to its end; empty if there are none.
-/// Problems are: ranks execute a collective a different number of times or with different sizes;
-/// tasks wait for each other, on one rank or across ranks; no rank receives a message.
-/// Cost: executing the trace once, without times.
+/// The problems are: ranks execute a collective a different number of times or with different
+/// sizes; tasks wait for each other in a cycle, on one rank or across ranks; a message is never
+/// received. Cost: the cost of executing the trace once.
 std::vector<Problem> problems_of(const ExecutionGraph& graph);
 
 }  // namespace tutti::core

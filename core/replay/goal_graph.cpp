@@ -29,16 +29,18 @@ class GoalGraph {
   Expected<void> add(const GoalRank& rank) {
     tasks_ += std::ssize(rank.operations);
     if (tasks_ > kMaxGraphTasks)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kTooLarge, "ExecutionTrace.path"},
-          fmt::format("more than {} operations; a trace is held in memory", kMaxGraphTasks),
-          {path_, 0, 0}));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kTooLarge, "ExecutionTrace.path"},
+                         fmt::format("the trace has more than {} operations, which is the limit "
+                                     "because it is held in memory",
+                                     kMaxGraphTasks),
+                         {path_, 0, 0}));
     RankBuilder builder;
     std::vector<bool> has_start(rank.operations.size(), false);
     for (const GoalDependency& one : rank.dependencies) {
       if (one.at_start) has_start[static_cast<std::size_t>(one.on)] = true;
     }
-    // By operation: its task, and the task that is complete when the operation starts.
+    // By operation: the task of the operation, and the task that announces its start.
     std::vector<TaskId> tasks, starts(rank.operations.size(), kNoTask);
     for (std::size_t i = 0; i < rank.operations.size(); ++i) {
       const GoalOperation& one = rank.operations[i];
@@ -79,7 +81,7 @@ class GoalGraph {
     return Error::request(
         {ProblemCode::kConflict, "ExecutionTrace.path"},
         fmt::format("rank {}: {}", rank.rank,
-                    cycle ? "operations require each other in a cycle" : problem.text),
+                    cycle ? "the dependencies of operations form a cycle" : problem.text),
         {path_, line, 0});
   }
 

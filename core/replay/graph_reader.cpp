@@ -11,7 +11,8 @@
 namespace tutti::core {
 namespace {
 
-/// "a/b.3.et" → "a/b"; nullopt if the name is not that of a rank's file.
+/// Removes the rank and the extension from a file name: "a/b.3.et" becomes "a/b". Returns nullopt
+/// for all other names.
 std::optional<std::string> without_rank(const std::string& path) {
   if (!path.ends_with(".et")) return std::nullopt;
   const std::string stem = path.substr(0, path.size() - 3);
@@ -32,12 +33,12 @@ Expected<ExecutionGraph> read_chakra(const GraphFiles& files) {
   std::error_code ignored;  // errors for names that no file can have
   while (std::filesystem::exists(all.file(all.ranks), ignored)) ++all.ranks;
   if (all.ranks == 0)
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kMissing, "ExecutionTrace.path"},
-        fmt::format("there is no {}; hint: give the path of a GOAL file, or of a Chakra trace "
-                    "without \".<rank>.et\"",
-                    all.file(0)),
-        {files.path, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing, "ExecutionTrace.path"},
+                       fmt::format("{} does not exist; hint: give the path of a GOAL file, or of a "
+                                   "Chakra trace without \".<rank>.et\"",
+                                   all.file(0)),
+                       {files.path, 0, 0}));
   return read_chakra_graph(all);
 }
 
@@ -57,16 +58,16 @@ Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& fil
     if (!first) return tl::make_unexpected(first.error());
     goal = is_goal_binary(*first) || is_goal_text(*first);
     if (!goal)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kInvalid, "ExecutionTrace.path"},
-          "this is neither a GOAL schedule nor a Chakra trace; hint: Chakra's files are named "
-          "<path>.<rank>.et",
-          {files.path, 0, 0}));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kInvalid, "ExecutionTrace.path"},
+                         "this file is neither a GOAL schedule nor a Chakra trace; hint: the files "
+                         "of a Chakra trace are named <path>.<rank>.et",
+                         {files.path, 0, 0}));
   }
   if (goal && !files.groups.empty())
     return tl::make_unexpected(Error::request(
         {ProblemCode::kUnused, "ExecutionTrace.groups"},
-        "groups does nothing: GOAL has no collectives; leave it out", {files.path, 0, 0}));
+        "groups has no effect, because GOAL has no collectives; remove it", {files.path, 0, 0}));
   auto graph = goal ? read_goal_file(files.path) : read_chakra(files);
   if (!graph) return tl::make_unexpected(graph.error());
   if (auto problems = problems_of(*graph); !problems.empty())

@@ -20,17 +20,16 @@ struct GraphFiles {
   std::string groups;
 };
 
-/// Reads a trace as a task graph for each rank, and checks that it can be executed.
-/// ERRORS: a file is missing, unreadable or damaged; problems_of(ExecutionGraph) finds problems.
-/// Each problem has its location in the file.
-/// Memory: about 100 bytes for each task, and one rank's records.
+/// Reads a trace as a task graph for each rank, and checks that it can be executed. ERRORS: a file
+/// is missing, unreadable or damaged; problems_of(ExecutionGraph) finds problems. Each problem has
+/// a location in the file. Memory: about 100 bytes for each task, and one rank's records.
 Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files);
 
 /// Reads a GOAL schedule from any input, without checking that it can be executed. Errors call it
 /// `name`.
 Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name);
 
-/// The files of a Chakra trace, and the function that opens them.
+/// The files of a Chakra trace, and a function that opens them.
 struct ChakraFiles {
   using Open = std::function<Expected<std::unique_ptr<ByteInput>>(const std::string& file)>;
 

@@ -9,18 +9,18 @@
 namespace tutti::core {
 
 /// Matches the messages that arrive at one rank with the rank's receives, as MPI does. A receive
-/// gets the first message with its source and tag; a message is received by the first receive that
-/// it matches. Receives may accept any source or any tag.
+/// gets the first message with its source and tag. A message goes to the first receive that it
+/// matches. Receives may accept any source or any tag.
 class MessageMatcher {
  public:
   static constexpr std::int64_t kAny = -1;
 
-  /// Adds a message. Returns the receive that it matches; nullopt if there is none yet, and the
-  /// message waits for one.
+  /// Adds a message. Returns the receive that the message matches; nullopt if no posted receive
+  /// matches, so that the message is stored.
   std::optional<std::int64_t> sent(std::int64_t source, std::int64_t tag, std::int64_t message) {
     auto best = receives_.end();
-    // Receives with and without wildcards are in different queues; the receive that was posted
-    // first is used.
+    // Receives with and without wildcards are in different queues. If both queues have a match, the
+    // receive that was posted first gets the message.
     for (const Key& key : {Key{source, tag}, Key{source, kAny}, Key{kAny, tag}, Key{kAny, kAny}}) {
       const auto known = receives_.find(key);
       if (known == receives_.end()) continue;
@@ -36,8 +36,8 @@ class MessageMatcher {
     if (best->second.empty()) receives_.erase(best);
     return taken.id;
   }
-  /// Adds a receive. Returns the message that it matches; nullopt if there is none yet, and the
-  /// receive waits for one.
+  /// Adds a receive. Returns the message that the receive matches; nullopt if no stored message
+  /// matches, so that the receive waits.
   std::optional<std::int64_t> posted(std::int64_t source, std::int64_t tag, std::int64_t receive) {
     auto best = messages_.end();
     if (source != kAny && tag != kAny) {
@@ -61,11 +61,11 @@ class MessageMatcher {
   }
 
   [[nodiscard]] bool empty() const { return messages_.empty() && receives_.empty(); }
-  /// Returns a message that was not received; nullopt if there is none.
+  /// Returns a message that was not received; nullopt if all messages were received.
   [[nodiscard]] std::optional<std::int64_t> unreceived() const {
     return messages_.empty() ? std::nullopt : std::optional(messages_.begin()->second.front().id);
   }
-  /// Returns a receive that matched no message; nullopt if there is none.
+  /// Returns a receive that matched no message; nullopt if every receive has matched a message.
   [[nodiscard]] std::optional<std::int64_t> unmatched_receive() const {
     return receives_.empty() ? std::nullopt : std::optional(receives_.begin()->second.front().id);
   }

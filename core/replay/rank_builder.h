@@ -10,21 +10,21 @@ namespace tutti::core {
 /// Builds the task graph of one rank of a trace.
 class RankBuilder {
  public:
-  /// Adds a computation. `compute_bound_ppm` is the share of its time that is limited by
+  /// Adds a computation. `compute_bound_ppm` is the share of the task's time that is limited by
   /// multiprocessors, in millionths.
   TaskId compute(Time duration, std::uint8_t stream, std::int32_t compute_bound_ppm = 1'000'000);
   TaskId message(const ExecutionGraph::Message& message);
   TaskId collective(std::int32_t number);
   /// Adds a task that takes no time.
   TaskId mark();
-  /// Adds a task that is complete when the compute task that the next call of compute() adds
-  /// starts.
+  /// Adds a task that announces the start of a compute task: it is complete when the compute task
+  /// that the next call of compute() adds starts.
   TaskId announce();
 
   void edge(TaskId from, TaskId to) { edges_.push_back({from, to}); }
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tasks_.size()); }
-  /// Returns the rank. The end of its program waits for all tasks without successors.
+  /// Returns the rank. The end of the rank's program waits for all tasks that have no successors.
   ExecutionGraph::Rank build() &&;
 
  private:

@@ -1,13 +1,14 @@
 // Connects the plan with NCCL's models: each NCCL collective gets NCCL's choice, a predicted time,
 // and a lower bound from the links. Predictors and bounds are cached by the shape of a group
-// (nodes, GPUs, channels), of which a plan with thousands of packs has only a few.
+// (nodes, GPUs, channels), because even a plan with thousands of packs has only a few shapes.
 //
-// There are two ways to fail. If the models do not cover the cluster, the whole scenario is
-// simulated as rings, and the reason is kept for the user. If the settings contradict each other,
-// or a file does not fit, a problem is reported. A predicted collective still loads links; its own
-// schedule gives the routes, or a second one with evenly divided elements if channels differ or
-// groups exist. If packs are fused at run time, sizes are unknown here, so the plan receives a
-// source of times instead. The times themselves are computed in nccl_times.cpp.
+// Two kinds of failure are possible. If the models do not cover the cluster, the whole scenario is
+// simulated as rings, and the reason is stored for the user. If the settings contradict each other,
+// or a file does not fit, a problem is reported. A collective with a predicted time also loads
+// links. The routes come from its own schedule or, if the number of channels differs or there are
+// groups, from a second schedule with evenly divided elements. If packs are fused at run time,
+// sizes are unknown here, so the plan receives a source of times instead. The times themselves are
+// computed in nccl_times.cpp.
 
 #include "core/scenario/assign_times.h"
 
@@ -80,12 +81,12 @@ class Nccl {
   struct Taken {
     Collective* collective = nullptr;
     const Strategy* strategy = nullptr;
-    int gpus = 1;  ///< number of GPUs in each node
+    int gpus = 1;  ///< number of GPUs per node
     int nodes = 1;
-    const Partition* partition = nullptr;  ///< the groups that execute it; null: all replicas
-                                           ///< together
-    const MemberList* members = nullptr;   ///< the replicas that execute it, if they are not a
-                                           ///< group of a partition
+    const Partition* partition = nullptr;  ///< the groups that execute the collective; null: one
+                                           ///< group of all replicas
+    const MemberList* members = nullptr;   ///< the replicas that execute the collective, if they
+                                           ///< are not a group of a partition
     bool of_pack = false;
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
@@ -121,12 +122,12 @@ class Nccl {
     return all;
   }
 
-  /// Returns why the workers are not all of one kind; empty if they are.
+  /// Returns the reason why the workers are not all of one kind; empty if they are of one kind.
   [[nodiscard]] std::string same_workers() const {
     const Cluster& cluster = *scenario_.cluster;
     for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
       if (cluster.groups()[g].machine->name() != cluster.groups().front().machine->name())
-        return "its GPUs are in different kinds of machines";
+        return "the cluster has machines of different kinds";
     }
     return "";
   }
@@ -169,10 +170,11 @@ class Nccl {
     const auto instance =
         ours.instance.empty() ? nccl::ec2_of(gpu_model()) : std::optional(ours.instance);
     if (instance) return ours.settings.tuner = std::make_shared<nccl::AwsTuner>(*instance), true;
-    return problems_.add({ProblemCode::kMissing, "Nccl.instance"}, ours.tuner_at,
-                         "strategy: nccl: tuner: AWS_OFI needs instance, because the GPUs of {} do "
-                         "not say it; aws-ofi-nccl has tables for {}",
-                         scenario_.cluster->machine(0).name(), nccl::ec2_names()),
+    return problems_.add(
+               {ProblemCode::kMissing, "Nccl.instance"}, ours.tuner_at,
+               "strategy: nccl: tuner: AWS_OFI needs instance, because the EC2 instance type "
+               "cannot be derived from the GPUs of {}; aws-ofi-nccl has tables for {}",
+               scenario_.cluster->machine(0).name(), nccl::ec2_names()),
            false;
   }
 
@@ -187,18 +189,18 @@ class Nccl {
     if (!settings.tuner) {
       if (efa && nccl::aws_would_decide(gpu_model(), comm))
         note(
-            "on EC2, the tuner of aws-ofi-nccl decides instead of NCCL; strategy.nccl.tuner: "
-            "AWS_OFI follows it");
+            "on EC2, the tuner of aws-ofi-nccl chooses instead of NCCL; set strategy.nccl.tuner: "
+            "AWS_OFI to use its choices");
       return;
     }
     std::string why = settings.tuner->why_not(comm);
     if (why.empty() && options().tuner == NcclOptions::Tuner::kAwsOfi && !efa)
-      why = fmt::format("it comes with the plugin for EFA, and the network is {}",
+      why = fmt::format("this tuner is part of the EFA plugin, but the network is {}",
                         to_string(system.transport));
     if (why.empty())
-      return note(fmt::format("NCCL's choices between {} GPUs of {} nodes are those of {}",
-                              comm.ranks, comm.nodes, settings.tuner->name()));
-    note(fmt::format("{} decides nothing between {} GPUs of {} node{}: {}", settings.tuner->name(),
+      return note(fmt::format("for {} GPUs of {} nodes, NCCL's choices are made by {}", comm.ranks,
+                              comm.nodes, settings.tuner->name()));
+    note(fmt::format("{} makes no choices for {} GPUs of {} node{}: {}", settings.tuner->name(),
                      comm.ranks, comm.nodes, comm.nodes == 1 ? "" : "s", why));
     settings.tuner = nullptr;
   }
@@ -213,8 +215,8 @@ class Nccl {
     return true;
   }
 
-  /// Refuses a calibration of other machines, because its corrections would be wrong here. The
-  /// problem is reported at its name in the scenario.
+  /// Rejects a calibration of other machines, because its corrections would be wrong for this
+  /// cluster. The problem is reported at the name of the calibration in the scenario.
   bool takes_calibration(const nccl::System& system) {
     if (!calibration_) return true;
     const std::string why = calibration_->why_not(system, parameters_);
@@ -224,7 +226,7 @@ class Nccl {
     return false;
   }
 
-  /// Sets the time of a collective. Returns false if it cannot be known.
+  /// Sets the time of a collective. Returns false if the time is not known.
   bool time(const Taken& one) {
     const nccl::Predictor* const predictor = predictor_of(one);
     if (!predictor) return false;
@@ -240,8 +242,8 @@ class Nccl {
       const nccl::CollectiveTime& whole = *one.collective->nccl;
       by_ways.channels = channels_of_ways(*whole.communicator, whole.choice, *scenario_.cluster,
                                           one.gpus, one.nodes > 1);
-      // Groups need schedules that distinguish workers in any case. Without groups, the schedule is
-      // only needed if its channels differ from the strategy's.
+      // Groups always need schedules that distinguish workers. Without groups, the schedule is only
+      // needed if its channels differ from the strategy's.
       const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty() ||
                          one.partition || one.members;
       if (!apart || by_ways.channels != one.strategy->channels)
@@ -252,7 +254,7 @@ class Nccl {
     return true;
   }
 
-  /// Returns lower bounds of the time that the machines' links need for such a collective.
+  /// Returns lower bounds of the time that the machines' links need for this kind of collective.
   NcclBounds bounds_of(const Taken& one) {
     if (one.as_a_whole()) return bounds_of(one, {{one.collective->kind, one.collective->root}});
     std::vector<NcclBounds::key_type> kinds;
@@ -267,8 +269,8 @@ class Nccl {
     const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
     const nccl::Predictor& predictor = *predictor_of(one);
     NcclBounds bounds;
-    // If NCCL counts parts of a machine as separate nodes, they communicate over paths that the
-    // machine's file does not have.
+    // If NCCL treats parts of a machine as separate nodes, these nodes communicate over paths that
+    // the machine's file does not have.
     if (predictor.communicator().nodes != one.nodes) return bounds;
     for (const auto& kind : kinds) {
       const auto [nodes, gpus, channels] =
@@ -316,7 +318,8 @@ class Nccl {
     const auto limit = one.strategy->channels;
     const int channels = limit.value_or(0);
     if (nodes > 1 && one.strategy->staging != Staging::kDirect)
-      return give_up("its times do not include staging through host memory"), nullptr;
+      return give_up("the model of NCCL's times does not include staging through host memory"),
+             nullptr;
     const auto known = predictors_.find({nodes, one.gpus, channels});
     if (known != predictors_.end()) return known->second.get();
     auto system = system_of(nodes, one.gpus);
@@ -331,9 +334,9 @@ class Nccl {
     if (!takes_calibration(known_as->system)) return nullptr;
     if (nodes > 1 && !transport())
       note(
-          fmt::format("neither the cluster's network nor its kind of link states a transport; "
-                      "NCCL's times assume {}, as stated by the network cards of {}; set network "
-                      "{{ transport: … }} for another one ({})",
+          fmt::format("NCCL's times assume transport {}, which is that of the network cards of {}, "
+                      "because the cluster's network does not state a transport; to change it, set "
+                      "network {{ transport: … }} ({})",
                       to_string(system->transport), scenario_.cluster->machine(0).name(),
                       transport_names_in_files()));
     heed_tuner(known_as->communicator, known_as->system, settings);
@@ -365,7 +368,8 @@ class Nccl {
     if (!system || system->nodes == 1 || !cluster.network()) return system;
     const Network& ours = *cluster.network();
     if (system->transport == Transport::kTcp) system->sockets = sockets(ours, pods ? gpus : 1);
-    // Use the port if it is clearly slower than the card; the figures already include headers.
+    // Use the rate of the port only if it is clearly lower than the rate of the card, because
+    // NCCL's parameters already include the overhead of headers.
     constexpr double kHeaders = 0.97;
     if (ours.port_bandwidth && to_gb_per_s(*ours.port_bandwidth) < kHeaders * system->nic_gb_per_s)
       system->nic_gb_per_s = to_gb_per_s(*ours.port_bandwidth);
@@ -395,7 +399,7 @@ class Nccl {
   std::map<int, Strategy> entries_;  ///< by entry of a spec
   std::map<std::tuple<int, int, int>, std::shared_ptr<const nccl::Predictor>> predictors_;
   std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound>
-      bounds_;  ///< by the same key, kind and root
+      bounds_;  ///< by the key above, kind and root
   NcclWays ways_;
 };
 

@@ -1,10 +1,10 @@
 // Builds a cluster from its message. Reading continues after a problem, with `usable` set to false,
-// so that all problems of the cluster are reported at once. Only a cluster that meets the
-// requirements of the rest of Tutti is returned: workers with replicas come before servers; every
-// worker has the same number of replicas, all of one kind of device; and several workers have a
-// network, and cards to reach it. A machine is either described in the message itself or is the
-// content of a file. Each such file is parsed once, and is added to the list of files, so that
-// another process can read the scenario without access to them. The network is read by
+// so that all problems of the cluster are reported at once. A cluster is returned only if it meets
+// the requirements of the rest of Tutti. Workers with replicas come before servers. Every worker
+// has the same number of replicas, on one kind of device. If there are several workers, they have a
+// network, and network cards that reach it. A machine is either described in the message itself or
+// is the content of a file. Each machine file is parsed once, and is added to the list of files, so
+// that another process can read the scenario without access to the files. The network is read by
 // network_reader.cpp, and machines by core/cluster/machine_file.h.
 
 #include "core/scenario/cluster_reader.h"
@@ -251,7 +251,7 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   const std::size_t before = problems.size();
   if (cluster.workers_size() > 0 || cluster.has_network() || cluster.machine_size() > 0) {
     fields.complain_at(cluster, "file", ProblemCode::kUnused,
-                       "cluster: file describes the whole cluster; remove the other fields here");
+                       "cluster: the file describes the whole cluster; remove all fields but file");
     return std::nullopt;
   }
   const auto found = library.read(Library::Kind::kCluster, cluster.file(), from);
@@ -265,9 +265,10 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   ClusterFile file((*found)->path);
   bind_named_file((*found)->text, file.path, *file.message, file.sources, problems);
   if (file.message->has_file())
-    problems.add({ProblemCode::kUnsupported, schema_name(*file.message, "file")},
-                 file.sources.at(*file.message, "file"),
-                 "a cluster file cannot include another one; name that file in the scenario");
+    problems.add(
+        {ProblemCode::kUnsupported, schema_name(*file.message, "file")},
+        file.sources.at(*file.message, "file"),
+        "a cluster file cannot include another cluster file; name the other file in the scenario");
   if (problems.size() != before) return std::nullopt;
   return file;
 }
@@ -291,8 +292,7 @@ void complain_unknown(Fields& fields, const google::protobuf::Message& message, 
   const std::string hint = did_you_mean(name, known);
   fields.complain_at(
       message, field, ProblemCode::kUnknownName, "there is no {} \"{}\"{}", what, name,
-      hint.empty() ? "; tutti init --list prints the shipped ones, or give the path of a file"
-                   : hint);
+      hint.empty() ? "; use a shipped one (tutti init --list), or give the path of a file" : hint);
 }
 
 }  // namespace tutti::core

@@ -34,14 +34,14 @@ struct ClusterFile {
 
 /// Reads the file that `cluster` names, relative to the folder of `from`, and adds it to `files`.
 /// Returns nullopt and adds problems if the file cannot be read or is invalid, or if `cluster` also
-/// has other fields.
+/// has fields that the file must set.
 std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fields& fields,
                                              const std::string& from, const Library& library,
                                              std::vector<Library::File>& files);
 
-/// Returns the cluster that a message describes. Returns null and adds problems if it is invalid.
-/// `path` is the file of the message, to which paths of machine files are relative. Adds these
-/// files to `files`.
+/// Returns the cluster that a message describes. Returns null and adds problems if the cluster is
+/// invalid. `path` is the file of the message, to which paths of machine files are relative. Adds
+/// these files to `files`.
 std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields,
                                             const std::string& path, const Library& library,
                                             std::vector<Library::File>& files);
@@ -49,7 +49,8 @@ std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Field
 /// Adds a file that a scenario names, unless `files` already has it.
 void remember(const Library::File& file, std::vector<Library::File>& files);
 
-/// Reports that there is no `what` with this name, and suggests a similar name from `known`.
+/// Reports that no `what` (such as "machine") has this name, and suggests a similar name from
+/// `known`.
 void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field,
                       const char* what, const std::string& name,
                       const std::vector<std::string>& known);

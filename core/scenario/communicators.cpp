@@ -67,8 +67,8 @@ class CommunicatorsLowering {
     return partition;
   }
 
-  /// Chooses the communicator's own algorithm, with its defaults; otherwise the gradients'
-  /// algorithm.
+  /// Sets the algorithm: the communicator's own algorithm, with the defaults of this algorithm, or
+  /// otherwise the algorithm of the gradients.
   void choose_strategy(const WrittenCommunicator& c, const std::string& path,
                        const std::string& what, Strategy& strategy) {
     const auto algorithm =
@@ -100,15 +100,16 @@ class CommunicatorsLowering {
     if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-          "communicator \"{}\": with it, gradients are reduced in groups, which \"{}\" does not "
-          "support; use {} as the strategy's algorithm",
+          "communicator \"{}\": with splits_model, gradients are reduced in groups, but algorithm "
+          "\"{}\" does not support groups; use {} as the strategy's algorithm",
           c.name, to_string(strategy_.algorithm),
           names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, " or "));
     }
     if (strategy_.collective != CollectiveKind::kAllReduce) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-          "communicator \"{}\": only all-reduces of gradients can run in groups", c.name);
+          "communicator \"{}\": with splits_model, only all-reduces of gradients are supported",
+          c.name);
     }
     const std::int64_t group = c.size.value_or(0) > 0 ? cluster_.replicas() / *c.size : 1;
     if (traits(strategy_.algorithm).power_of_two && (group & (group - 1)) != 0) {

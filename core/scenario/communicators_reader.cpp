@@ -27,8 +27,9 @@ CollectiveKind collective_of(int collective) {
 
 namespace {
 
-/// The largest number of exchanges of one kind in a pass, forty times those of the largest known
-/// models. Each is simulated, so their number determines the simulation's duration.
+/// The maximum number of exchanges of one kind in a pass, which is forty times the number in the
+/// largest known models. Each exchange is simulated, so this number limits the duration of the
+/// simulation.
 constexpr std::int32_t kMaxPerPass = 16'384;
 static_assert(kMaxPerPass <= kMaxExchanges);
 
@@ -43,11 +44,11 @@ class CommunicatorsReader {
       const std::size_t before = fields_.problems().size();
       WrittenCommunicator communicator = one(c);
       if (c.splits_model() && std::exchange(splits, true)) {
-        fields_.complain_at(
-            c, "splits_model", ProblemCode::kConflict,
-            "communicator \"{}\": another communicator already splits the model; describe both as "
-            "one whose size is the product, and give this one its exchanges only",
-            c.name());
+        fields_.complain_at(c, "splits_model", ProblemCode::kConflict,
+                            "communicator \"{}\": only one communicator can set splits_model; set "
+                            "it in a communicator whose size is the product of both sizes, and "
+                            "keep only the exchanges in this one",
+                            c.name());
       }
       communicator.sound = fields_.problems().size() == before && fields_.sources().whole(c);
       all.push_back(std::move(communicator));
@@ -83,7 +84,8 @@ class CommunicatorsReader {
       communicator.exchanges.push_back(exchange(e, what));
     if (c.exchange().empty() && !c.splits_model())
       fields_.complain(c, ProblemCode::kUnused,
-                       "{} has no effect: add an exchange {{ … }}, or set splits_model: true",
+                       "{} has neither an exchange nor splits_model, so it has no effect; add "
+                       "exchange {{ … }}, or set splits_model: true",
                        what);
     return communicator;
   }
@@ -93,7 +95,7 @@ class CommunicatorsReader {
     Exchange exchange;
     exchange.collective = collective_of(e.collective());
     if (e.has_type() && e.type() == proto::DATA_TYPE_UNSPECIFIED)
-      fields_.complain_at(e, "type", "{}: type must be a type, such as BFLOAT16", what);
+      fields_.complain_at(e, "type", "{}: type must be a data type, such as BFLOAT16", what);
     if (e.has_type() && e.type() != proto::DATA_TYPE_UNSPECIFIED)
       exchange.type = static_cast<DataType>(e.type());
     if (!e.has_bytes())

@@ -16,8 +16,8 @@ namespace tutti::core {
 /// Converts a value of proto::Strategy::Collective.
 CollectiveKind collective_of(int collective);
 
-/// A communicator as written in the scenario. lower_communicators() determines the rest from the
-/// cluster and the strategy (communicators.h).
+/// A communicator with the values in the scenario. lower_communicators() derives the missing values
+/// from the cluster and the strategy (communicators.h).
 struct WrittenCommunicator {
   std::string name;
   std::optional<std::int64_t> size;
@@ -30,7 +30,7 @@ struct WrittenCommunicator {
   bool sound = true;  ///< true if the communicator was read without problems
 };
 
-/// Reads the communicators of a scenario. Adds problems to those of `fields`.
+/// Reads the communicators of a scenario. Adds problems to `fields`.
 std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message, Fields& fields);
 
 }  // namespace tutti::core

@@ -9,18 +9,18 @@
 
 namespace tutti::core {
 
-/// Devices that are slower than their stated rates during an interval.
+/// Devices that are slower than their nominal rates during an interval.
 struct SlowDevices {
   std::int64_t worker = -1;  ///< the worker; -1: `random_workers` workers, which the seed chooses
   std::int32_t part = -1;    ///< slow device of the worker; -1: all its devices
   std::int64_t random_workers = 0;
-  std::int64_t slowdown_ppm = 1'000'000;  ///< factor on durations, in millionths; at least
-                                          ///< 1'000'000
+  std::int64_t slowdown_ppm = 1'000'000;  ///< factor by which durations are multiplied, in
+                                          ///< millionths; at least 1'000'000
   Time from;
   Time to = kNever;
 };
 
-/// A worker whose devices start no work from some time on, because it never starts, dies or hangs.
+/// A worker that never starts, dies or hangs. Its devices start no work from this time on.
 struct GoneWorker {
   std::int64_t worker = 0;
   Time from;
@@ -34,14 +34,14 @@ struct LinkChange {
   Time at;
 };
 
-/// Background traffic on links, which does not yield to messages, but reduces the bandwidth that is
-/// left for them.
+/// Background traffic on links, which reduces the bandwidth that messages get.
 struct BackgroundLoad {
   std::vector<LinkId> links;  ///< directed links, each with its own bursts
   std::int64_t share_ppm =
       0;       ///< share of the bandwidth that bursts take, in millionths; below 1'000'000
-  Time burst;  ///< mean duration of bursts, exponentially distributed; 0: traffic never pauses
-  Time pause;  ///< mean duration of pauses between bursts, exponentially distributed
+  Time burst;  ///< mean duration of bursts, which are exponentially distributed; 0: traffic without
+               ///< pauses
+  Time pause;  ///< mean duration of the pauses between bursts, which are exponentially distributed
   std::int32_t entry = 0;  ///< index of the entry in the scenario; selects the stream of random
                            ///< numbers
   std::string where;       ///< description of the links for reports
@@ -61,13 +61,13 @@ struct Conditions {
   }
 };
 
-/// True if the conditions change systematically from step to step: a device is slow for a while, a
-/// link changes during the run, or a worker is lost. Background traffic does not count, because its
-/// mean is constant.
+/// True if the conditions change systematically from step to step: a device is slow during a part
+/// of the run, a link changes during the run, or a worker is lost. Background traffic is not
+/// included, because its mean is constant.
 bool change_with_time(const Conditions& conditions);
 
-/// Returns the slow devices, with random workers replaced by chosen ones. An entry chooses each
-/// worker at most once.
+/// Returns the slow devices, in which random workers are replaced by workers that the seed chooses.
+/// An entry chooses each worker at most once.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster);
 

@@ -1,9 +1,9 @@
 // Conditions refer to parts of the cluster by name, so most of this file resolves names such as
-// "w0/nic0" and "leaf0" and lists the valid ones if a name is wrong. A link between two names
-// stands for both directions. Factors, shares and times become integers here (millionths and
-// picoseconds), so that a simulation never depends on floating point. Random choices, such as the
-// workers that are slow and the times of bursts, are not made here, but from the seed when a run
-// begins (conditions.cpp).
+// "w0/nic0" and "leaf0" and lists the valid ones if a name is wrong. A link between two names means
+// both directions of the link. This file converts factors, shares and times to integers (millionths
+// and picoseconds), so that a simulation never depends on floating-point arithmetic. Random
+// choices, such as the slow workers and the times of bursts, are made later: when a run begins,
+// from its seed (conditions.cpp).
 
 #include "core/scenario/conditions_reader.h"
 
@@ -53,7 +53,7 @@ class ConditionsReader {
     slow.slowdown_ppm =
         ppm(fields_
                 .required(message, "slowdown", "slow", {1, kMaxSlowdown},
-                          "set it to the factor by which times are longer, such as 1.5")
+                          "set it to the factor by which times increase, such as 1.5")
                 .value_or(1));
     slow.from = moment(message, "from_ms", "slow", Time());
     slow.to = moment(message, "to_ms", "slow", kNever);
@@ -62,9 +62,9 @@ class ConditionsReader {
                           "slow: to_ms must be above from_ms (got {:g} and {:g})", message.to_ms(),
                           message.from_ms());
     if (message.has_worker() == message.has_random_workers()) {
-      return fields_.complain(
-          message, ProblemCode::kConflict,
-          "slow: set either worker (its index) or random_workers (how many the seed selects)");
+      return fields_.complain(message, ProblemCode::kConflict,
+                              "slow: set either worker (the index of a worker) or random_workers "
+                              "(a number of random workers)");
     }
     if (message.has_random_workers()) {
       slow.random_workers =
@@ -164,7 +164,7 @@ class ConditionsReader {
   [[nodiscard]] std::string names_of_switches() const {
     if (!cluster_.network()) return "";
     const Fabric* const fabric = cluster_.fabric();
-    if (!fabric) return ", and the network is named network";
+    if (!fabric) return ", and the node of the network is named network";
     return fmt::format(", switches of the network {} … {}", fabric->name(0),
                        fabric->name(fabric->switches() - 1));
   }
@@ -216,7 +216,7 @@ class ConditionsReader {
                              .value_or(0));
     if (message.has_pause_ms() && !message.has_burst_ms())
       fields_.complain_at(message, "pause_ms", ProblemCode::kUnused,
-                          "background: pause_ms needs burst_ms; set that too");
+                          "background: pause_ms has no effect without burst_ms; set both");
     if (message.has_burst_ms()) {
       const auto ms = [&](const char* field, const char* remedy) {
         const Bounds bounds{kShortestBurstMs, kMaxMilliseconds};
@@ -236,9 +236,9 @@ class ConditionsReader {
       return links_between(message);
     }
     if (!message.from().empty() || !message.to().empty())
-      fields_.complain_at(
-          message, "where", ProblemCode::kUnused,
-          "background: from and to select a single link; remove where, or from and to");
+      fields_.complain_at(message, "where", ProblemCode::kUnused,
+                          "background: where selects several links, and from and to select a "
+                          "single link; keep one");
     std::vector<LinkId> found;
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";
@@ -246,7 +246,7 @@ class ConditionsReader {
         fields_.complain_at(
             message, "where", ProblemCode::kConflict,
             "background: this network has no links between switches; use PORTS, or a FAT_TREE");
-      // One link more than the limit suffices for the error below.
+      // Stop at one link more than the limit, because the error below is then certain.
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMaxLoaded + 1); ++id)
         found.push_back(id);
     } else {
@@ -260,9 +260,10 @@ class ConditionsReader {
       }
     }
     if (found.size() > kMaxLoaded)
-      fields_.complain_at(message, "where", ProblemCode::kTooLarge,
-                          "background: this selects more than {} links; select single ones",
-                          kMaxLoaded);
+      fields_.complain_at(
+          message, "where", ProblemCode::kTooLarge,
+          "background: this selects more than {} links; select single links with from and to",
+          kMaxLoaded);
     return found;
   }
 
@@ -273,7 +274,7 @@ class ConditionsReader {
     noise.mean_ppm =
         ppm(fields_
                 .required(message, "mean_percent", "compute_noise", {0, 1'000},
-                          "set it to the mean slowdown of a step's computation, in percent")
+                          "set it to the mean increase of a step's computation time, in percent")
                 .value_or(0) /
             100);
     const auto needless = [&](const char* field, const char* kind) {

@@ -15,9 +15,11 @@
 namespace tutti::core {
 namespace {
 
-/// The largest number of steps of all ranks that are proved before each run; takes about a second.
+/// The maximum number of steps, over all ranks, that are checked before each run. Checking them
+/// takes about a second.
 constexpr std::int64_t kQuicklyProvedSteps = 1 << 16;
-/// The largest number that is proved before a real run; takes some minutes.
+/// The maximum number of steps that are checked before a real run. Checking them takes some
+/// minutes.
 constexpr std::int64_t kMaxProvedSteps = 10'000'000;
 /// The number of elements in a proof: odd, and just enough to fill most chunks.
 constexpr std::int64_t kProvedElements = 4099;
@@ -81,7 +83,7 @@ bool read_custom(WrittenScenario& written, const Library& library) {
     } else {
       fields.complain_at(
           message, "set",
-          "custom: set: \"{}\" does not set a parameter to a whole number, as \"slices=8\" does",
+          "custom: set: \"{}\": expected NAME=NUMBER with a whole number, such as \"slices=8\"",
           text);
       good = false;
     }
@@ -165,7 +167,7 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
     return tl::make_unexpected(
         Error::request({ProblemCode::kInvalid, "Custom"},
                        fmt::format("the algorithm is wrong for {} ranks: {}; tutti plan --check "
-                                   "explains it, tutti plan --schedule prints its steps",
+                                   "explains the error, and tutti plan --schedule prints the steps",
                                    algorithm.shape().ranks, first.text),
                        place));
   }

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The part of a run that is recorded. The number of spans is limited; the run's notes state what
-/// was left out.
+/// The options that select which part of a run is recorded. The number of spans is limited; the
+/// notes of the run state what was omitted.
 struct RecordOptions {
   RecordLevel level = RecordLevel::kPacks;
   std::int64_t first_worker = 0;
@@ -23,12 +23,12 @@ struct RecordOptions {
 
 /// Callbacks and limits that control a run.
 struct RunControl {
-  /// May be set to true by any thread or signal handler. The run then stops soon, and its records
-  /// so far are kept.
+  /// Any thread or signal handler may set this flag to true. The run then stops soon, and keeps the
+  /// records that it has made.
   const std::atomic<bool>* cancel = nullptr;
-  /// Called now and then with the completed share of the run (0 … 1).
+  /// Called regularly with the completed share of the run (0 … 1).
   std::function<void(double)> progress;
-  /// A simulation stops soon after this virtual time, as if it were cancelled. Real runs ignore it.
+  /// The virtual time after which a simulation stops as if it were cancelled. Real runs ignore it.
   Time until = kNever;
 };
 
@@ -37,9 +37,8 @@ struct RunControl {
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Runs a scenario. Writes all records to `sink`, up to and including end(), even if the run is
-  /// cancelled (a note then says so).
-  /// ERRORS: the run failed (kRun), or is impossible (kRequest).
+  /// Runs a scenario. Writes all records to `sink`, up to and including end(). If the run is
+  /// cancelled, a note says so. ERRORS: the run failed (kRun), or is impossible (kRequest).
   virtual Expected<void> run(const Scenario& scenario, const RecordOptions& record,
                              const RunControl& control, TimelineSink& sink) = 0;
 };

@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// The machines, models, layer times, link types and algorithms that scenarios name. A library has
-/// files in Tutti's folder and the user's own files. In a process without these files, they are
-/// texts that were sent with the scenario.
+/// The machines, models, layer times, link types and algorithms that scenarios name. A library
+/// consists of the files in Tutti's folder and the user's own files. In a process without access to
+/// these files, it consists of texts that were sent with the scenario.
 class Library {
  public:
   enum class Kind {
@@ -35,9 +35,9 @@ class Library {
   /// Creates a library that has only these texts and reads no files.
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
 
-  /// Returns the path of the file that `name` means in the file `from`. A name with a '/' or an
-  /// extension is a path relative to the folder of `from`. Any other name means a file in the
-  /// library's folder (not for clusters). Returns nullopt if there is no such file.
+  /// Returns the path of the file to which `name` refers in the file `from`; nullopt if there is no
+  /// such file. A name with a '/' or an extension is a path relative to the folder of `from`. Any
+  /// other name is the name of a file in the library's folder (except for clusters).
   [[nodiscard]] std::optional<std::string> find(Kind kind, const std::string& name,
                                                 const std::string& from) const;
   /// Returns the file with its text; nullopt if there is no such file.

@@ -16,8 +16,8 @@ class LinkChecks {
         scenario_(written.scenario),
         cluster_(*written.scenario.cluster) {}
 
-  /// Checks that every sending device reaches every other one. Workers of one machine are
-  /// identical, so the first two of each group are enough.
+  /// Checks that every sending device reaches every other device. Workers with the same machine are
+  /// identical, so the first two workers of each group are sufficient.
   void check_reach() {
     const Strategy& strategy = scenario_.strategy;
     if (!strategy.spec) return (void)check_reach_of(strategy);
@@ -31,8 +31,8 @@ class LinkChecks {
     const auto check = [&](const std::string& name, Bandwidth bandwidth) {
       if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
       problems_.add({ProblemCode::kTooSmall, "Cluster"}, place_,
-                    "{} at {:g} GB/s would need more than a day for the {} bytes of gradients; "
-                    "check its bandwidth",
+                    "{} has only {:g} GB/s, so it would need more than a day for the {} bytes of "
+                    "gradients; check its bandwidth",
                     name, to_gb_per_s(bandwidth), bytes.count());
     };
     for (const WorkerGroup& group : cluster_.groups()) {
@@ -92,14 +92,13 @@ class LinkChecks {
     const bool staged = from.worker != to.worker && staging != Staging::kDirect;
     const bool rails =
         from.worker != to.worker && cluster_.network()->kind == Network::Kind::kRails;
-    problems_.add(
-        {ProblemCode::kConflict, "Cluster"}, place_,
-        "no path of links leads from {} (machine \"{}\") to {} (machine \"{}\"){}{}; only switches "
-        "and CPUs forward traffic, GPUs and network cards do not; add the missing link",
-        cluster_.part_name(from), cluster_.machine(from.worker).name(), cluster_.part_name(to),
-        cluster_.machine(to.worker).name(),
-        staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
-        rails ? " on the sender's rail" : "");
+    problems_.add({ProblemCode::kConflict, "Cluster"}, place_,
+                  "no path of links leads from {} (machine \"{}\") to {} (machine \"{}\"){}{}; add "
+                  "the missing link (only switches and CPUs forward traffic)",
+                  cluster_.part_name(from), cluster_.machine(from.worker).name(),
+                  cluster_.part_name(to), cluster_.machine(to.worker).name(),
+                  staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
+                  rails ? " on the sender's rail" : "");
     return false;
   }
 

@@ -53,10 +53,11 @@ class ScenarioLowering {
     if (strategy.framework)
       strategy.framework->lower({scenario_.workload, *scenario_.cluster}, strategy, complaints_);
     if (strategy.servers && strategy.servers->updates && complaints_.has("workload.update_ms")) {
-      complaints_.complain_at("workload.update_ms", ProblemCode::kUnused,
-                              "workload: update_ms: the update time follows from {} passes over "
-                              "the memory of the devices that hold the variables; remove it",
-                              kUpdatePasses);
+      complaints_.complain_at(
+          "workload.update_ms", ProblemCode::kUnused,
+          "workload: update_ms has no effect with servers, where the time of an update is that of "
+          "{} passes over the memory of the device; remove it",
+          kUpdatePasses);
     }
     if (problems_.empty()) choose_devices(strategy);
   }
@@ -77,7 +78,7 @@ class ScenarioLowering {
         std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
-  /// Chooses the device for algorithms with a distinguished device.
+  /// Chooses the root device for algorithms that have one.
   void choose_devices(Strategy& strategy) {
     if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
       complaints_.complain_at(
@@ -120,14 +121,14 @@ class ScenarioLowering {
     }
   }
 
-  /// Refuses settings that contradict a trace, which determines what is communicated and when; the
-  /// strategy sets only the algorithm.
+  /// Rejects settings that contradict an execution trace. The trace determines what is communicated
+  /// and when; the strategy sets only the algorithm.
   void check_trace() {
     const auto refuse = [this](bool is_there, const std::string& place, const std::string& what) {
       if (!is_there) return;
       complaints_.complain_at(place, ProblemCode::kConflict,
-                              "{}: execution_trace says what is communicated and when, so the "
-                              "strategy has an algorithm for it and no {}; leave it out",
+                              "{}: with execution_trace, the trace sets all communication, so the "
+                              "strategy sets only the algorithm, but no {}; remove it",
                               place, what);
     };
     const Strategy& s = scenario_.strategy;

@@ -1,8 +1,8 @@
 // Changes and describes NCCL's times after assign_times.cpp has put them into a plan. A time
 // belongs to a whole collective or to its parts inside workers, and every function handles both.
 // Times are shared and constant, so a change makes new objects. If packs are fused at run time,
-// times are computed on request; a band end then wraps the source of times instead of changing the
-// times.
+// times are computed on request. The end of an error band is then selected by wrapping the source
+// of times instead of changing the times.
 
 #include "core/scenario/nccl_model.h"
 
@@ -55,7 +55,7 @@ std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEn
   return std::make_shared<const CollectiveParts>(std::move(parts));
 }
 
-/// The times of another CollectiveTimes, at one end of their error bands.
+/// The times of another CollectiveTimes object, at one end of their error bands.
 class TimesAtBandEnd : public CollectiveTimes {
  public:
   TimesAtBandEnd(std::shared_ptr<const CollectiveTimes> usual, BandEnd end)
@@ -152,7 +152,7 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
     if (choices.size() > 1) which += fmt::format(" ({})", count);
   }
   if (choices.size() > kFew)
-    which = fmt::format("one of {} alternatives for each collective", choices.size());
+    which = fmt::format("one of {} choices for each collective", choices.size());
   const bool by_network =
       std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
         return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);
@@ -162,16 +162,16 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
                   [](const nccl::CollectiveTime* time) { return time->calibrated; });
   if (calibrated)
     return fmt::format(
-        "NCCL {} would choose{} {}; its times are corrected by measurements of this cluster "
-        "(nccl_calibration), and 80 % of times are expected between {:.2f} and {:.2f} times the "
-        "prediction",
+        "NCCL {} would choose{} {}. The predicted times are corrected by measurements of this "
+        "cluster (nccl_calibration): 80 % of measured times are expected between {:.2f} and {:.2f} "
+        "times the prediction",
         nccl::describe(times.front()->version), where, which, widest.low, widest.high);
   return fmt::format(
-      "NCCL {} would choose{} {}; on systems that were not used for fitting, 80 % of measured "
+      "NCCL {} would choose{} {}. On systems that were not used to fit the model, 80 % of measured "
       "times were between {:.2f} and {:.2f} times the prediction{}",
       nccl::describe(times.front()->version), where, which, widest.low, widest.high,
-      by_network ? "; this network is assumed to reduce in its switches (SHARP), with published "
-                   "parameters that were not measured"
+      by_network ? ". The network is assumed to reduce in its switches (SHARP), with published "
+                   "parameters that Tutti did not fit"
                  : "");
 }
 
@@ -182,9 +182,10 @@ std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times) {
   const auto first = std::find_if(times.begin(), times.end(),
                                   [](const auto* t) { return !t->time.capped_at.empty(); });
   return fmt::format(
-      "the time model predicted less time for {} of {} NCCL collectives than {} needs for their "
-      "bytes; their times were raised to that bound (capped_at_bound). Please report this, with "
-      "the scenario: the model is wrong, or the machine file states a link that is too slow",
+      "the model predicted a time below the lower bound for {} of {} NCCL collectives (the time "
+      "that {} needs for their bytes), so these times were raised to the bound (capped_at_bound). "
+      "Please report this with the scenario: the model is wrong, or the machine file has a link "
+      "that is too slow",
       capped, times.size(), (*first)->time.capped_at);
 }
 
@@ -192,8 +193,8 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
   std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
     notes.push_back(
-        fmt::format("NCCL's choice and times are unknown here: {}; its collectives are simulated "
-                    "as rings over its channels",
+        fmt::format("NCCL's collectives are simulated as rings over its channels, because NCCL's "
+                    "choices and times are unknown for this scenario: {}",
                     scenario.why_rings));
   }
   // If packs are fused, NCCL's choice and time are known only at run time.

@@ -18,10 +18,10 @@ struct NcclOptions {
       variables;  ///< names and values of NCCL's environment variables, in the order of the
                   ///< scenario
   nccl::Settings settings;  ///< settings that this release of NCCL derives from the variables
-  /// The transport between machines, by name; nullopt: the cluster states it.
+  /// The name of the transport between machines; nullopt: the cluster states the transport.
   std::optional<std::string> transport;
   /// The file with measurements of this cluster; empty: none. `calibration_at` is the location of
-  /// its name in the scenario.
+  /// the file's name in the scenario.
   std::string calibration;
   Location calibration_at = {};
   /// The tuner plugin that NCCL loads.

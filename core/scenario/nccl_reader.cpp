@@ -9,7 +9,8 @@
 namespace tutti::core {
 namespace {
 
-/// Reads the tuner plugin. Its paths are relative to the folder of `path`, the text that names it.
+/// Reads the tuner plugin. Paths in the message are relative to the folder of `path`, which is the
+/// file of the text.
 void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& path,
                 NcclOptions& options) {
   const bool aws = message.tuner() == proto::Nccl::AWS_OFI;
@@ -26,7 +27,7 @@ void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& p
     wrong("instance", ProblemCode::kUnused, "instance needs tuner: AWS_OFI");
   if (file && message.tuner_file().empty())
     wrong("tuner", ProblemCode::kMissing,
-          "tuner: FILE needs tuner_file, a table such as tutti tune --emit nccl-tuner writes");
+          "tuner: FILE needs tuner_file; create such a table with tutti tune --emit nccl-tuner");
   if (!message.instance().empty() && !nccl::parse_ec2(message.instance()))
     wrong("instance", ProblemCode::kUnknownName,
           fmt::format("instance: aws-ofi-nccl has no table for \"{}\"; it has them for {}",

@@ -13,11 +13,12 @@
 
 namespace tutti::core {
 
-/// Lower bounds of times that follow from link bandwidths, by kind of collective and root.
+/// Lower bounds of collective times, derived from link bandwidths, by kind of collective and root.
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
-/// A cache of schedules that give the paths of data inside a worker, by kind of collective, root
-/// and channels. Computing them would dominate the cost of a small collective.
+/// A cache of the schedules from which the paths of data inside a worker are derived, by kind of
+/// collective, root and channels. Without the cache, these schedules would dominate the cost of a
+/// small collective.
 using NcclWays =
     std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
 
@@ -29,8 +30,8 @@ Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
                                                const nccl::Predictor& predictor,
                                                const NcclBounds& bounds, NcclWays& ways);
 
-/// Computes NCCL's predicted times for collectives of a strategy, of any size.
-/// REQUIRES: either all these collectives have parts, or none has.
+/// Computes NCCL's predicted times for collectives of a strategy, of any size. REQUIRES: all
+/// collectives of the strategy have parts, or none of them has parts.
 class NcclTimes final : public CollectiveTimes {
  public:
   NcclTimes(nccl::Predictor predictor, NcclBounds bounds, Strategy strategy,

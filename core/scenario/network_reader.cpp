@@ -1,11 +1,11 @@
 // A network is read in two stages. The first stage reads the parameters that all kinds of networks
-// have; each defaults to that of the kind of link (`link: "edr"`), if one is named. The second
-// stage derives the shape of a fat tree or a dragonfly, which depends on the workers: by default,
-// for example, the bandwidth of uplinks follows from all ports of a leaf. It runs only if the
-// workers are valid and the first stage found no problem; otherwise it would report consequences of
-// the same mistake. Fields of other kinds of networks are problems, because they would have no
-// effect. The number of switch links is limited before any link is created, and is computed as a
-// double, which cannot overflow. Routes are computed in core/cluster.
+// have. Their defaults are the parameters of the kind of link (`link: "edr"`), if the network names
+// one. The second stage derives the shape of a fat tree or a dragonfly, which depends on the
+// workers: by default, for example, the bandwidth of uplinks follows from all ports of a leaf. The
+// second stage runs only if the workers are valid and the first stage found no problem. Otherwise,
+// it would report consequences of the same mistake. Fields of other kinds of networks are problems,
+// because they would have no effect. The number of switch links is limited before any link is
+// created, and is computed as a double, which cannot overflow. Routes are computed in core/cluster.
 
 #include "core/scenario/network_reader.h"
 
@@ -18,7 +18,8 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::int64_t kMaxPerSwitch = 4096;  ///< spines, routers, links of a switch
+constexpr std::int64_t kMaxPerSwitch = 4096;  ///< maximum number of spines, of routers, and of
+                                              ///< links of a switch
 constexpr double kMaxOversubscription = 1000;
 constexpr std::int64_t kMaxThreads = 1024;  ///< largest number of threads of a process that moves
                                             ///< bytes
@@ -88,8 +89,8 @@ class NetworkReader {
     return bandwidth_from_gb_per_s(std::max(*gb_per_s, kMinGbPerS));
   }
 
-  /// Returns the latency in the message, or else that of the kind of link. Reports an error if
-  /// neither has one.
+  /// Returns the latency in the message or, if the message has none, the latency of the kind of
+  /// link. Reports an error if neither of them has a latency.
   Time latency(const char* field, std::optional<Time> otherwise, const char* remedy) {
     if (!fields_.has(message_, field) && otherwise) return *otherwise;
     return time_from_us(
@@ -116,9 +117,9 @@ class NetworkReader {
       network_.choice.cards_per_worker = std::max(network_.choice.cards_per_worker, cards);
     }
     if (has_switches()) {
-      switch_latency_ =
-          latency("switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
-                  "set the latency of each switch after the first, or the kind of link");
+      switch_latency_ = latency(
+          "switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
+          "set it to the latency of each switch after the first, or set link to a kind of link");
     }
   }
 

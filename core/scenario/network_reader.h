@@ -19,15 +19,15 @@ namespace tutti::core {
 inline constexpr std::int64_t kMaxSwitchLinks = 16'000'000;
 
 /// Returns the network that a message describes, for these workers. Returns nullopt and adds
-/// problems if it is invalid. `path` is the file of the message, to which a path in its field
-/// `link` is relative. Adds this link file to `files`.
+/// problems if the network is invalid. `path` is the file of the message, to which a path in its
+/// field `link` is relative. Adds the file of `link` to `files`.
 std::optional<Network> network_from(const proto::Network& message,
                                     const std::vector<WorkerGroup>& groups, Fields& fields,
                                     const std::string& path, const Library& library,
                                     std::vector<Library::File>& files);
 
-/// Replaces the field `link` of a network by the parameters of this link type, so that they can be
-/// changed.
+/// Replaces the field `link` of a network by the parameters of the link type, so that the
+/// parameters can be changed.
 Expected<void> spell_out_link(proto::Network& message, const std::string& path,
                               const Library& library);
 

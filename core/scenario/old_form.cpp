@@ -12,8 +12,8 @@ constexpr std::string_view kMirrored = "tensorflow.multi_worker_mirrored";
 constexpr std::string_view kAllReduce = "tensorflow.multi_worker_all_reduce";
 constexpr std::string_view kBenchmarks = "tensorflow.tf_cnn_benchmarks";
 
-// Later rows see what the rows above have moved: fields of a TensorFlow strategy follow the
-// strategy.
+// Rows apply to the result of the rows above. For example, a TensorFlow strategy moves first, and
+// its fields follow.
 constexpr std::array kMovedFields{
     MovedField{"communication_options", "tensorflow.multi_worker_mirrored.communication_options",
                ""},
@@ -50,8 +50,8 @@ constexpr std::array kMovedFields{
     MovedField{"all_reduce_merge_scope", "tensorflow.tf_cnn_benchmarks.allreduce_merge_scope",
                kBenchmarks},
     MovedField{"shards", "tensorflow.tf_cnn_benchmarks.shards", kBenchmarks},
-    // At most one way of packing may be set, because they are one oneof. Next to another way, 0
-    // packs had no effect.
+    // At most one packing may be set, because the packings are in one oneof. In the older form,
+    // num_packs 0 had no effect if another packing was set.
     MovedField{"num_packs", "", "bytes_per_pack"},
     MovedField{"num_packs", "", "agg_small_grads_max_bytes"},
     MovedField{"num_packs", "", "pytorch_ddp"},
@@ -95,8 +95,8 @@ void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& 
     made.name = parts[i];
     made.at = made.value.at = moved.at;
     made.value.end = moved.value.end;
-    // In the strategy, the new message takes the field's place, so that the later one of two
-    // conflicting fields is reported.
+    // In the strategy, the new message replaces the field at the same place, so that the later of
+    // two conflicting fields is reported.
     const auto place = message == &strategy
                            ? message->fields.begin() + static_cast<std::ptrdiff_t>(at)
                            : message->fields.end();

@@ -15,27 +15,27 @@ namespace tutti::core {
 // packing. Texts of the older form are still read for one release, and `tutti convert` rewrites
 // them (docs/scenarios.md, docs/decisions/0054).
 
-/// A field of the strategy that has another place in the current form.
+/// A field of the strategy whose path differs between the older form and the current form.
 struct MovedField {
   std::string_view was;  ///< old path, for example "mirrored"
   std::string_view now;  ///< new path, for example "tensorflow.mirrored"; empty: the field is
-                         ///< dropped if its value is 0, which has no effect
-  /// Path of another field that must be present for the move; it is looked up after all rows above
-  /// have been applied. Empty: the field always moves.
+                         ///< removed if its value is 0, because 0 has no effect
+  /// The path of another field that must be present for the move. Its presence is checked after all
+  /// rows above have been applied. Empty: the field always moves.
   std::string_view beside;
 };
 
 /// Returns all rows. If several rows apply to a field, the first one is used.
 std::span<const MovedField> moved_fields();
 
-/// The next move in the conversion of a document: a field, and its destination.
+/// The next move in the conversion of a document: a field and its new place.
 struct NextMove {
   std::size_t strategy = 0;  ///< index among the document's fields
   std::size_t field = 0;     ///< index among the strategy's fields
   const MovedField* row = nullptr;
   bool dropped = false;  ///< true: the field is dropped
 };
-/// Returns the next move; nullopt if the document has the current form.
+/// Returns the next move; nullopt if the document is in the current form.
 std::optional<NextMove> next_move(const Value& document);
 
 /// A field that was moved, with its original location.
@@ -45,9 +45,9 @@ struct MovedValue {
   Position at;
 };
 /// Converts a document to the current form, and returns the fields that were moved. Every value
-/// keeps its location, so that errors point to the user's text. An added message has the location
-/// of its first field. If the document has the current form, the cost is one pass over the fields
-/// of the strategy.
+/// keeps its location, so that errors point to the user's text. The location of an added message is
+/// that of its first field. Cost for a document in the current form: one pass over the fields of
+/// the strategy.
 std::vector<MovedValue> bring_up_to_date(Value& document);
 
 /// Divides a path at its dots: "tensorflow.mirrored" has two parts.

@@ -58,8 +58,8 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     if (most == 0) {
       fields.complain_at(
           s, "variable", ProblemCode::kUnused,
-          "{}: gathering one row of each of {} replicas exceeds the limit; remove it", what,
-          replicas);
+          "{}: the gathered rows of {} replicas exceed the size limit; remove sparse_gradient",
+          what, replicas);
       continue;
     }
     const auto rows = fields.integer(s, "rows_per_step", what, 1, most);

@@ -16,7 +16,7 @@ namespace tutti::core {
 void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model,
                            Fields& fields);
 
-/// Reads the variables of which each replica keeps its own value (workload.on_read).
+/// Reads the variables whose values each replica keeps separately (workload.on_read).
 std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields& fields);
 
 }  // namespace tutti::core

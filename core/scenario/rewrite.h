@@ -21,8 +21,7 @@ struct OneBuffer {
 };
 
 /// Returns the text of a scenario with the same cluster and algorithm as `text`. The new scenario
-/// has a single gradient, which is communicated by the collective `one`, and neither computation
-/// nor packing.
+/// has no computation, no packing and a single gradient, which the collective `one` communicates.
 /// REQUIRES: `text` is a valid scenario; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
@@ -32,8 +31,8 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
 std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
                        const std::string& trace, const std::string& groups);
 
-/// Returns the errors of a text made by these functions without line numbers, because the user has
-/// no file with this text.
+/// Removes line numbers from the errors of a text that one of these functions made, because the
+/// user has no file with this text.
 Error without_lines(const Error& error);
 
 }  // namespace tutti::core

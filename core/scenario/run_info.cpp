@@ -1,9 +1,9 @@
-// This file collects the facts that a timeline needs to be understood without its plan. The
+// This file collects the facts that readers of a timeline need if they do not have the plan. The
 // description of a strategy lists the algorithm and then the settings that are set or differ from
-// its defaults, in a fixed order and separated by ", ". The comparison of two runs splits it there,
-// to name the runs by what distinguishes them. Lower bounds are added only where they hold: for
-// all-reduces over all replicas. NCCL's choice and error bands are added only for simulated runs
-// whose packs are not fused. core/strategy/bounds.cpp computes the bounds.
+// its defaults, in a fixed order and separated by ", ". The comparison of two runs splits the
+// description at these commas, and names each run by the parts that differ. Lower bounds are added
+// only where they hold: for all-reduces over all replicas. NCCL's choice and error bands are added
+// only for simulated runs whose packs are not fused. core/strategy/bounds.cpp computes the bounds.
 
 #include "core/scenario/run_info.h"
 
@@ -126,9 +126,9 @@ std::string describe(const Strategy& strategy) {
   if (strategy.staging != usual.staging)
     text += strategy.staging == Staging::kDirect    ? ", direct"
             : strategy.staging == Staging::kViaHost ? ", via host memory"
-                                                    : ", via host memory on request";
+                                                    : ", through host memory on request";
   if (strategy.update == Update::kAfterAll) text += ", one update";
-  if (strategy.timeout) text += fmt::format(", timers of {}", show(*strategy.timeout));
+  if (strategy.timeout) text += fmt::format(", timeouts of {}", show(*strategy.timeout));
   if (traits(strategy.algorithm).in_tf_runtime) text += describe(strategy.tf_runtime);
   if (strategy.compression) {
     text += fmt::format(", {} sent as {}", strategy.compression->of_packs ? "packs" : "gradients",
@@ -167,7 +167,8 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  // The bounds are those of an all-reduce over all replicas, each of which then updates its copy.
+  // The bounds apply to an all-reduce over all replicas, after which each replica updates its copy
+  // of the variables.
   if (has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
     const bool adds = executor == "simulated" && network_adds(scenario.plan);
@@ -193,7 +194,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = scenario.plan.collective(pack).bytes();
     entry.type = std::string(to_string(scenario.plan.collective(pack).type));
-    // A fused pack does not have the choice and time of the single pack.
+    // The choice and time of a single pack do not apply to a fused pack.
     if (!simulated || scenario.plan.fuses()) continue;
     entry.nccl = describe_nccl(scenario.plan.collective(pack));
     entry.capped_at = capped_at(scenario.plan.collective(pack));
@@ -214,10 +215,10 @@ std::vector<std::string> recording_notes(const RecordOptions& record, const Clus
   if (record.level == RecordLevel::kNone) return notes;
   const std::int64_t last = std::min(record.last_worker, cluster.workers() - 1);
   if (record.first_worker > 0 || last + 1 < cluster.workers())
-    notes.push_back(fmt::format("recorded spans: only workers {} to {} of {}", record.first_worker,
-                                last, cluster.workers()));
+    notes.push_back(fmt::format("recorded only the spans of workers {} to {} (of {} workers)",
+                                record.first_worker, last, cluster.workers()));
   if (record.from > Time() || record.to < kNever) {
-    notes.push_back(fmt::format("recorded spans: only from {} {}", show(record.from),
+    notes.push_back(fmt::format("recorded only the spans from {} {}", show(record.from),
                                 record.to < kNever ? "to " + show(record.to) : "on"));
   }
   return notes;

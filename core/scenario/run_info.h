@@ -16,7 +16,7 @@ std::vector<std::string> names_of(const Workload& workload, const Pack& pack);
 RunInfo run_info(const Scenario& scenario, const std::string& executor);
 
 /// Returns notes about the parts of a run that `record` excludes from the timeline. Empty if the
-/// timeline records everything, or nothing.
+/// timeline has all records, or no records.
 std::vector<std::string> recording_notes(const RecordOptions& record, const Cluster& cluster);
 
 }  // namespace tutti::core

@@ -27,7 +27,8 @@ enum class Interference {
   kOn,          ///< all devices that compute
   kOff,
 };
-/// Parses the command line's "auto", "on" or "off". Returns nullopt for any other text.
+/// Parses the command line's "auto", "on" or "off". Returns nullopt if the text is not one of these
+/// words.
 std::optional<Interference> parse_interference(const std::string& text);
 
 /// The model with which NCCL's collectives are simulated.
@@ -36,7 +37,7 @@ enum class NcclModel {
                 ///< which they are known
   kRings,       ///< ring schedules, whose messages are simulated one by one
 };
-/// Parses "calibrated" or "rings". Returns nullopt for any other text.
+/// Parses "calibrated" or "rings". Returns nullopt if the text is not one of these words.
 std::optional<NcclModel> parse_nccl_model(const std::string& text);
 
 struct RunOptions {
@@ -47,7 +48,7 @@ struct RunOptions {
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
-  /// True: asynchronous workers run at least `steps` steps and continue until their rate is steady
+  /// True if asynchronous workers continue after `steps` steps until their rate is steady
   /// (docs/models.md). False: they run `steps` steps.
   bool until_steady = true;
   Conditions conditions;
@@ -69,23 +70,22 @@ struct Scenario {
   Plan plan;
   RunOptions run;
   /// The reason why NCCL's collectives are simulated as rings although run.nccl does not request
-  /// it; otherwise empty.
+  /// this; empty if there is no such reason.
   std::string why_rings;
-  /// Notes about values in strategy.nccl.set that NCCL replaces, and about the assumed transport if
-  /// the network states none.
+  /// Notes about values in strategy.nccl.set that NCCL replaces, and about the transport that is
+  /// assumed if the network states none.
   std::vector<std::string> nccl_values;
-  /// For each of the plan's communicators, the predictor of NCCL's times, also for collectives that
-  /// the plan does not have. Empty if NCCL's times are not known.
+  /// By communicator of the plan: a predictor of NCCL's times, which includes collectives that the
+  /// plan does not have. Empty if NCCL's times are not known.
   std::vector<std::shared_ptr<const nccl::Predictor>> predictors;
 };
 
 /// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that
-/// it names.
-/// ERRORS: all problems of the scenario and of the files that it names, each with file:line:column
-/// and a remedy.
+/// the scenario names. ERRORS: all problems of the scenario and of the files that it names, each
+/// with file:line:column and a remedy.
 Expected<Scenario> load_scenario(const std::string& path, const Library& library);
-/// Like load_scenario(), for a text in memory. Errors call the text `path`, and relative paths in
-/// it are relative to the folder of `path`.
+/// Does the same as load_scenario(), for a text in memory. Errors name the text `path`. Relative
+/// paths in the text are relative to the folder of `path`.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library);
 

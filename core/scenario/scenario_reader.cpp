@@ -1,13 +1,14 @@
-// The text becomes a tree in which every value has its position, and the tree becomes a protobuf
-// message; Fields finds the position of any field, at which problems are reported. Reading
-// continues after a problem, so that one run reports as many problems as possible. Sections are
-// read in the order of their dependencies: the cluster before the workload, because compute times
-// depend on its devices and sparse gradients on the number of replicas. The workload itself is made
-// only if there are no problems so far.
+// The text is parsed to a tree in which every value has its position, and the tree is converted to
+// a protobuf message. Class Fields finds the position of a field and reports problems at this
+// position. Reading continues after a problem, so that one run reports as many problems as
+// possible. Sections are read in the order of their dependencies: the cluster before the workload,
+// because compute times depend on its devices and sparse gradients on the number of replicas. The
+// workload itself is made only if there are no problems so far.
 //
-// Here are the run options and the workload, which is a model of the library, a list of variables,
-// or an execution trace. The readers of the strategy, cluster, conditions and communicators have
-// files of their own. The plan, which needs cluster and gradients together, is made in lower.cpp.
+// This file reads the run options and the workload, which is a model of the library, a list of
+// variables, or an execution trace. The readers of the strategy, cluster, conditions and
+// communicators have files of their own. The plan, which needs cluster and gradients together, is
+// made in lower.cpp.
 
 #include "core/scenario/scenario_reader.h"
 
@@ -101,8 +102,8 @@ class ScenarioReader {
           conditions_from(message_.conditions(), fields_, *scenario_.cluster);
   }
 
-  /// Records the path of the calibration, relative to the folder of the text that names it. The
-  /// file is read together with NCCL's times.
+  /// Stores the path of the calibration, relative to the folder of the text that names it. The file
+  /// is read later, when NCCL's times are computed.
   void read_calibration(const proto::Cluster& cluster, Fields& fields, const std::string& from) {
     if (!cluster.has_nccl_calibration()) return;
     const std::filesystem::path path(cluster.nccl_calibration());
@@ -149,7 +150,7 @@ class ScenarioReader {
     if (w.has_gradient_type()) {
       if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
         fields_.complain_at(w, "gradient_type",
-                            "workload: gradient_type must be a type, such as FLOAT32");
+                            "workload: gradient_type must be a data type, such as FLOAT32");
       } else {
         options.gradient_type = static_cast<DataType>(w.gradient_type());
       }
@@ -170,11 +171,11 @@ class ScenarioReader {
     if (w.has_accumulate_ms() && options.micro_batches == 1) {
       fields_.complain_at(
           w, "accumulate_ms", ProblemCode::kUnused,
-          "workload: accumulate_ms has no effect without micro_batches: 2 or more; set that too");
+          "workload: accumulate_ms has no effect unless micro_batches is at least 2; set both");
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
       options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
-    // After other mistakes, the computed times would only add misleading problems.
+    // If there are problems already, the computed times would only add misleading problems.
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {
@@ -200,8 +201,8 @@ class ScenarioReader {
     for (const google::protobuf::FieldDescriptor* const field : set) {
       if (field->name() == "execution_trace") continue;
       fields_.complain_at(w, field->name(), ProblemCode::kUnused,
-                          "workload: {} does nothing: execution_trace has all computation and "
-                          "communication; leave it out",
+                          "workload: {} has no effect, because execution_trace sets all "
+                          "computation and communication; remove it",
                           field->name());
     }
     const proto::ExecutionTrace& trace = w.execution_trace();
@@ -215,8 +216,8 @@ class ScenarioReader {
     if (!problems_.empty()) return;
     if (library_.folder().empty())
       return fields_.complain_at(trace, "path", ProblemCode::kUnsupported,
-                                 "execution_trace: traces are simulated only, and not sent to "
-                                 "workers");
+                                 "execution_trace: traces can only be simulated, not sent to the "
+                                 "workers of a real run; use tutti simulate");
     const auto absolute = [this](const std::string& name) {
       const std::filesystem::path path(name);
       const auto folder = std::filesystem::path(path_).parent_path();
@@ -237,8 +238,8 @@ class ScenarioReader {
     if (scenario_.cluster) scenario_.workload.times.resize(scenario_.cluster->groups().size());
   }
 
-  /// Reports problems in a line of a trace at that line, and other problems where the scenario
-  /// names the trace.
+  /// Reports a problem in a line of a trace at this line, and any other problem at the place where
+  /// the scenario names the trace.
   void add_problems_of(const proto::ExecutionTrace& trace, const Error& error) {
     for (const Problem& problem : error.problems()) {
       if (problem.where.line > 0) {
@@ -259,8 +260,8 @@ class ScenarioReader {
     }
     if (w.variable_size() > kMaxVariables) {
       fields_.complain_at(w, "variable", ProblemCode::kTooLarge,
-                          "workload: there are {} variables; a model may have {}",
-                          w.variable_size(), kMaxVariables);
+                          "workload: {} variables exceed the limit of {}", w.variable_size(),
+                          kMaxVariables);
       return false;
     }
     if (!w.variable().empty()) return read_variables(w, model);

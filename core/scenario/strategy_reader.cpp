@@ -1,11 +1,11 @@
 // Reads those settings of a strategy that depend on neither the cluster nor the gradients;
 // core/scenario/lower.h completes the strategy. The algorithm is read first, because it determines
-// the defaults of merging, launch and staging. If a framework chooses the algorithm, which it can
-// only do later, tf_ring takes its place until then. Explicit settings are therefore also kept
-// separately (`requested_launch` and similar), so that they still apply after the algorithm has
-// changed (Strategy::take()). Two settings that contradict each other, and settings without an
-// effect, are problems rather than ignored, because the user would otherwise get plausible results
-// of another strategy.
+// the defaults of merging, launch and staging. If a framework chooses the algorithm, the choice is
+// made at a later stage. Until then, the algorithm is tf_ring. Explicit settings are therefore also
+// stored separately (`requested_launch` and similar fields), so that they apply to the final
+// algorithm as well (Strategy::take()). Two settings that contradict each other, and settings
+// without an effect, are problems rather than ignored, because the user would otherwise get
+// plausible results of another strategy.
 
 #include "core/scenario/strategy_reader.h"
 
@@ -99,8 +99,8 @@ class StrategyReader {
     return known;
   }
 
-  /// True if a framework is written but missing in the message because of a problem, so that it is
-  /// not known whether the framework chooses the algorithm.
+  /// True if the text names a framework that is missing in the message because of a problem. It is
+  /// then not known if the framework chooses the algorithm.
   [[nodiscard]] bool framework_was_lost() const {
     return std::any_of(
         framework_kinds().begin(), framework_kinds().end(), [this](const FrameworkKind& kind) {
@@ -175,8 +175,7 @@ class StrategyReader {
   }
 
   void refuse_two_ways() {
-    // all_reduce_merge_scope merges runs of small gradients like gradients, but does not merge
-    // packs.
+    // all_reduce_merge_scope merges gradients and runs of small gradients. It does not merge packs.
     if (message_.all_reduce_merge_scope() <= 1 ||
         (!message_.has_bytes_per_pack() && message_.num_packs() == 0))
       return;
@@ -196,7 +195,7 @@ class StrategyReader {
       if (said && !message_.has_agg_small_grads_max_bytes()) {
         fields_.complain_at(
             message_, field, ProblemCode::kUnused,
-            "strategy: {} has no effect without agg_small_grads_max_bytes; set that too", field);
+            "strategy: {} has no effect without agg_small_grads_max_bytes; set both", field);
       }
     }
   }
@@ -259,8 +258,8 @@ class StrategyReader {
     }
     if (message_.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
       fields_.complain_at(message_, "agg_small_grads_max_bytes", ProblemCode::kConflict,
-                          "strategy: agg_small_grads_max_bytes packs float32 gradients only, but "
-                          "compression of GRADIENTS makes all of them smaller types; set "
+                          "strategy: agg_small_grads_max_bytes packs only float32 gradients, but "
+                          "compression of GRADIENTS converts all gradients to smaller types; set "
                           "compression {{ of: PACKS }}, or use bytes_per_pack");
     }
     strategy_.compression =

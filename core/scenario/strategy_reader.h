@@ -12,10 +12,9 @@ class Scenario;
 
 namespace tutti::core {
 
-/// Reads the strategy of a scenario, with those defaults that depend on neither the cluster nor the
-/// gradients. Adds problems to those of `fields`. Returns nullopt if the reduction of gradients is
-/// unknown, or a field has the wrong type. `guests` has the fields of frameworks that register a
-/// schema.
+/// Reads the strategy of a scenario. Sets all defaults that do not depend on the cluster or the
+/// gradients. Adds problems to `fields`. Returns nullopt if the reduction of gradients is unknown,
+/// or a field has the wrong type. `guests` has the fields of frameworks that register a schema.
 std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const GuestMessages& guests,
                                       Fields& fields, Complaints& complaints);
 

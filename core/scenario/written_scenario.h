@@ -32,12 +32,14 @@ struct WrittenScenario {
   Problems problems;
   SourceMap sources;
   Fields fields;  ///< fields of the scenario's own text
-  Places places;  ///< locations in the scenario's own text by path, for stages that work on values
+  Places places;  ///< locations in the scenario's own text, by path; used by stages that work on
+                  ///< values
   Complaints complaints;                     ///< reports problems at the locations in `places`
   std::unique_ptr<proto::Scenario> message;  ///< the parsed message, without values that do not fit
                                              ///< their fields
   GuestMessages guests;                      ///< messages of frameworks that register a schema
-  std::optional<ClusterFile> cluster_file;   ///< set only if the cluster is in a separate file
+  std::optional<ClusterFile> cluster_file;   ///< fields of the cluster's file; set only if the
+                                             ///< cluster is in a separate file
   Location cluster_place;       ///< location at which the description of the cluster begins
   bool strategy_known = false;  ///< true if Scenario::strategy was read; if false, nothing can be
                                 ///< lowered

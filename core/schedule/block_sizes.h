@@ -6,13 +6,13 @@
 
 namespace tutti::core {
 
-/// The number of elements that an all-to-all sends in each block, if blocks need not be full, such
-/// as the slots of experts.
+/// The number of elements in each block of an all-to-all whose blocks may be partly filled.
+/// Example: the tokens for an expert may fill only some of its slots.
 class BlockSizes {
  public:
   virtual ~BlockSizes() = default;
-  /// Returns the number of elements that `from` sends to `to`, at most the size of a block. These
-  /// are the first elements of the block.
+  /// Returns the number of elements that `from` sends to `to`, at most the size of a block. The
+  /// elements sent are the first elements of the block.
   [[nodiscard]] virtual std::int64_t of(Rank from, Rank to) const = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// The checker runs a schedule on symbols (symbolic_run.h) in several orders, and examines the final
-// state.
+// The checker runs a schedule with symbols instead of numbers (symbolic_run.h) in several orders,
+// and examines the final state.
 
 #include "core/schedule/checker.h"
 
@@ -40,8 +40,9 @@ class Checker {
     if (problems_.size() < kMaxProblems) problems_.push_back(std::move(violation));
   }
 
-  /// Runs the lanes in one order. 0: each lane as far as possible, first to last; 1: the same, last
-  /// to first; 2: one step of each lane in turn; 3 and more: random.
+  /// Runs the lanes in one order. Order 0: each lane as far as possible, from the first lane to the
+  /// last. Order 1: like order 0, but from the last lane to the first. Order 2: one step of each
+  /// lane in turn. Order 3 and above: random.
   void play(int order, std::uint64_t seed) {
     Random random(seed);
     std::vector<std::size_t> turn(run_.lanes());
@@ -84,7 +85,8 @@ class Checker {
     }
   }
 
-  /// Returns the lane that must move before a stuck lane can; nullopt if any one of several could.
+  /// Returns the lane that must proceed before a blocked lane can; nullopt if any one of several
+  /// lanes would suffice.
   std::optional<std::size_t> awaited_by(std::size_t number) {
     using Kind = SymbolicRun::Obstacle::Kind;
     const SymbolicRun::Obstacle obstacle = run_.obstacle(number);
@@ -92,9 +94,9 @@ class Checker {
     return obstacle.lane;
   }
 
-  /// Follows the waits from `start` to a cycle of lanes and returns the cycle's lanes, each of
-  /// which waits for the next. Empty if the waits end at a lane that is done or accepts any
-  /// message.
+  /// Follows the waits from `start` to a cycle of lanes. Returns the lanes of the cycle; each of
+  /// them waits for the next. Returns an empty list if the waits end at a lane that is done or
+  /// accepts any message.
   std::vector<std::size_t> circle_from(std::size_t start) {
     std::vector<std::size_t> path{start};
     std::vector<bool> seen(run_.lanes());

@@ -11,19 +11,19 @@
 
 namespace tutti::core {
 
-/// The kinds of collectives. "Blocks" are n equal parts of the buffer of n ranks; block r belongs
-/// to rank r.
+/// The kinds of collectives. The buffer of a collective among n ranks consists of n equal parts,
+/// the blocks; block r belongs to rank r.
 enum class CollectiveKind : std::uint8_t {
   kAllReduce,      ///< every rank gets the sum of all buffers
   kReduceScatter,  ///< rank r gets the sum of block r over all ranks
   kAllGather,      ///< every rank gets the blocks of all ranks
   kBroadcast,      ///< every rank gets the root's buffer
   kReduce,         ///< the root gets the sum of all buffers
-  kAllToAll,  ///< rank r gets block r of every rank; the block of rank s becomes block s of rank r
-  kGather,    ///< the root gets the blocks of all ranks
-  kScatter,   ///< rank r gets the root's block r
-  kSendReceive,  ///< rank r gets the buffer of rank r - 1; rank 0 gets the buffer of the last
-                 ///< rank
+  kAllToAll,       ///< block r of rank s becomes block s of rank r, for all r and s
+  kGather,         ///< the root gets the blocks of all ranks
+  kScatter,        ///< rank r gets the root's block r
+  kSendReceive,    ///< rank r gets the buffer of rank r - 1; rank 0 gets the buffer of the last
+                   ///< rank
 };
 
 /// Returns the name of the nccl-tests program without "_perf": "all_reduce", "reduce_scatter", …,
@@ -47,12 +47,12 @@ bool can_be_in_place(CollectiveKind kind);
 bool synchronises(CollectiveKind kind);
 
 /// The required result of a collective, in terms of the ranks' `data` buffers. Each input and each
-/// output has a place in the buffer. An in-place collective finds its inputs at their places; an
-/// out-of-place collective finds them `input_shift` elements after their places. Outputs are always
-/// written to their places. Element x of an input is the one whose place is x.
+/// output has a place in the buffer. An in-place collective reads each input at its place; an
+/// out-of-place collective reads it `input_shift` elements after its place. Outputs are always
+/// written to their places. Element x of an input is the element whose place in the buffer is x.
 ///
-/// If only {elements, contributors, receivers} are set, every element of every receiver's data
-/// becomes the sum of that element over all contributors, each included exactly once. For an
+/// If only `elements`, `contributors` and `receivers` are set, every element of every receiver's
+/// data becomes the sum of that element over all contributors, each included exactly once. For an
 /// all-reduce, all ranks are contributors and receivers.
 struct Contract {
   std::int64_t elements = 0;  ///< number of elements of the buffer, without `input_shift`
@@ -61,13 +61,13 @@ struct Contract {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t input_shift = 0;
   std::shared_ptr<const BlockSizes> filled =
-      nullptr;  ///< only for an all-to-all; null if all blocks are full
+      nullptr;  ///< block sizes of an all-to-all; null: all blocks are full
 
   static Contract all_reduce(std::int32_t ranks, std::int64_t elements) {
     return {elements, {0, ranks, 1}, {0, ranks, 1}};
   }
   /// Returns the contract of a collective among ranks 0 … ranks - 1. `root` is ignored for kinds
-  /// that have no root. The root may be a helper, which then has a data buffer, too.
+  /// that have no root. The root may be a helper, which has a data buffer in that case.
   /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the
   /// kind can be in place.
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root,
@@ -75,7 +75,7 @@ struct Contract {
 
   /// The number of elements of each rank's data buffer.
   [[nodiscard]] std::int64_t buffer_elements() const { return elements + input_shift; }
-  /// The root, for the kinds that have one.
+  /// Returns the root. REQUIRES: the kind has a root.
   [[nodiscard]] Rank root() const {
     return kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ? receivers.first
                                                                               : contributors.first;
@@ -94,7 +94,7 @@ struct Contract {
   [[nodiscard]] Range input(Rank rank) const;
 
   /// A part of one rank's input that becomes, or is added to, a part of another rank's output. Both
-  /// ranges are places.
+  /// ranges are places in the data buffer (see Contract).
   struct Part {
     Range source;
     Range target;
@@ -108,8 +108,8 @@ struct Contract {
     RankSet from;
     std::int64_t first = 0;
   };
-  /// Returns all parts of the rank's output, in order. Cost: one part per contributor, or one in
-  /// total if the kind reduces.
+  /// Returns all parts of the rank's output, in order. Cost: proportional to the number of parts,
+  /// which is one per contributor, or one if the kind reduces.
   [[nodiscard]] std::vector<Output> outputs(Rank rank) const;
 };
 

@@ -16,7 +16,7 @@ std::string_view to_string(Engine engine);
 std::string to_string(const Step& step, Rank rank, std::int32_t ranks);
 
 /// Prints the lanes and steps of `schedule`, rank by rank. `name(rank)` is printed after each rank
-/// ("w0/gpu1"). Cost: every step once; meant for small groups.
+/// ("w0/gpu1"). Cost: one visit of every step; meant for small groups.
 std::string print(const Schedule& schedule, const std::function<std::string(Rank)>& name);
 
 }  // namespace tutti::core

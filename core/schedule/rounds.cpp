@@ -39,11 +39,12 @@ class RoundCount {
     Lane lane = 0;
     std::int64_t steps = 0;
     std::int64_t next = 0;
-    std::int64_t depth = 0;                 ///< number of messages of the longest chain up to here
-    std::vector<std::int64_t> depths = {};  ///< by step, if other lanes wait for this one: depth
-                                            ///< after the step
+    std::int64_t depth = 0;                 ///< number of messages of the longest chain that ends
+                                            ///< at the current step
+    std::vector<std::int64_t> depths = {};  ///< `depth` after each step, if other lanes wait for
+                                            ///< this lane
     std::map<std::size_t, std::deque<std::int64_t>> arrived = {};
-    std::vector<std::size_t> waiting = {};  ///< lanes that wait for this one
+    std::vector<std::size_t> waiting = {};  ///< lanes that wait for this lane
   };
 
   [[nodiscard]] std::size_t number(Rank rank, Lane lane) const {

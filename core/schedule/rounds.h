@@ -11,16 +11,16 @@ namespace tutti::core {
 /// that depend on each other.
 struct Rounds {
   /// The number of messages in the longest chain in which each message is sent only after the one
-  /// before has arrived. The schedule takes at least this number of latencies.
+  /// before has arrived. The schedule takes at least `chain` message latencies.
   std::int64_t chain = 0;
   std::int64_t messages = 0;
   std::int64_t most_sent = 0;  ///< the largest number of elements that one rank sends
   std::int64_t all_sent = 0;   ///< number of elements that all ranks send; a multicast counts once
 };
 
-/// Executes a schedule without data and counts its messages. Credits are ignored: they make a
-/// schedule slower, but they make no chain of messages longer. If a schedule deadlocks, the counts
-/// end there. Cost: one visit of every step.
+/// Executes a schedule without data and counts its messages. Credits are ignored, because they
+/// delay messages but do not lengthen any chain. If the schedule deadlocks, only the messages
+/// before the deadlock are counted. Cost: one visit of every step.
 Rounds rounds_of(const Schedule& schedule);
 
 }  // namespace tutti::core

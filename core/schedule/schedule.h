@@ -9,7 +9,7 @@
 
 namespace tutti::core {
 
-/// The engine that executes a lane, on which its reductions and copies take time.
+/// The hardware that executes the steps of a lane.
 enum class Engine : std::uint8_t {
   kKernel,      ///< a thread block of a GPU kernel that accesses peers' memory directly (NCCL)
   kCopyEngine,  ///< a DMA engine moves the bytes, and kernels of the device reduce them
@@ -24,10 +24,10 @@ enum class Renumbering : std::uint8_t {
   kExchange,  ///< worker w becomes w xor d; the number of workers is a power of two
 };
 
-/// A range of a lane's steps, up to step `end`, in which each step is equal to the step `period`
-/// steps before it except for offsets.
+/// A range of a lane's steps that repeats with a fixed period: apart from offsets, each step equals
+/// the step `period` steps before it.
 struct IdenticalSteps {
-  std::int64_t period = 0;  ///< 0: no such range is known
+  std::int64_t period = 0;  ///< 0: no repetition is known
   std::int64_t end = 0;
 };
 
@@ -42,17 +42,18 @@ inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 /// step.
 ///
 /// The semantics, which the checker, the simulator and the real run share:
-/// - A lane runs its steps in order, one at a time. Lanes of a rank run concurrently; only `wait`
-///   orders them.
+/// - A lane runs its steps in order, one at a time. Lanes of a rank run concurrently, except that a
+///   step may wait for steps of other lanes (Step::wait).
 /// - A connection is an ordered pair of lanes. Messages on a connection arrive in the order in
 ///   which they were sent; the k-th receive on the connection takes the k-th message. The send and
 ///   the receive of a message have the same number of elements.
 /// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one slot, and blocks
 ///   while none is free. The slot becomes free when the receiving step has consumed the message. A
-///   fused step has consumed a message when it has reduced or stored it, before it sends it on.
-/// - A send step is complete when its source may be overwritten; a receiving step when its effect
-///   is complete.
-/// - A lane with kReceiveAny steps uses no other receiving steps.
+///   fused step consumes a message when it reduces or stores the message, which is before it sends
+///   the result.
+/// - A send step is complete when its source may be overwritten. A receiving step is complete when
+///   its effect is complete.
+/// - A lane with kReceiveAny steps has no receiving steps of other kinds.
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -70,18 +71,18 @@ class Schedule {
   virtual void visit_ways(Rank rank, Lane lane,
                           const std::function<void(const Step&)>& visit) const;
 
-  /// True if the schedule is known to be symmetric: if workers are renumbered, the peers in their
-  /// steps are renumbered too, but nothing else changes except offsets (kinds, counts, waits,
-  /// engines and credits are equal), and no worker receives from other workers in order of arrival.
-  /// Each worker has `per_worker` consecutive ranks; one host per worker may follow after all
-  /// replicas. Cost: constant.
+  /// True if the schedule is known to be symmetric: renumbering the workers renumbers the peers of
+  /// their steps and changes nothing else except offsets. Kinds, counts, waits, engines and credits
+  /// stay equal, and no worker receives from other workers in order of arrival. Each worker has
+  /// `per_worker` consecutive ranks; one host per worker may follow after all replicas. Cost:
+  /// constant.
   [[nodiscard]] virtual bool same_everywhere(Renumbering by, std::int32_t per_worker) const {
     return static_cast<void>(by), static_cast<void>(per_worker), false;
   }
 
-  /// Returns a range of steps that begins at `index`, repeats with equal kinds, counts and peers,
-  /// and waits for no other lane. `period` is 0 if no such range is known. REQUIRES: 0 ≤ index <
-  /// steps(rank, lane). Cost: constant.
+  /// Returns a range that begins at step `index`, in which steps repeat with equal kinds, counts
+  /// and peers and do not wait for other lanes. `period` is 0 if no such range is known. REQUIRES:
+  /// 0 ≤ index < steps(rank, lane). Cost: constant.
   [[nodiscard]] virtual IdenticalSteps identical_from(Rank rank, Lane lane,
                                                       std::int64_t index) const {
     return static_cast<void>(rank), static_cast<void>(lane), static_cast<void>(index),
@@ -121,7 +122,7 @@ struct EvenCut {
   [[nodiscard]] std::int64_t size(std::int64_t i) const {
     return total / parts + (i < total % parts ? 1 : 0);
   }
-  /// The number of parts that are not empty. Parts that are not empty come before empty ones.
+  /// The number of non-empty parts. Non-empty parts come before empty ones.
   [[nodiscard]] std::int64_t filled() const { return total < parts ? total : parts; }
 };
 

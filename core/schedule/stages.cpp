@@ -1,7 +1,7 @@
-// The lanes of all stages are lanes of the composed schedule: those of stage 0 come first, then
-// those of stage 1, …. A lane of stage k begins with one nop per lane of the previous stage (on
-// this rank), each of which waits for the end of that lane. The stage's own steps follow, with
-// translated ranks and lanes. Everything is computed on request; nothing is stored.
+// The lanes of all stages are lanes of the composed schedule. The lanes of stage 0 come first, then
+// the lanes of stage 1, …. A lane of stage k begins with one nop for each lane of the previous
+// stage on this rank. Each nop waits for the end of its lane. After the nops come the stage's own
+// steps, with translated ranks and lanes. All steps are computed on request; nothing is stored.
 
 #include "core/schedule/stages.h"
 
@@ -112,13 +112,13 @@ class Stages : public Schedule {
   }
 
  private:
-  /// A lane of the composed schedule, as its stage numbers it.
+  /// A lane of the composed schedule, given by its stage and its number in the stage.
   struct Place {
     const Stage* stage = nullptr;
     Rank local = 0;
     Lane lane = 0;
     Lane first_lane = 0;         ///< first lane of the stage on this rank
-    Lane first_lane_before = 0;  ///< first lane of the nearest earlier stage with lanes on this
+    Lane first_lane_before = 0;  ///< first lane of the nearest earlier stage that has lanes on this
                                  ///< rank
     std::int32_t lanes_before = 0;
   };
@@ -158,7 +158,7 @@ class Stages : public Schedule {
     return false;
   }
 
-  /// Returns the rank's number in its instance. REQUIRES: the rank takes part.
+  /// Returns the rank's number in its instance. REQUIRES: the rank is in an instance of the stage.
   [[nodiscard]] Rank local(StageScope scope, Rank rank) const {
     const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
     switch (scope) {
@@ -236,7 +236,8 @@ class Stages : public Schedule {
     return is_host(rank) && !group_.hosts_hold_data ? elements_ : 0;
   }
 
-  /// A host keeps its `data` at the start of its scratch, followed by the scratch of its stages.
+  /// A host stores its `data` at the start of its scratch buffer, followed by the scratch buffers
+  /// of its stages.
   void translate(Range& range, Rank rank) const {
     if (!is_host(rank) || group_.hosts_hold_data) return;
     if (range.buffer == Buffer::kScratch) range.offset += elements_;
@@ -249,7 +250,8 @@ class Stages : public Schedule {
     return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
   }
 
-  /// Replicas of a worker have consecutive numbers, and the same number of lanes before the stage.
+  /// The replicas of a worker have consecutive numbers, and they have equally many lanes before the
+  /// stage.
   void translate_group(Step& step, Rank rank, const Place& place) const {
     const StageScope scope = place.stage->scope;
     TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone ||
@@ -272,7 +274,7 @@ class Stages : public Schedule {
       step.to = translate(step.to, rank, place);
     }
     if (step.wait.lane >= 0) {
-      // Steps of a stage are counted after the nops that precede them.
+      // The wait counts the steps of the stage, which come after the nops.
       if (step.wait.count > 0) step.wait.count += place.lanes_before;
       step.wait.lane += place.first_lane;
     }

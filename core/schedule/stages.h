@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// The ranks on which a stage of a composed schedule runs, in the order of their ranks inside the
-/// stage. The composed group consists of `workers` times `per_worker` replicas, worker by worker,
+/// The ranks on which a stage of a composed schedule runs, in the order in which the stage numbers
+/// them. The composed group consists of `workers` times `per_worker` replicas, worker by worker,
 /// then one host per worker (the host of worker w is rank replicas + w), then other helpers.
 enum class StageScope {
   kEveryone,  ///< one instance over all ranks, including hosts and helpers; ranks do not change
@@ -24,7 +24,7 @@ enum class StageScope {
 struct Stage {
   StageScope scope = StageScope::kEveryone;
   std::shared_ptr<const Schedule>
-      schedule;  ///< schedule of every instance, in terms of the ranks inside the instance
+      schedule;  ///< schedule of each instance; its ranks are numbered within the instance
 };
 
 /// The layout of a composed group.
@@ -32,10 +32,12 @@ struct StageGroup {
   std::int32_t workers = 1;
   std::int32_t per_worker = 1;
   bool hosts = false;
-  /// True if hosts have `data` buffers that the contract covers; all stages then use these buffers.
+  /// True if hosts have `data` buffers that the contract covers. All stages use these buffers in
+  /// that case.
   bool hosts_hold_data = false;
-  std::int32_t helpers = 0;  ///< number of ranks after the hosts that belong to no worker; only
-                             ///< stages with kEveryone and kHostsAndHelpers include them
+  std::int32_t helpers = 0;  ///< number of helpers, which come after the hosts and belong to no
+                             ///< worker; only stages with kEveryone and kHostsAndHelpers include
+                             ///< them
 
   [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0) + helpers; }
@@ -43,8 +45,8 @@ struct StageGroup {
 
 /// Returns a schedule that runs stages one after the other. On every rank, the lanes of a stage
 /// begin when all lanes of the rank's previous stage are complete. Nothing else synchronises ranks,
-/// so a rank may be several stages ahead of another. Without `hosts_hold_data`, a host's `data` in
-/// a stage is a range of `elements` elements in its scratch buffer, the same range in all stages.
+/// so a rank may be several stages ahead of another. If `hosts_hold_data` is false, a host's `data`
+/// is a range of `elements` elements in its scratch buffer. All stages use the same range.
 std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements,
                                     std::vector<Stage> stages);
 

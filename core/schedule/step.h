@@ -10,7 +10,7 @@ using Rank = std::int32_t;
 using Lane = std::int32_t;
 
 enum class Buffer : std::uint8_t {
-  kData,     ///< the pack: the rank's input at first, its output in the end
+  kData,     ///< the pack: the rank's input at the start, its output at the end
   kScratch,  ///< temporary storage of the schedule; undefined at first
 };
 
@@ -24,8 +24,8 @@ struct Range {
   auto operator<=>(const Range&) const = default;
 };
 
-/// The kinds of steps. The fused kinds (kReceiveSend …) process their range part by part: each part
-/// is received, then reduced or stored, then sent.
+/// The kinds of steps. Fused kinds, such as kReceiveSend, process their range part by part: each
+/// part is received, then reduced or stored, then sent.
 enum class StepKind : std::uint8_t {
   kNop,            ///< no operation; used to wait for more than one lane
   kSend,           ///< sends `source` to `to`
@@ -42,23 +42,25 @@ enum class StepKind : std::uint8_t {
   kScale,                  ///< multiplies `target` by Step::factor
   kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, but does
             ///< not change `target`
-  // The following kinds send or combine data of a whole group of ranks, if the fabric supports
-  // this.
+  // The steps of the following kinds send or combine data of a whole group of ranks, if the fabric
+  // supports this.
   kMulticast,     ///< sends `source` to lane `to.lane` of every rank in `group`; each link of the
                   ///< multicast tree carries the data once
   kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to
                   ///< this rank's `target`
 };
 
-/// The lane at the other end of a connection. Its rank is given relative to the own rank if the
-/// algorithm is the same for every rank, so that steps of symmetric ranks compare equal.
+/// The lane at the other end of a connection. If the algorithm is the same for every rank, the
+/// peer's rank is given relative to the rank of the step, so that steps of symmetric ranks compare
+/// equal.
 struct Peer {
-  std::int32_t value = 0;  ///< the peer's rank; if `relative`, the distance from the own rank to
-                           ///< it, modulo the group's size
+  std::int32_t value = 0;  ///< the peer's rank; if `relative`, the peer's rank minus the step's
+                           ///< rank, modulo the group's size
   Lane lane = 0;
   bool relative = false;
-  /// The distance to the peer's worker, if one worker represents all workers
-  /// (sim/folding/folded_schedule.h). 0: the peer is in the own worker.
+  /// The distance in workers from the step's worker to the peer's worker. It is only used if one
+  /// worker represents all workers (sim/folding/folded_schedule.h). 0: the peer is in the same
+  /// worker.
   std::int32_t away = 0;
 
   [[nodiscard]] Rank rank(Rank own, std::int32_t ranks) const {

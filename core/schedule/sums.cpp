@@ -10,7 +10,7 @@
 namespace tutti::core {
 namespace {
 
-/// Lists ranks as in "0, 1, 2"; an ellipsis replaces those after the eighth.
+/// Lists ranks in the form "0, 1, 2". An ellipsis replaces the ranks after the eighth.
 std::string listed(const std::vector<Rank>& ranks) {
   constexpr std::size_t kMaxListed = 8;
   const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMaxListed));
@@ -63,7 +63,7 @@ std::string Sums::show(Id id, const RankSet& contributors) const {
   if (missing.empty())
     return contributions(id) > contributors.count ? "more contributions than expected"
                                                   : "everything";
-  // Names the shorter of the two lists.
+  // Names the ranks of the shorter of the two lists.
   if (present.empty()) return "none of the expected contributions";
   return present.size() < missing.size()
              ? "only the contribution of rank " + listed(present)

@@ -7,7 +7,8 @@
 
 namespace tutti::core {
 
-/// The latest access of a lane to an element. Lanes are numbered over all ranks.
+/// The latest access of a lane to an element. A lane's number counts the lanes of all ranks, rank
+/// by rank.
 struct Access {
   std::uint32_t lane = 0;
   std::uint32_t count = 0;  ///< 0: never accessed
@@ -17,8 +18,8 @@ struct Access {
 struct Stretch {
   std::int64_t count = 0;
   Sums::Id sum = Sums::kUndefined;
-  std::int64_t first = 0;  ///< index, in the ranks' inputs, of the first element; the indices of
-                           ///< the other elements follow
+  std::int64_t first = 0;  ///< index of the first element in the ranks' inputs; the other elements
+                           ///< have consecutive indices
   bool operator==(const Stretch&) const = default;
 };
 /// The content of a message or a range of a buffer: consecutive stretches.
@@ -38,7 +39,7 @@ class SymbolicBuffer {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Sums::Id sum = Sums::kUndefined;
-    std::int64_t first = 0;  ///< index of the first element, as in a Stretch
+    std::int64_t first = 0;  ///< index of the first element in the ranks' inputs, as in a Stretch
     Access written;
     std::vector<Access> read;
   };
@@ -62,8 +63,8 @@ class SymbolicBuffer {
   Cells cells_of(std::int64_t begin, std::int64_t end);
 
  private:
-  /// Returns the index of the cell that begins at element `at`, which may split a cell. For the end
-  /// of the buffer, returns cells_.size().
+  /// Returns the index of the cell that begins at element `at`; splits a cell if `at` is inside it.
+  /// For the end of the buffer, returns cells_.size().
   std::size_t cut(std::int64_t at);
 
   std::int64_t elements_;

@@ -1,11 +1,12 @@
-// obstacle() determines whether a step can be executed, and perform() then relies on it. A step is
-// executed at once, except for fused steps that receive and send. These have two halves: after the
-// first one, the received content is `in_hand` and its slot is free, and the second one waits for a
-// slot at the receiver. To detect races, a clock is kept for each lane, message and completed step,
-// so the memory is steps times lanes, at most 2^25 words. Each access to a cell is compared with
-// the last write to it and, for writes, with the last read by each lane. The step with the first
-// problem is the last one that is executed, because later problems would only follow from it.
-// checker.cpp selects the order of lanes and checks the final buffers.
+// obstacle() determines whether a step can be executed, and perform() executes the step without
+// checking this again. A step is executed at once, except for fused steps that both receive and
+// send. A fused step has two halves. After the first half, the received content is stored in
+// `in_hand` and its slot is free. The second half waits for a slot at the receiver. To detect
+// races, a clock is kept for each lane, message and completed step. The memory is the number of
+// steps times the number of lanes, at most 2^25 words. Each access to a cell is compared with the
+// last write to the cell. Writes are also compared with the last read by each lane. Execution ends
+// with the step that has the first problem, because later problems would only be consequences of
+// this one. checker.cpp selects the order of lanes and checks the final buffers.
 
 #include "core/schedule/symbolic_run.h"
 
@@ -242,9 +243,9 @@ void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank rank = step.group.at(i);
     if (keep_clocks_ && !has_heard_of(number, rank)) {
-      return complain(ViolationKind::kUnheard, number, {rank},
-                      "reads the buffer of rank {} before it was notified that the data is there",
-                      rank);
+      return complain(
+          ViolationKind::kUnheard, number, {rank},
+          "reads the buffer of rank {} before the notification that its data is complete", rank);
     }
     add_to(sum, read(number, rank, step.source), sums_);
   }
@@ -266,10 +267,10 @@ void SymbolicRun::report_bad_sum(std::size_t number, const Content& sum) {
   for (const Stretch& stretch : sum) {
     if (stretch.sum == Sums::kTwice)
       return complain(ViolationKind::kTwice, number, {-1, -1, element},
-                      "adds a contribution twice (at its element {})", element);
+                      "adds the contribution of a rank twice (at element {} of the step)", element);
     if (stretch.sum == Sums::kUnlike)
       return complain(ViolationKind::kUnlike, number, {-1, -1, element},
-                      "adds different elements (at its element {})", element);
+                      "adds elements with different indices (at element {} of the step)", element);
     element += stretch.count;
   }
 }
@@ -372,15 +373,15 @@ bool SymbolicRun::ordered(std::size_t number, const Access& earlier) const {
 void SymbolicRun::complain_of_race(std::size_t number, const Access& other, std::int64_t element) {
   const LaneState& lane = lanes_[other.lane];
   complain(ViolationKind::kRace, number, {lane.rank, lane.lane, element},
-           "accesses element {} while step {} of rank {} lane {} may access it too; their order is "
-           "undefined",
+           "accesses element {}, which step {} of rank {} lane {} may access at the same time "
+           "(data race)",
            element, other.count - 1, lane.rank, lane.lane);
 }
 
 void SymbolicRun::note_read(std::size_t number, SymbolicBuffer::Cell& cell, std::int64_t element) {
   if (!ordered(number, cell.written)) return complain_of_race(number, cell.written, element);
   const Access access{static_cast<std::uint32_t>(number), work_[number].clock[number]};
-  // A lane's latest read is ordered after its earlier ones, so it alone is kept.
+  // Only the latest read of a lane is kept, because it is ordered after the lane's earlier reads.
   for (Access& earlier : cell.read) {
     if (earlier.lane != access.lane) continue;
     earlier = access;

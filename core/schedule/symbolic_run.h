@@ -19,23 +19,23 @@ namespace tutti::core {
 
 /// Runs a schedule on symbols instead of numbers: a buffer records which ranks' contributions its
 /// elements contain. The caller decides which lane proceeds next: the checker tries several orders,
-/// and the window follows the order of a recorded run.
+/// and the GUI follows the order of a recorded run.
 ///
 /// Races between lanes of a rank (accesses to the same element in no defined order) are detected
 /// with vector clocks, as in race detectors for threads. Each lane counts its steps, a message
 /// carries the clock of its sender, and a wait merges the clock that the awaited lane had after the
-/// awaited step. An access is ordered after an earlier access of another lane if the accessing
-/// lane's clock has reached the count of the other lane at its access.
+/// awaited step. An earlier access of another lane is ordered before an access if the accessing
+/// lane's clock contains the other lane's step count at the time of the earlier access.
 ///
-/// Lanes are numbered over all ranks. Cost of a step: proportional to the number of stretches in
-/// its ranges, plus a search among the cells of its buffer; with race detection, also one word per
-/// lane.
+/// A lane's number counts the lanes of all ranks, rank by rank. Cost of a step: proportional to the
+/// number of stretches in its ranges, plus a search among the cells of its buffer; with race
+/// detection, also one word per lane.
 class SymbolicRun {
  public:
   enum class Races { kIgnored, kLookedFor };
   /// Initially, every rank of `contract.contributors` holds its input, and all other elements are
-  /// undefined. Races are only detected if the product of steps and lanes, over all ranks, is at
-  /// most 2^25. REQUIRES: `schedule` outlives this object.
+  /// undefined. Races are detected only if the number of steps of all ranks times the number of
+  /// lanes of all ranks is at most 2^25. REQUIRES: `schedule` outlives this object.
   SymbolicRun(const Schedule& schedule, const Contract& contract, Races races);
 
   struct LaneState {
@@ -51,9 +51,9 @@ class SymbolicRun {
     return first_lane_[static_cast<std::size_t>(rank)] + static_cast<std::size_t>(lane);
   }
 
-  /// Executes the lane's next step, or the half of the step that is possible now. Returns false if
-  /// the lane is blocked. A step that receives from any lane takes the oldest message, or the
-  /// oldest message of lane `sender` if it is given.
+  /// Executes the lane's next step. A fused receive-and-send step may take two calls, one for each
+  /// half. Returns false if the lane is blocked. A kReceiveAny step takes the oldest message; if
+  /// `sender` is given, it takes the oldest message of that lane.
   bool try_step(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
 
   /// The reason why a lane's next step is blocked.
@@ -67,8 +67,7 @@ class SymbolicRun {
   /// Describes the obstacle; "" if there is none.
   [[nodiscard]] std::string obstacle_in_words(std::size_t number);
 
-  /// Calls `tell` for each connection with messages that were never received: with its sending
-  /// lane, its receiving lane and the number of these messages.
+  /// Calls `tell(from, to, messages)` for each connection with messages that were never received.
   void untaken(const std::function<void(std::size_t from, std::size_t to, std::size_t messages)>&
                    tell) const;
   [[nodiscard]] const SymbolicBuffer& data(Rank rank) const {
@@ -88,13 +87,13 @@ class SymbolicRun {
     Clock clock;
     std::vector<Clock> history;       ///< the clock after each step, if clocks are kept
     std::deque<std::size_t> arrived;  ///< for kReceiveAny: senders in order of arrival
-    /// The content that the first half of a fused receive-and-send step has received and that is
-    /// not sent yet. Its slot is already free.
+    /// The content that a fused receive-and-send step has received but not yet sent. The slot of
+    /// the received message is already free.
     std::optional<Content> in_hand;
   };
 
-  /// Details of a problem in addition to the lane's current step: another lane, an element. -1:
-  /// none.
+  /// The other lane and the element that a problem concerns, in addition to the lane's current
+  /// step; -1: none.
   struct Besides {
     Rank rank = -1;
     Lane lane = -1;

@@ -9,10 +9,10 @@
 
 namespace tutti::core {
 
-/// The kinds of mistakes in a schedule. Programs and tests can rely on them; the wording of
-/// messages may change.
+/// The kinds of mistakes in a schedule. Programs and tests can rely on the kinds, whereas the
+/// wording of messages may change.
 enum class ViolationKind : std::uint8_t {
-  kDeadlock,      ///< a lane never completes a step, because the step stays blocked
+  kDeadlock,      ///< the step of a lane stays blocked forever
   kUntaken,       ///< messages are never received
   kNoSuchLane,    ///< a step refers to a lane or a rank that does not exist
   kOutside,       ///< a range reaches outside its buffer
@@ -37,8 +37,7 @@ struct Violation {
   Rank rank = 0;
   Lane lane = -1;          ///< -1: the violation concerns the final state of the rank
   std::int64_t step = -1;  ///< index of the step in the lane; -1: no particular step
-  Rank other_rank = -1;    ///< rank for which the step waits, with which it races or from which it
-                           ///< received; -1: none
+  Rank other_rank = -1;    ///< rank that the step waits for, races with or received from; -1: none
   Lane other_lane = -1;
   std::int64_t element = -1;  ///< index of the element in the buffer, or in the range that the step
                               ///< accesses; -1: no particular element

@@ -14,7 +14,8 @@ class WrittenSchedule : public Schedule {
     std::vector<Step> steps;
     int credits = kUnlimitedCredits;
     Engine engine = Engine::kKernel;
-    /// The slot of each sender. Empty: the sender's rank is its slot.
+    /// The arrival slot of each sender, by the sender's rank. If empty, a sender's slot is its
+    /// rank.
     std::vector<std::int32_t> arrival_slots;
   };
   struct RankLanes {

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The algorithms that reduce or move packs. Each has one row in core/strategy/algorithm_table.cpp
-/// with all properties that the rest of Tutti uses.
+/// The algorithms that reduce or move packs. Each algorithm has one row in
+/// core/strategy/algorithm_table.cpp, which contains all properties that other code uses.
 enum class BaseAlgorithm : std::uint8_t {
   kRing,
   kXring,
@@ -24,15 +24,15 @@ enum class BaseAlgorithm : std::uint8_t {
   kTfRing,
   kReductionToOneDevice,
   kHierarchicalCopy,
-  /// An algorithm that a file describes (Strategy::custom), without a name in scenarios.
+  /// An algorithm that a file describes (Strategy::custom). It has no name in scenarios.
   kCustom,
-  /// Gradients are sent to servers that store the variables (Strategy::servers); without a name in
+  /// Servers that store the variables sum the gradients (Strategy::servers). This has no name in
   /// scenarios.
   kOnServers,
 };
 
-/// A strategy's algorithm: either one algorithm over all replicas, or one inside every worker
-/// combined with another across workers.
+/// A strategy's algorithm: either one algorithm over all replicas, or a combination of one inside
+/// every worker and another across workers.
 struct AlgorithmChoice {
   /// The algorithm that every worker runs first. nullopt: `across` runs over all replicas.
   std::optional<BaseAlgorithm> inside;
@@ -54,13 +54,13 @@ std::string to_string(AlgorithmChoice algorithm);
 /// "rechd" and "nccl/rechd" are aliases.
 std::optional<AlgorithmChoice> parse_algorithm(std::string_view name);
 /// Returns the reason why the combination `name` ("nccl/psgpu") of two known algorithms does not
-/// exist, with the combinations that exist. Returns nullopt if the combination exists, or if `name`
-/// does not combine two known names.
+/// exist, and lists the combinations that exist. Returns nullopt if the combination exists, or if
+/// `name` does not combine two known names.
 std::optional<std::string> why_no_combination(std::string_view name);
 /// Returns the names and then the aliases of all algorithms that a scenario can select.
 std::vector<std::string> algorithm_names();
-/// Returns every algorithm that a scenario can select: base algorithms, then combinations. Aliases
-/// are not repeated.
+/// Returns every algorithm that a scenario can select: first base algorithms, then combinations. An
+/// algorithm with aliases occurs once.
 std::vector<AlgorithmChoice> algorithms();
 
 }  // namespace tutti::core

@@ -12,9 +12,10 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
   const int per_worker = cluster.replicas_per_worker();
   if (strategy.shards > 2) {
     problems.push_back(
-        {"shards", fmt::format("tf_ring has one ring, or two as tf_cnn_benchmarks' collective#2 "
-                               "(got {}); set tf_ring {{ subdiv_offsets: … }} for more rings",
-                               strategy.shards)});
+        {"shards",
+         fmt::format("shards of tf_ring must be 1 or 2 (got {}), like collective#2 of "
+                     "tf_cnn_benchmarks; set tf_ring {{ subdiv_offsets: … }} for more rings",
+                     strategy.shards)});
   }
   const int said = (strategy.shards > 1 ? 1 : 0) + (runtime.subdiv_offsets.empty() ? 0 : 1) +
                    (runtime.max_subdivs_per_device ? 1 : 0);
@@ -34,7 +35,7 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
   for (const std::int32_t offset : runtime.subdiv_offsets) {
     if (offset > -per_worker && offset < per_worker) continue;
     problems.push_back(
-        {"tf_ring", fmt::format("subdiv_offsets: {} rotates a ring by more devices than the {} of "
+        {"tf_ring", fmt::format("subdiv_offsets: {} rotates a ring by more than the {} devices of "
                                 "a worker; use {} to {}",
                                 offset, per_worker, 1 - per_worker, per_worker - 1)});
   }
@@ -50,8 +51,8 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
   }
   if (strategy.pad_packs) {
     problems.push_back({"pad_packs",
-                        "tf_ring divides packs of any length into aligned chunks, the last one "
-                        "shorter; remove pad_packs"});
+                        "tf_ring needs no padding, because it divides packs of any length into "
+                        "aligned chunks; remove pad_packs"});
   }
 }
 
@@ -60,7 +61,7 @@ void find_reduction_to_one_device_problems(const Strategy& strategy, const Clust
   if (!strategy.reduce_to || *strategy.reduce_to < cluster.replicas()) return;
   problems.push_back(
       {"reduce_to_device",
-       fmt::format("the device holds none of the {} replicas; use one that holds a replica",
+       fmt::format("the device holds none of the {} replicas; use a device that holds a replica",
                    cluster.replicas())});
 }
 
@@ -88,8 +89,8 @@ void find_custom_problems(const Strategy& strategy, const Cluster&,
                           std::vector<StrategyProblem>& problems) {
   if (!strategy.custom || strategy.custom->text->kind() == strategy.collective) return;
   problems.push_back(
-      {"custom", fmt::format("\"{}\" describes {}, but the collective here is {}; name a file that "
-                             "describes this collective, or use another collective",
+      {"custom", fmt::format("\"{}\" describes the collective {}, but the strategy uses {}; name a "
+                             "file of this collective, or set another collective",
                              strategy.custom->file, to_string(strategy.custom->text->kind()),
                              to_string(strategy.collective))});
 }

@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-// Checks of settings that belong to a single algorithm. The algorithm table refers to them
-// (AlgorithmTraits::find_problems).
+// Checks of settings that apply to a single algorithm only. The algorithm table points to these
+// functions (AlgorithmTraits::find_problems).
 
 void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
                            std::vector<StrategyProblem>& problems);

@@ -1,13 +1,13 @@
-// Chooses the parameters with which an algorithm becomes a schedule: the order of ranks, the number
-// of rings, the size of messages, the engine, and the helper devices of a pack. The schedules
-// themselves are in core/algorithm, and algorithm_table.cpp says which function belongs to which
-// name. The parameters are those of TensorFlow (rings rotated by shard, helpers chosen by the
-// pack's index) and of NCCL (channels of the machine file, chunks and slots of a broadcast).
+// Chooses the parameters of an algorithm's schedule: the order of ranks, the number of rings, the
+// size of messages, the engine, and the helper devices of a pack. The schedules themselves are in
+// core/algorithm. algorithm_table.cpp states which function belongs to which name. The parameters
+// are those of TensorFlow (rings rotated by shard, helpers chosen by the pack's index) and those of
+// NCCL (channels of the machine file, chunks and slots of a broadcast).
 //
-// Most algorithms are all-reduces. For other collectives, a ring becomes a ring of blocks, a chain
-// or direct messages, and halving-doubling becomes halving alone. A name such as nccl/ring stands
-// for three stages: a reduction inside workers, a schedule across workers, and a broadcast inside
-// workers.
+// Most algorithms are all-reduces. For other collectives, related schedules replace them. A ring is
+// replaced by a ring of blocks, a chain or direct messages; halving-doubling is replaced by halving
+// alone. A name such as nccl/ring stands for three stages: a reduction inside workers, a schedule
+// across workers, and a broadcast inside workers.
 
 #include "core/strategy/algorithm_schedules.h"
 
@@ -39,8 +39,8 @@
 namespace tutti::core::schedules {
 namespace {
 
-// The minimum message size of a double tree: small enough for pipelining over all hops, but not so
-// small that latency dominates.
+// The minimum message size of a double tree. It is small enough for pipelining over all hops, but
+// not so small that latency dominates.
 constexpr Bytes kMinTreeMessage{16 << 10};
 constexpr Bytes kMaxTreeMessage{512 << 10};
 
@@ -57,7 +57,7 @@ std::vector<Rank> counted_from(std::int32_t first, std::int32_t count) {
   return ranks;
 }
 
-/// Returns `shards` rings; in ring s the replicas of each worker are rotated by s · max(1,
+/// Returns `shards` rings. In ring s, the replicas of each worker are rotated by s · max(1,
 /// per_worker / shards). SOURCE: tensorflow/python/distribute/all_reduce.py, _ring_permutations.
 RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   RingOptions options;
@@ -70,7 +70,7 @@ RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   return options;
 }
 
-/// Returns NCCL's rings over channels, among the request's replicas.
+/// Returns NCCL's rings over channels, between the replicas of the request.
 RingOptions rings_of_nccl(const ScheduleRequest& r, bool across_workers) {
   return nccl_rings(nccl_channels(r.cluster, r.strategy, r.per_worker, across_workers), r.strategy,
                     r.type, r.elements);
@@ -83,8 +83,8 @@ Made all_reduce_by_nccl(const ScheduleRequest& r, std::int32_t ranks, bool acros
 }
 
 Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine) {
-  // Each tree carries half of the elements, and as many messages as there are hops fill the
-  // pipeline.
+  // Each tree carries half of the elements. The pipeline is full when there are as many messages as
+  // hops.
   const std::int64_t hops =
       2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
   const std::int64_t evenly = (r.elements + 1) / 2 / std::max<std::int64_t>(1, hops) + 1;
@@ -105,7 +105,8 @@ TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
   return options;
 }
 
-/// Sums at the root of `up`, divides there for a mean, and copies the result back along `down`.
+/// Sums at the root of `up`, divides there if a mean is requested, and copies the result back along
+/// `down`.
 Made there_and_back(const ScheduleRequest& r, const StarTree& up, const StarTree& down) {
   const Engine engine = up.root < r.replicas ? r.engine() : Engine::kCpu;
   std::vector<Stage> stages;
@@ -166,7 +167,7 @@ Made pscpu(const ScheduleRequest& r) {
                             Engine::kCpu, r.shift());
 }
 
-/// Uses the shuffle with GPUs as helpers; helper i is GPU i / workers of worker i mod workers.
+/// Uses the shuffle with GPUs as helpers. Helper i is GPU i / workers of worker i mod workers.
 Made psgpu(const ScheduleRequest& r) {
   if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
   const std::vector<std::vector<int>> groups = group_devices(r.replicas, r.strategy.shards);
@@ -203,11 +204,12 @@ Made reduction_to_one_device(const ScheduleRequest& r) {
   return there_and_back(r, tree, tree);
 }
 
-/// Each of two groups has a device that sums for the group; one of these two sums both. The two
-/// devices alternate from pack to pack.
+/// Each of two groups has a device that sums the group's data. One of these two devices also adds
+/// up both sums. The two devices alternate between packs.
 Made hierarchical_copy(const ScheduleRequest& r) {
   const CopyRoots roots = copy_roots(r.strategy.hierarchical_copy.topology, r.replicas, r.index);
-  // Each of the two devices sums its own group, whichever of them adds up both sums.
+  // Each of the two devices sums the data of its own group, no matter which of them adds up both
+  // sums.
   const auto [low, high] = std::minmax(roots.first, roots.second);
   const StarTree::Relays relays{low, high - low};
   const StarTree down{r.replicas, r.replicas, roots.group, 2, roots.first, relays};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Functions to which the algorithm table refers, which build the schedules of a strategy's
-// collectives from the schedules in core/algorithm.
+// Functions that build the schedules of a strategy's collectives from the schedules in
+// core/algorithm. The algorithm table points to them.
 
 #include <memory>
 #include <vector>
@@ -34,8 +34,8 @@ using Across = Stage (*)(const ScheduleRequest& request);
 /// Runs NCCL's all-reduce in every worker, `across` among the first GPUs, then NCCL's broadcast in
 /// every worker.
 std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& request, Across across);
-/// Sums the data of every worker's GPUs on its host, runs `across` among the hosts, then copies
-/// back.
+/// Sums the data of every worker's GPUs on its host, runs `across` among the hosts, then copies the
+/// result to the GPUs.
 std::vector<CollectiveStage> around_by_pscpu(const ScheduleRequest& request, Across across);
 
 // --- across workers ---

@@ -1,8 +1,8 @@
-// The table has one row for each base algorithm, in the order of BaseAlgorithm, and combinations
-// such as nccl/ring are derived from pairs of rows. A combination exists if the first algorithm can
-// sum inside workers (`around`), and the second one can continue where the first leaves its sums:
-// on the first GPU of every worker, or on its host. So a new row also creates its combinations. The
-// table is built at its first use and never changes afterwards. That is why `by_choice` can point
+// The table has one row for each base algorithm, in the order of BaseAlgorithm. Combinations such
+// as nccl/ring are derived from pairs of rows. A combination exists if the first algorithm can sum
+// inside workers (`around`), and the second algorithm can continue where these sums are stored: on
+// the first GPU of every worker, or on its host. Therefore a new row also creates its combinations.
+// The table is built at its first use and never changes afterwards. Therefore `by_choice` can point
 // into its vectors, and any thread may read it. The functions that make schedules and check
 // requirements are in algorithm_schedules.cpp and algorithm_problems.cpp.
 
@@ -103,7 +103,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::double_tree,
        .across_first_gpus = schedules::double_tree_of_first_gpus},
 
-      // On GPUs, what is left of the other collectives without CPUs in the middle is psgpu.
+      // On GPUs, this algorithm supports only the all-reduce. Its other collectives would use no
+      // CPUs and would be equal to those of psgpu.
       {.algorithm = BaseAlgorithm::kPscpu,
        .name = "pscpu",
        .on_gpus = kOnlyAllReduce,
@@ -121,7 +122,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .on_gpus = kEveryKind,
        .shards = ShardLimit::kReplicas,
        .schedule = schedules::psgpu,
-       .why_not_across = "it distributes its pieces to the GPUs of all workers itself"},
+       .why_not_across = "psgpu already distributes shards to the GPUs of all workers"},
 
       {.algorithm = BaseAlgorithm::kNccl,
        .name = "nccl",
@@ -140,7 +141,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .in_horovod = true,
        .schedule = schedules::nccl,
        .around = schedules::around_by_nccl,
-       .why_not_across = "it already spans all workers"},
+       .why_not_across = "the algorithm already spans all workers"},
 
       {.algorithm = BaseAlgorithm::kTfRing,
        .name = "tf_ring",
@@ -154,7 +155,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .staging = Staging::kViaHostOnRequest,
        .tf_implementation = "RING",
        .schedule = schedules::tf_ring,
-       .why_not_across = "TensorFlow's runtime orders the devices of all workers in its rings"},
+       .why_not_across = "TensorFlow's rings already contain the devices of all workers"},
 
       {.algorithm = BaseAlgorithm::kReductionToOneDevice,
        .name = "reduction_to_one_device",
@@ -164,7 +165,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .chooses_device = true,
        .find_problems = find_reduction_to_one_device_problems,
        .schedule = schedules::reduction_to_one_device,
-       .why_not_across = "it copies every replica's data to a single device"},
+       .why_not_across = "the algorithm copies the data of every replica to a single device"},
 
       {.algorithm = BaseAlgorithm::kHierarchicalCopy,
        .name = "hierarchical_copy",
@@ -174,7 +175,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .drops_odd_device = true,
        .find_problems = find_hierarchical_copy_problems,
        .schedule = schedules::hierarchical_copy,
-       .why_not_across = "it supports only the GPUs of one machine"},
+       .why_not_across = "the algorithm supports only the GPUs of one machine"},
 
       // The algorithm's file determines the collective.
       {.algorithm = BaseAlgorithm::kCustom,
@@ -186,7 +187,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::custom,
        .why_not_across = "it spans all replicas"},
 
-      // core/lowering/server_plan.cpp and push_pull_plan.cpp make its collectives.
+      // core/lowering/server_plan.cpp and push_pull_plan.cpp make the collectives of this
+      // algorithm.
       {.algorithm = BaseAlgorithm::kOnServers,
        .name = "variables on servers",
        .has_name_in_scenarios = false,
@@ -202,8 +204,9 @@ bool can_combine(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
                                      : across.across_first_gpus != nullptr;
 }
 
-/// Derives the traits of a combination, an all-reduce on GPUs, from its halves. Its operations are
-/// ordinary graph operations, which ScopedAllocator does not merge.
+/// Derives the traits of a combination from the traits of its two algorithms. A combination is an
+/// all-reduce on GPUs. Its operations are ordinary graph operations, which the ScopedAllocator does
+/// not merge.
 AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
   AlgorithmTraits both;
   both.algorithm = {inside.algorithm.across, across.algorithm.across};

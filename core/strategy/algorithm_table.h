@@ -1,9 +1,9 @@
 #pragma once
 
-// The properties of each algorithm, as data. Other code never compares algorithms by name, but uses
-// these traits. A new algorithm needs a row in algorithm_table.cpp and a file with its schedule in
-// core/algorithm. One property belongs to the schedule instead: Schedule::same_everywhere() is true
-// if one worker can be simulated in place of all.
+// The properties of each algorithm, as data. Other code uses these traits and never compares
+// algorithms by name. A new algorithm needs a row in algorithm_table.cpp and a file with its
+// schedule in core/algorithm. One property is defined by the schedule instead:
+// Schedule::same_everywhere() is true if a simulation of one worker can represent all workers.
 
 #include <cstdint>
 #include <initializer_list>
@@ -43,8 +43,8 @@ class CollectiveKinds {
 enum class SumsOn : std::uint8_t {
   kReplicas,
   kHosts,      ///< the workers' CPUs, which are separate ranks if replicas are GPUs
-  kOneDevice,  ///< one device, which also divides the sum if a mean is requested, before it copies
-               ///< the result to all
+  kOneDevice,  ///< one device, which copies the result to all others; if a mean is requested, it
+               ///< divides the sum before it copies
 };
 
 /// The part of the data that NCCL moves.
@@ -53,11 +53,11 @@ enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
 /// The limit on the number of shards.
 enum class ShardLimit : std::uint8_t {
   kNoShards,          ///< the algorithm has no shards
-  kReplicasOfWorker,  ///< at most the number of replicas of a worker, by which rings are rotated
-                      ///< against each other
-  kWorkers,           ///< at most the number of workers, whose CPUs sum shards
-  kReplicas,          ///< at most the number of replicas, which sum shards
-  kOwn,               ///< the function find_problems checks it
+  kReplicasOfWorker,  ///< at most the number of replicas of a worker, because the rings of shards
+                      ///< are rotated against each other by replicas
+  kWorkers,           ///< at most the number of workers, because workers' CPUs sum shards
+  kReplicas,          ///< at most the number of replicas, because replicas sum shards
+  kOwn,               ///< checked by AlgorithmTraits::find_problems
 };
 
 /// The closed form of an algorithm's time (docs/algorithms.md).
@@ -72,16 +72,16 @@ struct AlgorithmTraits {
 
   // --- capabilities ---
   CollectiveKinds on_gpus = {};
-  CollectiveKinds on_cpus = {};  ///< empty: the algorithm needs GPUs
+  CollectiveKinds on_cpus = {};  ///< collectives that work on CPUs; empty: the algorithm needs GPUs
   SumsOn sums_on = SumsOn::kReplicas;
   NcclPart nccl = NcclPart::kNone;
-  /// True if all ranks are replicas with equal roles, so that the algorithm also works in the
-  /// groups of a partition.
+  /// True if all ranks are replicas with equal roles. The algorithm then also works in the groups
+  /// of a partition.
   bool works_in_groups = false;
   /// True if the settings of TensorFlow's collective runtime apply (Strategy::tf_runtime). In that
   /// runtime, only the all-reduce has several rings.
   bool in_tf_runtime = false;
-  /// True if the algorithm reduces out of place without copying the inputs.
+  /// True if an out-of-place collective reads the inputs in place, without copying them first.
   bool reads_inputs_in_place = false;
   /// True if the algorithm can leave an odd device out of the sum (Strategy::hierarchical_copy).
   bool drops_odd_device = false;
@@ -89,17 +89,19 @@ struct AlgorithmTraits {
   ClosedFormKind closed_form = ClosedFormKind::kNone;
 
   // --- requirements ---
-  bool power_of_two = false;  ///< true if it needs a power of two of replicas, or of workers if it
-                              ///< is part of a combination
+  bool power_of_two = false;  ///< true if the number of replicas must be a power of two; in a
+                              ///< combination, the number of workers
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
   bool channels = false;          ///< true if it supports Strategy::channels
-  bool lanes_cut_evenly = false;  ///< true if pad_packs also makes the parts of all lanes equal
+  bool lanes_cut_evenly = false;  ///< true if pad_packs also makes the lanes' parts of the buffer
+                                  ///< equal
   /// Returns the padded length, in elements, of a buffer of `elements` elements. Null: the
   /// algorithm does not pad.
   std::int64_t (*padded)(std::int64_t elements, std::int64_t ranks, std::int64_t shards) = nullptr;
   bool pads_by_copy = false;  ///< true if padding requires a copy of the pack on the device
-  /// Adds problems with settings that only this algorithm has. Null: it has no such settings.
+  /// Adds the problems with settings that only this algorithm has. Null: there are no such
+  /// settings.
   void (*find_problems)(const Strategy& strategy, const Cluster& cluster,
                         std::vector<StrategyProblem>& problems) = nullptr;
 
@@ -111,30 +113,30 @@ struct AlgorithmTraits {
   bool waits_for_workers = false;
 
   // --- names in frameworks ---
-  /// The name of the algorithm as an implementation in TensorFlow's CommunicationOptions; "" if it
-  /// has none.
+  /// The implementation in TensorFlow's CommunicationOptions that is this algorithm; "" if there is
+  /// none.
   std::string_view tf_implementation = {};
   /// The torch.distributed backend that implements the algorithm; "" if there is none.
   std::string_view torch_backend = {};
-  bool in_horovod = false;  ///< true if NCCL, MPI or Gloo implements it in Horovod
+  bool in_horovod = false;  ///< true if Horovod's NCCL, MPI or Gloo operations use the algorithm
 
   // --- schedules ---
   /// Makes the schedule of a collective over all replicas. Null: the algorithm works only in
   /// combinations.
   std::shared_ptr<const Schedule> (*schedule)(const ScheduleRequest& request) = nullptr;
 
-  /// Makes the stages of a combination with this algorithm inside workers: sums inside every
+  /// Makes the stages of a combination with this algorithm inside workers: a sum inside every
   /// worker, on its first GPU or its host; the stage made by `across`, if there are several
-  /// workers; and the distribution of the results. Null: the algorithm does not work inside
-  /// workers.
+  /// workers; and the distribution of the result. Null: the algorithm does not work inside workers.
   std::vector<CollectiveStage> (*around)(const ScheduleRequest& request,
                                          Stage (*across)(const ScheduleRequest&)) = nullptr;
   bool inside_ends_on_hosts = false;
-  /// These functions make the stage across workers of a combination: the all-reduce among the
-  /// workers' first GPUs, or among their hosts. Null: the algorithm does not support this.
+  /// The following two functions make the stage across workers of a combination: the all-reduce
+  /// among the workers' first GPUs, or among their hosts. Null: the algorithm does not support that
+  /// stage.
   Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
   Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
-  std::string_view why_not_across = {};  ///< reason why both functions above are null
+  std::string_view why_not_across = {};  ///< reason why across_first_gpus and across_hosts are null
 
   [[nodiscard]] bool needs_gpus() const { return on_cpus.empty(); }
   [[nodiscard]] bool supports(CollectiveKind kind, bool gpus) const {

@@ -1,10 +1,10 @@
 // A spec is a list of entries, and a gradient belongs to the first entry whose limit it does not
-// exceed. kSpecAlgorithms lists TensorFlow's eight algorithms and how TensorFlow treats the shards
-// of each, which it often ignores. for_entry() makes an ordinary strategy from an entry, without
-// the settings that would have no effect, so the problems of an entry on a cluster are mostly those
-// of its algorithm used alone. Problems of the text itself are found separately, before a cluster
-// is known. core/framework/tensorflow/spec_text.cpp parses specs, and core/lowering/spec_plan.cpp
-// plans them.
+// exceed. The table kSpecAlgorithms lists TensorFlow's eight algorithms, and how TensorFlow treats
+// the shards of each algorithm; it often ignores them. The function for_entry() makes an ordinary
+// strategy from an entry, without the settings that would have no effect. Therefore the problems of
+// an entry on a cluster are mostly those of its algorithm used alone. Problems of the text itself
+// are found separately, when the cluster is not known yet. core/framework/tensorflow/spec_text.cpp
+// parses specs, and core/lowering/spec_plan.cpp plans them.
 
 #include "core/strategy/all_reduce_spec.h"
 
@@ -69,7 +69,7 @@ ProblemCode code_of(const std::string& name) {
   return name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName;
 }
 
-/// True if TensorFlow passes the number of shards to code that uses it.
+/// True if TensorFlow passes the number of shards to code that uses the number.
 bool heeds_shards(AlgorithmChoice algorithm, SpecApi api) {
   const SpecAlgorithm* known = find_spec_algorithm(algorithm);
   if (!known) return false;
@@ -197,7 +197,7 @@ Strategy for_entry(const Strategy& strategy, std::size_t number) {
   one.spec.reset();
   one.algorithm = *entry.algorithm;
   one.shards = heeds_shards(*entry.algorithm, strategy.spec->api) ? entry.shards : 1;
-  // The operations are ordinary ones, which ScopedAllocator does not merge.
+  // The operations are ordinary graph operations, which the ScopedAllocator does not merge.
   one.merging = Merging::kConcat;
   one.waits_for_workers = true;
   if (!one.requested_launch) one.launch = usual.launch;
@@ -220,18 +220,20 @@ std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t numbe
   const SpecAlgorithm* const known = find_spec_algorithm(*entry.algorithm);
   const SpecShards shards = known ? known->shards : SpecShards::kUsed;
   if (shards == SpecShards::kOneRing && entry.shards > 1 && cluster.workers() > 1) {
-    problems.push_back({number, "shards",
-                        fmt::format("nccl/xring has one ring across workers, with one GPU each, "
-                                    "and {} shards would be {} rings; remove shards",
-                                    entry.shards, entry.shards),
-                        ProblemCode::kUnsupported});
+    problems.push_back(
+        {number, "shards",
+         fmt::format("nccl/xring has a single ring across workers, which contains one GPU per "
+                     "worker, but {} shards would need {} rings; remove shards",
+                     entry.shards, entry.shards),
+         ProblemCode::kUnsupported});
   }
   if (shards == SpecShards::kAllHosts && entry.shards > cluster.workers()) {
-    problems.push_back({number, "shards",
-                        fmt::format("{} shards are more than the {} workers whose CPUs could sum "
-                                    "them; remove shards: nccl/pscpu always sums on all of them",
-                                    entry.shards, cluster.workers()),
-                        ProblemCode::kConflict});
+    problems.push_back(
+        {number, "shards",
+         fmt::format("{} shards exceed the number of workers whose CPUs can sum them ({}); remove "
+                     "shards, because nccl/pscpu always sums on all workers",
+                     entry.shards, cluster.workers()),
+         ProblemCode::kConflict});
   }
   return problems;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// TensorFlow's all_reduce_spec, which selects the algorithm for a gradient by its size.
+// TensorFlow's all_reduce_spec, which selects the algorithm for each gradient by the gradient's
+// size.
 // SOURCE: tensorflow/python/distribute/cross_device_ops.py (1.15), MultiWorkerAllReduce;
 // tensorflow/benchmarks scripts/tf_cnn_benchmarks/allreduce.py.
 
@@ -24,12 +25,12 @@ struct SpecEntry {
   std::string name;                          ///< name as TensorFlow's users write it
   std::optional<AlgorithmChoice> algorithm;  ///< nullopt: TensorFlow has no algorithm of this name
   int shards = 1;
-  std::int64_t limit = -1;  ///< maximum size of a gradient that the entry takes, inclusive, in the
+  std::int64_t limit = -1;  ///< maximum size (inclusive) of the gradients of this entry, in the
                             ///< spec's unit; negative: no limit
 };
 
-/// The program whose interpretation of the spec applies. This and the following enumerations are
-/// those of AllReduceSpec in core/proto/framework/tensorflow.proto.
+/// The program that interprets the spec. The enumerations SpecApi, LimitUnit, ResultOrder and
+/// SpecValidation mirror those of AllReduceSpec in core/proto/framework/tensorflow.proto.
 enum class SpecApi { kMultiWorkerAllReduce, kTfCnnBenchmarks };
 enum class LimitUnit { kBytes, kElements };
 enum class ResultOrder { kRestored, kByEntry };
@@ -46,10 +47,10 @@ struct AllReduceSpec {
   static AllReduceSpec usual();
 };
 
-/// One of the eight algorithms of TensorFlow's specs. rechd alone is not one of them, because
-/// TensorFlow has it only across workers.
+/// One of the eight algorithms of TensorFlow's specs. rechd alone is not in the list, because
+/// TensorFlow supports it only across workers.
 struct SpecAlgorithm {
-  /// The effect of an entry's shards in TensorFlow.
+  /// The effect of an entry's number of shards in TensorFlow.
   enum class Shards : std::uint8_t {
     kUsed,
     kUsedByMultiWorkerAllReduce,  ///< used by MultiWorkerAllReduce only; tf_cnn_benchmarks always
@@ -61,23 +62,24 @@ struct SpecAlgorithm {
   std::string_view name;
   AlgorithmChoice algorithm;
   Shards shards = Shards::kUsed;
-  bool in_one_process = false;  ///< true if TensorFlow supports it only inside one worker
+  bool in_one_process = false;  ///< true if TensorFlow supports the algorithm only inside one
+                                ///< worker
   bool halves_evenly = false;   ///< true if TensorFlow fails unless the number of a pack's elements
                                 ///< is a multiple of the number of workers
 };
 
 /// Returns the algorithm with this name in a spec; nullopt if there is none.
 std::optional<AlgorithmChoice> parse_spec_algorithm(std::string_view name);
-/// Returns the names of all eight algorithms.
+/// Returns the names of the eight algorithms that TensorFlow's specs support.
 std::vector<std::string> spec_algorithm_names();
-/// Returns the entry of this algorithm in the list of TensorFlow's algorithms; null if specs do not
-/// have it.
+/// Returns the row of this algorithm in the list of TensorFlow's algorithms; null if specs do not
+/// support the algorithm.
 const SpecAlgorithm* find_spec_algorithm(AlgorithmChoice algorithm);
 
 /// Formats a spec: "pscpu:2048:pscpu#2:65536:xring".
 std::string to_text(const AllReduceSpec& spec);
 
-/// The size of a gradient in both units of limits.
+/// The size of a gradient in elements and in bytes, the two units of limits.
 struct LimitedGradient {
   std::int64_t elements = 0;
   Bytes bytes;
@@ -87,11 +89,11 @@ struct LimitedGradient {
 std::vector<int> entries_of(const AllReduceSpec& spec, std::span<const LimitedGradient> gradients);
 
 /// Returns the indices of the gradients in the order in which MultiWorkerAllReduce returns their
-/// results: entry by entry, not in input order.
+/// results: entry by entry, instead of in the order of its input.
 std::vector<int> result_order(std::span<const int> entry_of_gradient);
 
-/// A problem with an entry: a field of SpecEntry ("" if no field is at fault), and a text with the
-/// remedy.
+/// A problem with an entry: the field of SpecEntry at fault ("" if there is none), and a text with
+/// the remedy.
 struct SpecProblem {
   std::size_t entry = 0;
   std::string field;
@@ -102,8 +104,8 @@ struct SpecProblem {
 /// order. With literal validation, only shards are checked, as in TensorFlow.
 std::vector<SpecProblem> problems_of(const AllReduceSpec& spec);
 
-/// Returns `strategy` as it applies to the gradients of one entry of its spec. The result has no
-/// spec, and none of the settings that TensorFlow ignores for this entry.
+/// Returns the strategy for the gradients of one entry of the spec of `strategy`. The result has no
+/// spec, and no settings that TensorFlow ignores for this entry.
 /// REQUIRES: the entry's algorithm is known.
 Strategy for_entry(const Strategy& strategy, std::size_t entry);
 

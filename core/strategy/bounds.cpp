@@ -9,11 +9,12 @@
 namespace tutti::core {
 namespace {
 
-/// A cut that all bytes must cross a given number of times after they are ready.
+/// A cut that all bytes must cross a given number of times after the gradients are ready.
 struct Cut {
-  /// The gradients for which the cut waits: those of its own group of workers (kOwn), those of any
-  /// other replica, because its result needs them (kOthers), those of all (kLatest), or those of
-  /// the first ready replicas, which may begin among themselves (kEarliest).
+  /// The gradients for which the cut waits. With kOwn, it waits for the gradients of its own group
+  /// of workers. With kOthers, it waits for the gradients of any other replica, because its result
+  /// needs them. With kLatest, it waits for the gradients of all replicas. With kEarliest, it waits
+  /// for the gradients of the first ready replicas, which may begin among themselves.
   enum class Start { kOwn, kOthers, kLatest, kEarliest };
   Start start = Start::kEarliest;
   std::size_t group = 0;
@@ -37,8 +38,8 @@ struct Cut {
   }
 };
 
-/// All cuts of a cluster. Their capacities are computed once, because they do not depend on the
-/// bytes.
+/// All cuts of a cluster. The capacities of the cuts are computed once, because they do not depend
+/// on the bytes.
 class Cuts {
  public:
   Cuts(const Cluster& cluster, NetworkModel model, bool network_adds)
@@ -50,8 +51,8 @@ class Cuts {
     if (cluster_.fabric() && model != NetworkModel::kIdeal) switches(cluster_.fabric()->domains());
   }
 
-  /// The cut that finishes last, and its time, for `bytes` that are ready at `ready[g]` on the
-  /// workers of group g. No cut if nothing has to be sent.
+  /// The cut that finishes last, and the time when it finishes, for `bytes` that are ready at
+  /// `ready[g]` on the workers of group g. There is no such cut if nothing has to be sent.
   struct Found {
     const Cut* cut = nullptr;
     Time time;
@@ -71,10 +72,10 @@ class Cuts {
     switch (cut.what) {
       case Cut::What::kLeaveDevice: return "every byte must leave " + part_name(machine, cut.part);
       case Cut::What::kReachDevice: return "every byte must reach " + part_name(machine, cut.part);
-      case Cut::What::kAllDevices: return "the total bandwidth of all devices' links is the limit";
+      case Cut::What::kAllDevices: return "limited by the total bandwidth of all devices' links";
       case Cut::What::kCards: return "every byte must cross the network cards of " + machine.name();
       case Cut::What::kAllCards:
-        return "the total bandwidth of all workers' network cards is the limit";
+        return "limited by the total bandwidth of all workers' network cards";
       case Cut::What::kUplinks:
         return "every byte must leave a part of the " + cluster_.fabric()->describe();
       case Cut::What::kAllUplinks:
@@ -125,7 +126,7 @@ class Cuts {
         for (const bool leaving : {true, false}) {
           Capacity capacity = links_of(machine, part, leaving);
           if (capacity.bytes_per_second == 0) {
-            // A device without links of its own uses the worker's network cards.
+            // A device without links of its own uses the network cards of its worker.
             if (machine.nics().empty() || cluster_.workers() == 1) continue;
             capacity = ports_of(cluster_, machine);
           }
@@ -157,8 +158,8 @@ class Cuts {
          -1});
   }
 
-  /// Adds the cuts of workers' cards. A worker's sends wait for its own gradients, and its receives
-  /// for those of another worker; the later of the two counts.
+  /// Adds the cuts of workers' network cards. A worker's sends wait for its own gradients. Its
+  /// receives wait for the gradients of another worker. The later of the two times is used.
   void workers() {
     Capacity all;
     for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
@@ -171,8 +172,8 @@ class Cuts {
       add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
-  /// Adds the cuts around workers that share their links to all other workers, such as those of a
-  /// leaf or a group.
+  /// Adds the cuts around workers that share their links to all other workers, for example the
+  /// workers of a leaf or a group.
   void switches(const Fabric::Domains& domains) {
     if (domains.count < 2) return;
     Capacity one, all;
@@ -200,7 +201,8 @@ Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model, 
 
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
                  NetworkModel model, bool network_adds) {
-  // Every task is scaled and rounded down separately, so the sum may lose a picosecond per task.
+  // The time of every task is scaled and rounded down separately, so the sum may be too low by one
+  // picosecond per task.
   const auto passes = static_cast<std::size_t>(workload.micro_batches);
   const Time rounding(compute_faster_ppm == 0
                           ? 0

@@ -39,7 +39,7 @@ class CollectiveMaker {
                                        : cluster.replicas_per_worker())} {
     TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(),
                 "{} replicas", cluster.replicas());
-    // The hosts are separate ranks, unless they are replicas.
+    // The hosts are separate ranks if the replicas are GPUs.
     const bool on_gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
     request_.hosts = on_gpus && sums_on_hosts(strategy);
     if (strategy.custom && strategy.custom->made)
@@ -84,12 +84,12 @@ class CollectiveMaker {
       made.schedule = traits_.schedule(request_);
     } else {
       stages = traits_.around(request_, across());
-      // If NCCL executes no part, the collective is a single schedule.
+      // If NCCL executes no part of the collective, there is only one schedule.
       if (!traits_.uses_nccl())
         made.schedule =
             in_stages(layout(), request_.elements, schedules_of(std::exchange(stages, {})));
     }
-    // Algorithms that sum on one device divide there, before results are distributed.
+    // Algorithms that sum on one device divide on this device, before results are distributed.
     if (strategy.reduction == Reduction::kMean && replicas > 1 &&
         traits_.sums_on != SumsOn::kOneDevice) {
       if (stages.empty()) stages.push_back({{StageScope::kEveryone, made.schedule}});
@@ -105,7 +105,8 @@ class CollectiveMaker {
     return {request_.workers(), request_.per_worker, request_.hosts};
   }
 
-  /// Returns the stage across workers, which depends on where the first half leaves the sums.
+  /// Returns the stage across workers. It depends on where the algorithm inside workers stores the
+  /// sums.
   [[nodiscard]] auto across() const -> Stage (*)(const ScheduleRequest&) {
     const auto half =
         traits_.inside_ends_on_hosts ? traits_.across_hosts : traits_.across_first_gpus;
@@ -122,8 +123,8 @@ class CollectiveMaker {
 
   const AlgorithmTraits& traits_;
   std::optional<Partition> partition_;
-  std::vector<PartId> devices_;  ///< devices of a group that is not a part of a partition;
-                                 ///< otherwise empty
+  std::vector<PartId> devices_;  ///< devices of a group that is not part of a partition; otherwise
+                                 ///< empty
   ScheduleRequest request_;
 };
 

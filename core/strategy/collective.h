@@ -30,20 +30,20 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
-  /// The last `left_out` replicas get the result but do not contribute to it, such as an odd
-  /// replica in TensorFlow's hierarchical copy.
+  /// The number of replicas at the end that get the result but do not contribute to it, such as an
+  /// odd replica in TensorFlow's hierarchical copy.
   std::int32_t left_out = 0;
   /// The sizes of the blocks of an all-to-all with partly filled blocks; otherwise null.
   std::shared_ptr<const BlockSizes> filled = nullptr;
-  /// NCCL's choice for the collective and its predicted time, if they are simulated in place of the
-  /// schedule; otherwise null.
+  /// NCCL's choice for the collective and its predicted time. If set, they are simulated instead of
+  /// the schedule; otherwise null.
   std::shared_ptr<const nccl::CollectiveTime> nccl = nullptr;
-  /// The schedule whose connections are the routes of the data if NCCL's time is simulated. All of
-  /// its messages have equally many elements, so that workers are symmetric for any number of
-  /// elements. Null: `schedule` has the routes.
+  /// If NCCL's time is simulated, the data takes the routes of this schedule's connections. All
+  /// messages of this schedule have equally many elements, so that workers are symmetric for any
+  /// number of elements. Null: the data takes the routes of `schedule`.
   std::shared_ptr<const Schedule> nccl_ways = nullptr;
-  /// The parts of the collective if NCCL executes some of them inside workers (collective_parts.h);
-  /// otherwise null.
+  /// The parts of the collective if NCCL executes some of the parts inside workers
+  /// (collective_parts.h); otherwise null.
   std::shared_ptr<const CollectiveParts> parts = nullptr;
 
   /// Returns the size as nccl-tests counts it: the larger of a rank's input and output.
@@ -60,7 +60,7 @@ struct Collective {
 };
 
 /// Makes the collective of `strategy` on `elements` elements over all replicas of `cluster`.
-/// `index` is the number of the pack; shuffles use different helper devices for different packs.
+/// `index` is the index of the pack; shuffles use different helper devices for different packs.
 /// REQUIRES: problems_of(strategy, cluster) is empty; `elements` is a multiple of the number of
 /// replicas if the kind has blocks; `cluster` outlives the collective; there are at most 2^31 - 1
 /// ranks.
@@ -68,13 +68,13 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
                            std::int64_t elements, int index);
 
 /// Makes the collective among the replicas of the first group of `partition`.
-/// PlannedCollective::in() returns it for the other groups. REQUIRES also: the algorithm works in
-/// groups (AlgorithmTraits::works_in_groups).
+/// PlannedCollective::in() returns the collectives of the other groups. REQUIRES also: the
+/// algorithm works in groups (AlgorithmTraits::works_in_groups).
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index, const Partition& partition);
 
-/// Makes the collective among the given replicas, whose ranks are in the order of `devices`. Every
-/// `per_worker` consecutive ranks share a worker; `per_worker` divides the number of ranks.
+/// Makes the collective among the given replicas. Their ranks are their positions in `devices`.
+/// Every `per_worker` consecutive ranks share a worker; `per_worker` divides the number of ranks.
 /// REQUIRES also: the algorithm works in groups.
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index, std::vector<PartId> devices,
@@ -84,22 +84,22 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index);
 
-/// Returns `elements` rounded up to a number that can be divided evenly over the ranks, and each
-/// rank's part evenly over the rings that share the buffer. REQUIRES: the requirements of
-/// make_collective() hold; `partition` may be null.
+/// Returns `elements` rounded up to a number that can be divided evenly over the ranks, and whose
+/// part per rank can be divided evenly over the rings that share the buffer. REQUIRES: the
+/// requirements of make_collective() hold; `partition` may be null.
 std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type,
                         std::int64_t elements, const Partition* partition);
 
-/// True if the ring orders of the machine files apply: all GPUs of every machine participate, and
+/// True if the ring orders in the machine files apply: all GPUs of every machine participate, and
 /// all machines have the same orders.
 bool knows_rings(const Cluster& cluster);
 
-/// Makes the stage across workers of an algorithm with NCCL inside workers: an all-reduce among the
-/// first replicas of the workers, for nccl/pscpu together with the hosts. All other ranks of the
-/// group have no steps. The whole algorithm consists of NCCL's all-reduce inside workers, this
-/// stage, NCCL's broadcast inside workers, and the division of a MEAN. Returns nullopt if there is
-/// only one worker.
-/// REQUIRES: the requirements of make_collective() hold; the algorithm has NCCL inside workers
+/// Makes the stage across workers of an algorithm that uses NCCL inside workers: an all-reduce
+/// among the first replicas of the workers. For nccl/pscpu, the hosts take part as well. All other
+/// ranks of the group have no steps. The whole algorithm consists of NCCL's all-reduce inside
+/// workers, this stage, NCCL's broadcast inside workers, and the division for a MEAN. Returns
+/// nullopt if there is only one worker.
+/// REQUIRES: the requirements of make_collective() hold; the algorithm uses NCCL inside workers
 /// (AlgorithmTraits::nccl).
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy,
                                               DataType type, std::int64_t elements, int index);

@@ -9,13 +9,15 @@
 namespace tutti::core {
 namespace {
 
-/// The data that must leave and enter a set of ranks, in units of 1/ranks of the bytes.
+/// The amount of data that must leave a set of ranks and the amount that must enter it, in units of
+/// 1/ranks of the bytes.
 struct Crossing {
   std::int64_t out = 0;
   std::int64_t in = 0;
 };
 
-/// Returns the crossing of a set of `inside` of `ranks` ranks; `has_root`: it contains the root.
+/// Returns the crossing of a set of `inside` of the `ranks` ranks. `has_root` is true if the set
+/// contains the root.
 Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, bool has_root) {
   const std::int64_t outside = ranks - inside;
   if (inside == 0 || outside == 0) return {};
@@ -54,7 +56,7 @@ class CutSearch {
   }
 
  private:
-  /// Workers of a group are identical, except for the one with the root.
+  /// The workers of a group are identical, except for the worker of the root.
   void group(std::size_t g, std::int64_t first, std::int64_t count) {
     const Machine& machine = *cluster_.groups()[g].machine;
     const std::int64_t per_worker = cluster_.replicas_per_worker();
@@ -105,7 +107,7 @@ class CutSearch {
 
   void consider(std::int64_t parts, const Capacity& capacity, const std::string& what) {
     if (parts == 0 || capacity.bytes_per_second == 0) return;
-    // The number of whole bytes that must cross, rounded down.
+    // The number of whole bytes that must cross the cut, rounded down.
     const Wide crossing = static_cast<Wide>(bytes_.count()) * static_cast<Wide>(parts) /
                           static_cast<Wide>(cluster_.replicas());
     const Bytes bytes(static_cast<std::int64_t>(crossing));

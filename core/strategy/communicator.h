@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// A collective that replicas execute while they compute, at regular intervals: the k-th of n
+/// A collective that replicas execute repeatedly while they compute: the k-th of n executions
 /// starts when k/n of a pass has been computed.
 struct Exchange {
   CollectiveKind collective = CollectiveKind::kAllReduce;
@@ -20,38 +20,38 @@ struct Exchange {
   std::int32_t per_forward = 0;
   std::int32_t per_backward = 0;
   std::optional<VaryingSizes> sizes =
-      std::nullopt;       ///< set only for an all-to-all with partly filled blocks
-  bool overlaps = false;  ///< true: computation waits only at the end of the pass; false: it waits
-                          ///< for each collective
+      std::nullopt;       ///< block sizes of an all-to-all; nullopt: all blocks are full
+  bool overlaps = false;  ///< true: computation waits for the collectives only at the end of the
+                          ///< pass; false: computation waits for each collective
 
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
 
 /// Groups of replicas that communicate in addition to reducing gradients, for example for tensor or
-/// expert parallelism. A replica's exchanges on one communicator run one after the other (a
-/// stream), concurrently with all other work.
+/// expert parallelism. A replica executes its exchanges on one communicator one after the other (as
+/// on a stream), concurrently with all other work.
 struct Communicator {
   std::string name;
   Partition partition;
   bool splits_model = false;  ///< true if gradients are reduced among the replicas that have the
-                              ///< same rank in their groups
-  /// The strategy of the exchanges: algorithm, channels, staging and launch_overhead.
+                              ///< same rank in their respective groups
+  /// The strategy of the exchanges. Only algorithm, channels, staging and launch_overhead are used.
   Strategy strategy;
   std::vector<Exchange> exchanges;
 };
 
-/// The maximum number of exchanges of one kind in each pass of a step.
+/// The maximum number of exchanges of one kind in each pass of a training step.
 inline constexpr std::int32_t kMaxExchanges = 1 << 20;
 
-/// An exchange, with its indices in a plan.
+/// An exchange of a plan, with its indices in the plan.
 struct PlannedExchange {
   int communicator = 0;
   Exchange exchange;
   std::int32_t collective = -1;  ///< index into Plan::collectives
 };
 
-/// Returns the problems with a communicator's algorithm and sizes, as texts; empty if there are
-/// none.
+/// Returns descriptions of the problems with a communicator's algorithm and sizes; empty if there
+/// are none.
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster);
 
 /// Describes an exchange: "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8 MB".

@@ -22,11 +22,12 @@ struct Capacity {
   }
 };
 
-/// Returns the time in which `times` × `bytes` can cross the cut, without latency, rounded up to
+/// Returns the time that `times` × `bytes` need to cross the cut, without latency, rounded up to
 /// whole picoseconds.
 Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity);
 
-/// Returns the total capacity of the links that leave a part of the machine, or that enter it.
+/// Returns the total capacity of the links that leave a part of the machine (`leaving`), or of the
+/// links that enter it.
 Capacity links_of(const Machine& machine, int part, bool leaving);
 
 /// Returns the total capacity of a worker's network cards.

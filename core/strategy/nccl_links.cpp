@@ -1,13 +1,14 @@
-// Distributes a predicted time over the links. Routes cuts a schedule into stretches from device to
-// device, with the detours of PXN and NVB. Adder adds the elements of each stretch to the links of
-// its path, separately for data that stays in its worker and data that leaves it. Elements only
-// give proportions: the time model gives the bytes of the busiest GPU and node, and a link carries
-// as many of them as its elements relative to theirs. So one object serves collectives of any size
-// with the same routes.
+// Distributes the predicted time of a collective over the links. The class Routes cuts a schedule
+// into stretches from device to device, including the detours of PXN and NVB. The class Adder adds
+// the elements of each stretch to the links of its path. Data that stays in its worker and data
+// that leaves its worker are counted separately. The elements only give proportions. The time model
+// gives the bytes of the busiest GPU and of the busiest node; the bytes on another link are in
+// proportion to its elements. Therefore one object serves collectives of any size with the same
+// routes.
 //
-// The time in which a link is busy is limited from below by the highest rate that it can have, and
-// from above by the time in which data moves. NcclLinkBound uses the same loads on two machines to
-// find times of the model that a link makes impossible.
+// A link is busy for at least the time that its bytes need at the link's highest rate, and at most
+// for the time in which data moves. NcclLinkBound computes the same loads on two machines to find
+// predicted times that are impossible for a link.
 
 #include "core/strategy/nccl_links.h"
 
@@ -25,17 +26,17 @@
 namespace tutti::core {
 namespace {
 
-/// Returns the bandwidth that a link cannot exceed: for NVLink and PCIe the vendor's figure, if the
-/// machine's file gives a generation. NCCL plans with less (20 of 25 GB/s of a V100's NVLinks), and
-/// real systems exceed NCCL's figure (23).
+/// Returns the bandwidth that a link cannot exceed. For NVLink and PCIe, this is the vendor's
+/// figure if the machine's file specifies a generation. NCCL assumes less (20 of 25 GB/s of a
+/// V100's NVLinks), and real systems exceed NCCL's figure (23 GB/s).
 Bandwidth ceiling_of(const Hop& hop, const Cluster& cluster) {
   if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;
   const auto local = static_cast<std::size_t>(hop.link - cluster.first_link(hop.from.worker));
   return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
 }
 
-/// True for a GPU's link to a switch or CPU, and for a card's port. For links between two GPUs, the
-/// time model has only one parameter for a GPU's links to all its neighbours.
+/// True for a GPU's link to a switch or CPU, and for a card's port. For the links between two GPUs,
+/// the time model has only one parameter: the total of a GPU's links to all its neighbours.
 bool is_of_device(const Hop& hop, const Cluster& cluster) {
   const auto is_gpu = [&](PartId id) {
     return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu;
@@ -50,8 +51,8 @@ bool by_nvlink(const Machine& machine, int from, int to) {
          });
 }
 
-/// Returns the GB/s of the NVLink path between two GPUs: of its narrowest link, if it leads through
-/// switches. REQUIRES: by_nvlink().
+/// Returns the bandwidth in GB/s of the NVLink path between two GPUs. If the path leads through
+/// switches, it is the bandwidth of the narrowest link. REQUIRES: by_nvlink().
 double nvlink_width(const Machine& machine, int from, int to) {
   const std::span<const int> route = machine.route(from, to).value_or(std::span<const int>());
   double narrowest = 0;
@@ -62,14 +63,14 @@ double nvlink_width(const Machine& machine, int from, int to) {
   return narrowest;
 }
 
-/// Cuts everything that a collective sends into stretches of its path. There may be millions of
-/// stretches, so they are passed on one by one and not kept.
+/// Cuts all transfers of a collective into stretches of their paths. There may be millions of
+/// stretches, so they are passed on one by one and not stored.
 class Routes {
  public:
   struct Stretch {
     PartId from, to;
-    bool between_workers = false;  ///< true if the stretch itself leads over the network
-    bool far = false;              ///< true if the data is for another worker
+    bool between_workers = false;  ///< true if the stretch itself crosses the network
+    bool far = false;              ///< true if the destination of the data is another worker
     std::int32_t away = 0;
     Engine engine = Engine::kKernel;
     double elements = 0;
@@ -80,7 +81,7 @@ class Routes {
     }
   };
 
-  /// Passes all stretches to `take`; consecutive stretches of the same path are merged.
+  /// Passes all stretches to `take`. Consecutive stretches of the same path are merged.
   Routes(const Collective& collective, const Group& group, const Schedule& schedule,
          std::function<void(const Stretch&)> take)
       : collective_(collective),
@@ -101,7 +102,8 @@ class Routes {
     if (last_.elements > 0) take_(last_);
   }
 
-  /// Returns the most elements that a rank sends to, or receives from, other ranks of its worker.
+  /// Returns the maximum number of elements that a rank sends to, or receives from, other ranks of
+  /// its worker.
   [[nodiscard]] double most_of_gpu() const {
     double most = 0;
     for (const auto& [out, in] : of_rank_) most = std::max({most, out, in});
@@ -131,7 +133,7 @@ class Routes {
     push(across);
   }
 
-  /// Merges a stretch with the previous one if possible: most steps of a lane take the same path.
+  /// Merges a stretch with the previous one if possible. Most steps of a lane take the same path.
   void push(const Stretch& way) {
     if (last_.elements > 0 && last_.is_like(way)) {
       last_.elements += way.elements;
@@ -149,9 +151,9 @@ class Routes {
     return relay < ranks_ ? group_.device(relay) : group_.device(rank);
   }
 
-  /// On rails, the rings of neighbouring nodes alternate, so that data leaves and arrives by cards
-  /// of the same rail and need not cross the receiver's sockets. SOURCE: NVIDIA/nccl
-  /// src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing rails").
+  /// If the network has rails, the rings of neighbouring nodes alternate. Data then leaves and
+  /// arrives by cards of the same rail and need not cross the receiver's sockets. SOURCE:
+  /// NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing rails").
   [[nodiscard]] PartId on_the_rail(PartId from, PartId to) const {
     const Machine& machine = cluster_.machine(to.worker);
     const bool rails = cluster_.network() && cluster_.network()->kind == Network::Kind::kRails;
@@ -162,8 +164,9 @@ class Routes {
     return {to.worker, from.part};
   }
 
-  /// Adds a stretch inside a worker: direct, or over a neighbour that has NVLinks to both ends. If
-  /// there are several such neighbours, the one whose links carry least so far is used.
+  /// Adds a stretch inside a worker. It is either direct or goes over a neighbour that has NVLinks
+  /// to both ends. If there are several such neighbours, the neighbour whose links carry the least
+  /// so far is used.
   void inside(const Stretch& way) {
     const Machine& machine = cluster_.machine(way.from.worker);
     if (by_nvlink(machine, way.from.part, way.to.part)) {
@@ -176,8 +179,8 @@ class Routes {
     for (const int gpu : machine.gpus()) {
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
         continue;
-      // The load of its links including this stretch, which adds to the direct traffic of each
-      // link's two GPUs.
+      // The load of the neighbour's links with this stretch, which is added to the direct traffic
+      // of the two GPUs of each link.
       const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) /
                                        nvlink_width(machine, way.from.part, gpu),
                                    (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) /
@@ -209,12 +212,14 @@ class Routes {
   Rank ranks_;
   bool sends_;
   bool nvlink_ = false, other_ = false;
-  Stretch last_;  ///< not passed on yet; no stretch if it has no elements
+  Stretch last_;  ///< the last stretch, which has not been passed on yet; empty if it has no
+                  ///< elements
   std::function<void(const Stretch&)> take_;
-  std::vector<std::pair<double, double>> of_rank_;  ///< by rank: elements sent, elements received
+  std::vector<std::pair<double, double>> of_rank_;  ///< for each rank, the elements sent and the
+                                                    ///< elements received
   std::map<std::pair<PartId, int>, double>
-      relayed_;  ///< by GPU and neighbour n: elements sent to n; key -1 - n: elements received from
-                 ///< n
+      relayed_;  ///< by GPU and neighbour n: the elements sent to n; with key -1 - n, the elements
+                 ///< received from n
 };
 
 double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -227,7 +232,7 @@ Bytes whole_bytes(double bytes) { return Bytes(std::llround(bytes)); }
 
 }  // namespace
 
-/// Adds up the traffic over each place.
+/// Adds up the traffic of each place.
 class NcclLinks::Adder {
  public:
   Adder(const Cluster& cluster, const PathBook& paths, Staging staging, std::vector<Place>& places)
@@ -250,8 +255,8 @@ class NcclLinks::Adder {
   }
 
  private:
-  /// Returns a path from a cache of recent ones. Stretches come rank by rank, so each path is made
-  /// about once, and none has to be kept.
+  /// Returns a path from a cache of recent ones. Stretches arrive rank by rank, so each path is
+  /// computed about once, although the cache is small.
   const Path& path_of(const Routes::Stretch& way) {
     const std::int32_t ahead = way.to.worker - way.from.worker;
     const auto slot = static_cast<std::uint32_t>(way.from.part * 31 + way.to.part * 7 + ahead * 13);
@@ -310,8 +315,8 @@ class NcclLinks::Adder {
   std::array<Recent, 64> recent_;
   std::vector<Place>& places_;
   FlatIndex index_;                                   ///< index of places by resource and link
-  std::vector<std::pair<double, double>> of_worker_;  ///< by worker: elements sent, elements
-                                                      ///< received
+  std::vector<std::pair<double, double>> of_worker_;  ///< for each worker, the elements sent and
+                                                      ///< the elements received
 };
 
 NcclLinks::NcclLinks(const Collective& collective, const Group& group, const PathBook& paths) {
@@ -349,7 +354,7 @@ NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
 
 std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
   // The time model gives the busy time of the links and ports with the highest load relative to
-  // their rate; the others are in proportion.
+  // their rate. The busy times of the other links and ports are in proportion.
   const bool nvlink = inside_ == LinkKind::kNvlink;
   const auto modelled = [&](const Place& place, const Load& load) {
     const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;
@@ -383,9 +388,9 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
       case Part::kSwitches:
       case Part::kOnTheWay: use.busy = transfer_time(use.carried, place.rate); break;
     }
-    // Systems exceed the rates that NCCL plans with, but no link exceeds its ceiling. The time
-    // model does not cover links between the workers' ports. In a small collective with few
-    // channels, one link may need longer than `work`, because its bytes also move during `delay`.
+    // Systems exceed the rates that NCCL assumes, but no link exceeds its ceiling. The time model
+    // does not cover links between the workers' ports. In a small collective with few channels, a
+    // link may be busy for longer than `work`, because its bytes also move during `delay`.
     if (place.part != Part::kSwitches) {
       use.busy = std::max(least, std::min(use.busy, time.work));
       if (least <= time.delay + time.work) use.busy = std::min(use.busy, time.work);
@@ -401,8 +406,8 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
 
 namespace {
 
-/// True for rings, trees and similar algorithms: every channel follows a path through the GPUs of a
-/// node, and leaves over a network card.
+/// True for rings, trees and similar algorithms, in which every channel follows a path through the
+/// GPUs of a node and leaves the node over a network card.
 bool goes_by_channels(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree ||
          algorithm == nccl::Algorithm::kPat;

@@ -1,16 +1,16 @@
 #pragma once
 
-// The links that a collective of NCCL uses, and the bytes on each of them.
+// The links that a collective of NCCL uses, and the bytes that cross each link.
 //
 // The time model (core/nccl/time) gives two numbers: the bytes that the busiest GPU sends to other
-// GPUs of its node, and the bytes that leave the busiest node. The links that these bytes cross
-// follow from the routes in the machine files: along the rings of NCCL's channels or, for sends and
-// receives, from every sender to every receiver. Two kinds of routes are specific to NCCL:
-// - PXN: a message to a GPU of another node first goes over NVLink to the GPU that is next to the
-//   network card on the receiver's rail, and leaves the node through that card.
+// GPUs of its node, and the bytes that leave the busiest node. The routes in the machine files
+// determine the links that these bytes cross: along the rings of NCCL's channels or, for sends and
+// receives, from every sender to every receiver. Two kinds of routes are specific to NCCL.
+// - PXN: a message to a GPU of another node first goes over NVLink to the GPU next to the network
+//   card on the receiver's rail. It leaves the node through that card.
 // - NVB: a message between two GPUs of a node that share no NVLink goes through the memory of a GPU
-//   that has NVLinks to both. The bytes also give a lower bound: a collective takes at least the
-//   transfer time of its busiest link.
+//   that has NVLinks to both. The bytes also give a lower bound: a collective takes at least as
+//   long as its busiest link needs to transfer its bytes.
 
 #include <cstdint>
 #include <memory>
@@ -26,25 +26,25 @@ namespace tutti::core {
 
 class NcclLinks {
  public:
-  /// Finds the links of a collective. `group` is the collective's own group, or another group that
+  /// Finds the links of a collective. `group` is the group of the collective, or another group that
   /// executes the same collective. REQUIRES: collective.nccl is set.
   NcclLinks(const Collective& collective, const Group& group, const PathBook& paths);
 
-  /// Returns the use of each resource if the collective takes the time `time`. The busiest link of
-  /// a GPU, and the busiest card, are busy for the time that the model gives; the other links of
-  /// GPUs and the other cards are busy in proportion to their load, but at least for the transfer
-  /// time of their bytes. All other links are busy for the transfer time of their bytes.
+  /// Returns the use of each resource if the collective takes `time`. The busiest link of a GPU and
+  /// the busiest card are busy for the time that the time model predicts. The other links of GPUs
+  /// and the other cards are busy in proportion to their load, but at least for the transfer time
+  /// of their bytes. All other links are busy for the transfer time of their bytes.
   [[nodiscard]] std::vector<LinkUse> uses(const nccl::CollectiveTime& time) const;
 
-  /// The busiest link, and the minimum time in which it can carry its bytes.
+  /// The busiest link, and the minimum time that it needs to transfer its bytes.
   struct Busiest {
     Time least;
     LinkId link = -1;
-    bool of_device = false;  ///< true for a GPU's own link or a card's port, for which the time
-                             ///< model has parameters
+    bool of_device = false;  ///< true for a GPU's own link or a network card's port, for which the
+                             ///< time model has parameters
   };
-  /// Returns the busiest of the links inside nodes and of the cards' ports. Links between the
-  /// switches of a fabric are ignored.
+  /// Returns the busiest link among the links inside nodes and the ports of network cards. Links
+  /// between switches of the network are ignored.
   [[nodiscard]] Busiest busiest(const nccl::CollectiveTime& time) const;
 
   /// The kind of link between the GPUs of a worker.
@@ -67,7 +67,7 @@ class NcclLinks {
     bool operator==(const Place&) const = default;
   };
   class Adder;
-  /// The load of one place, in bytes.
+  /// The load of one place in bytes.
   struct Load {
     double near = 0;
     double far = 0;
@@ -84,34 +84,35 @@ class NcclLinks {
   double most_of_worker_ = 0;
 };
 
-/// Returns the number of rings that represent the routes of a collective that NCCL executes by
+/// Returns the number of rings that represent the routes of a collective that NCCL executes with
 /// `choice` between `gpus` GPUs of every worker. If data follows channels (rings, trees), there is
-/// one ring per channel, which leaves a node through one network card. nullopt: all rings of the
-/// machine's file. If the file has no rings, and data does not follow channels (NVLS, networks that
-/// reduce, sends), there is one ring per GPU.
+/// one ring per channel; each leaves a node through one network card. nullopt: all rings of the
+/// machine's file. If data does not follow channels (NVLS, networks that reduce, sends) and the
+/// file has no rings, there is one ring per GPU.
 std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
                                     const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers);
 
 /// The lower bound of one kind of collective on any number of identical machines. Two machines
-/// suffice to compute the bytes on links, because these are proportional to the bytes that the time
-/// model gives.
+/// suffice to compute the bytes on links, because these bytes are proportional to the bytes that
+/// the time model gives.
 class NcclLinkBound {
  public:
-  /// Computes the loads. `network` is the network between the machines, if it is known. REQUIRES:
-  /// NCCL treats every machine as one node.
+  /// Computes the loads of the links. `network` is the network between the machines; nullopt if it
+  /// is unknown.
+  /// REQUIRES: NCCL treats every machine as one node.
   NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
                 const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind,
                 Rank root);
 
-  /// Raises `time` to the bound if it is lower. REQUIRES: `time` is that of a collective of this
-  /// kind on these ranks.
+  /// Raises `time` to the lower bound if it is below the bound. REQUIRES: `time` is that of a
+  /// collective of this kind on these ranks.
   void apply(nccl::CollectiveTime& time) const;
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks> by_channels_;  ///< for rings, trees and sends
-  std::shared_ptr<const NcclLinks> by_heads_;     ///< for NVLS and networks that reduce
+  std::shared_ptr<const NcclLinks> by_channels_;  ///< used for rings, trees and sends
+  std::shared_ptr<const NcclLinks> by_heads_;     ///< used for NVLS and networks that reduce
 };
 
 }  // namespace tutti::core

@@ -1,9 +1,9 @@
 #pragma once
 
-// NCCL's collectives as rings over its channels, with the parameters of NCCL 2.28.9 for the Simple
-// protocol. The simulator (with run { nccl: RINGS }) and real runs use these rings.
-// SOURCE: NVIDIA/nccl src/include/device.h, src/enqueue.cc. A connection's buffer of 4 MiB has 8
-// slots; a ring slice is 2 slots, a broadcast chunk 1.
+// Represents NCCL's collectives as rings over its channels, with the parameters of NCCL 2.28.9 for
+// the Simple protocol. The simulator (with run { nccl: RINGS }) and real runs use these rings.
+// SOURCE: NVIDIA/nccl src/include/device.h, src/enqueue.cc. The buffer of a connection has 4 MiB
+// and 8 slots; a slice of a ring has 2 slots, a chunk of a broadcast 1 slot.
 
 #include <cstdint>
 #include <vector>
@@ -18,19 +18,20 @@ namespace tutti::core {
 inline constexpr Bytes kNcclBroadcastChunk{512 << 10};
 inline constexpr int kNcclBroadcastCredits = 8;
 
-/// Returns the ring through the replicas of a worker in index order, starting at replica `by`.
+/// Returns the ring through the replicas of a worker in index order that starts at replica `by`.
 RingPath rotated_path(std::int32_t per_worker, std::int32_t by);
 
-/// Returns the channels for which the machine's file has rings, if all GPUs of every worker
-/// participate; otherwise none. NCCL uses each ring that it has found for several channels. The
-/// first channels use one ring each, so that even a few channels use several network cards.
+/// Returns the channels that use the rings of the machine's file, if all GPUs of every worker
+/// participate; otherwise returns an empty list. NCCL uses each ring that its search has found for
+/// several channels. The first channels all use different rings, so that even a few channels use
+/// several network cards.
 /// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Duplicate ringPrev/ringNext").
 std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker,
                                           bool across_workers);
 
-/// Returns one ring per channel: the machine's rings if all its GPUs participate. Otherwise, ring c
-/// is in index order and begins at GPU c, so that channels enter and leave workers at different
-/// GPUs, and therefore through different network cards.
+/// Returns one ring per channel. If all GPUs of the machine participate, these are the machine's
+/// rings. Otherwise, the ring of channel c is in index order and begins at GPU c, so that channels
+/// enter and leave workers at different GPUs, and therefore through different network cards.
 std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
                                     std::int32_t per_worker, bool across_workers);
 

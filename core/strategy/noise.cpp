@@ -10,7 +10,7 @@
 namespace tutti::core {
 namespace {
 
-/// 2^62 · 2^(2^-k) for k = 1 … 32.
+/// The values 2^62 · 2^(2^-k) for k = 1 … 32.
 constexpr std::array<std::uint64_t, 32> kRoots{
     6521908912666391106u, 5484249825272419512u, 5029079263719320435u, 4815862801830788490u,
     4712668792719003884u, 4661903986662671290u, 4636727017470743990u, 4624189567668517720u,
@@ -24,9 +24,10 @@ constexpr std::array<std::uint64_t, 32> kRoots{
 
 constexpr std::uint64_t kLn2 = 2'977'044'472u;  ///< 2^32 · ln 2
 
-/// Returns a number from 1 … 2^64 - 1, uniformly distributed, which depends only on the arguments.
+/// Returns a uniformly distributed number from 1 … 2^64 - 1 that depends only on the arguments.
 std::uint64_t draw(std::uint64_t seed, std::int64_t replica, std::int32_t step) {
-  // Three rounds make draws of neighbouring seeds, replicas or steps unrelated.
+  // Three rounds of the generator make the draws of neighbouring seeds, replicas or steps
+  // unrelated.
   Random by_seed(seed ^ 0x6e6f697365u);  // differs from the jitter of the same seed
   Random by_replica(by_seed.next() ^ static_cast<std::uint64_t>(replica));
   Random by_step(by_replica.next() ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(step)));
@@ -43,7 +44,7 @@ std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_
   return static_cast<std::uint64_t>(std::min(most, least * times >> 16));
 }
 
-/// Returns mean / probability with this probability, otherwise 0.
+/// Returns mean / probability with the given probability, otherwise 0.
 std::uint64_t bernoulli(std::uint64_t mean, std::uint64_t probability_ppm, std::uint64_t u) {
   const bool hit =
       static_cast<std::uint64_t>(static_cast<Wide>(u) * 1'000'000 >> 64) < probability_ppm;
@@ -74,7 +75,7 @@ std::uint64_t log2_fixed(std::uint64_t x) {
   return result;
 }
 
-/// The fraction's bits select the factors 2^(1/2), 2^(1/4), ….
+/// The bits of the fraction select the factors 2^(1/2), 2^(1/4), ….
 std::uint64_t exp2_fixed(std::uint64_t e) {
   const std::uint64_t whole = e >> 32;
   if (whole >= 46) return std::uint64_t{1} << 62;

@@ -9,13 +9,14 @@ namespace tutti::core {
 /// Random delays of computation, one per training step and replica. Delays are independent of each
 /// other and never negative, and their mean is `mean_ppm`.
 ///
-/// If n replicas wait for the last of them, its expected delay is mean · H_n for exponential delays
-/// (H_n = 1 + 1/2 + … + 1/n ≈ ln n), and about mean · n^(1/tail_index) for Pareto delays. For
-/// Bernoulli delays it is late by mean / probability, with probability 1 - (1 - probability)^n.
+/// If n replicas wait for the slowest, the expected delay is mean · H_n for exponential delays (H_n
+/// = 1 + 1/2 + … + 1/n ≈ ln n), and about mean · n^(1/tail_index) for Pareto delays. For Bernoulli
+/// delays, the slowest replica is late by mean / probability, with probability 1 - (1 -
+/// probability)^n.
 /// SOURCE: Agarwal, Garg, Vishnoi, "The impact of noise on the scaling of collectives: a
-/// theoretical approach", HiPC 2005. Lee et al. model the measured straggling of cloud workers by a
+/// theoretical approach", HiPC 2005. Lee et al. model the delays measured in cloud workers by a
 /// shifted exponential distribution: "Speeding up distributed machine learning using codes", IEEE
-/// Trans. Inf. Theory 64(3), 2018.
+/// Transactions on Information Theory 64(3), 2018.
 struct Noise {
   enum class Kind : std::uint8_t { kNone, kExponential, kPareto, kBernoulli };
   Kind kind = Kind::kNone;
@@ -28,12 +29,12 @@ struct Noise {
 };
 
 /// The maximum ratio of a step's computation time to its nominal time. The tail of the distribution
-/// is cut off there.
+/// is cut off at this ratio.
 inline constexpr std::int64_t kMaxNoisy = 1'000;
 
-/// Returns a replica's computation time in a step with noise, in millionths of the nominal time: at
-/// least 1'000'000. The result depends only on the arguments, not on the order of events, and is
-/// computed with integers, so it is equal on all machines.
+/// Returns a replica's computation time in a training step with noise, in millionths of the nominal
+/// time: at least 1'000'000. The result depends only on the arguments, not on the order of events.
+/// It is computed with integers, so that it is equal on all machines.
 std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t replica,
                         std::int32_t step);
 
@@ -45,8 +46,9 @@ std::uint64_t log2_fixed(std::uint64_t x);
 /// Returns 2^16 · 2^(e / 2^32), at most 2^62.
 std::uint64_t exp2_fixed(std::uint64_t e);
 
-/// Returns a replica's computation time in a step with jitter, in millionths of the nominal time:
-/// uniformly distributed within 1'000'000 ± `jitter_ppm`. The result depends only on the arguments.
+/// Returns a replica's computation time in a training step with jitter, in millionths of the
+/// nominal time: uniformly distributed within 1'000'000 ± `jitter_ppm`. The result depends only on
+/// the arguments.
 std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica,
                      std::int32_t step);
 

@@ -12,7 +12,7 @@
 namespace tutti::core {
 
 /// The input of the functions that make schedules: a strategy's collective on a number of elements,
-/// over all replicas of a cluster or over a group of them.
+/// over all replicas of a cluster or over a group of replicas.
 struct ScheduleRequest {
   const Cluster& cluster;
   const Strategy& strategy;
@@ -33,8 +33,8 @@ struct ScheduleRequest {
     return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine
                                                                    : Engine::kCpu;
   }
-  /// Returns the distance in elements from an input's place to the input, if the collective is out
-  /// of place; otherwise 0.
+  /// Returns the distance in elements from an input's place to the input if the collective is out
+  /// of place; otherwise returns 0.
   [[nodiscard]] std::int64_t shift() const { return strategy.out_of_place ? elements : 0; }
   [[nodiscard]] Contract contract() const {
     return Contract::of(strategy.collective, replicas, elements, strategy.root,

@@ -26,7 +26,7 @@ std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const
     }
     if (servers.first + servers.count > cluster.workers()) {
       complain(fmt::format(
-          "{} servers are more than the workers ({}) whose CPUs could be servers; use at most {}",
+          "{} servers exceed the number of workers whose CPUs can be servers ({}); use at most {}",
           servers.count, cluster.workers(), cluster.workers()));
     }
   }

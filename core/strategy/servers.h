@@ -11,14 +11,14 @@
 
 namespace tutti::core {
 
-/// The rule that places variables on devices. Variables are placed in creation order; of several
-/// equally suitable devices, the first is used.
+/// The rule that places variables on devices. Variables are placed in order of creation. If several
+/// devices are equally suitable, the first one is used.
 enum class Placement : std::uint8_t {
   kRoundRobin,   ///< each variable on the next device, cyclically
   kGreedyBytes,  ///< on the device with the fewest bytes so far
   kMinElements,  ///< on the device with the fewest elements so far
-  kByHash,  ///< each partition by the hash of its key (core/framework/byteps/keys.h); place() does
-            ///< not support this
+  kByHash,       ///< each partition on the device given by the hash of its key
+                 ///< (core/framework/byteps/keys.h); place() does not support this
 };
 std::string_view to_string(Placement placement);
 
@@ -26,7 +26,7 @@ std::string_view to_string(Placement placement);
 struct Placed {
   std::int64_t elements = 0;
   Bytes bytes;
-  /// True if the variable is already placed on another device; it is then skipped.
+  /// True if the variable is already placed on another device. place() skips such variables.
   bool pinned = false;
 };
 
@@ -49,8 +49,8 @@ struct Servers {
   int count = 1;
   Placement placement = Placement::kRoundRobin;
 
-  /// The device of each worker through which all gradients (push) or variables (pull) of the worker
-  /// are sent.
+  /// The device of each worker that forwards all gradients (push) or variables (pull) of the
+  /// worker.
   enum class Relay : std::uint8_t {
     kNone,           ///< every replica communicates separately
     kHost,           ///< the worker's CPU
@@ -61,11 +61,11 @@ struct Servers {
   Relay push = Relay::kNone;
   Relay pull = Relay::kNone;
 
-  /// True: replicas read the variables when their next step begins. False: replicas hold copies,
-  /// which are updated immediately.
+  /// True: replicas read the variables at the beginning of their next training step. False:
+  /// replicas have copies of the variables, which are updated immediately.
   bool reads = true;
-  /// True: the device that sums the gradients updates the variable. False: every replica updates
-  /// its own copy.
+  /// True: the device that sums a variable's gradients also updates the variable. False: every
+  /// replica updates its own copy.
   bool updates = true;
   /// True if workers do not wait for each other (asynchronous training).
   bool asynchronous = false;
@@ -77,15 +77,15 @@ struct HierarchicalCopy {
   enum class Topology : std::uint8_t { kDgx1, kGcpV100 };
   Topology topology = Topology::kDgx1;
   bool drops_odd = false;  ///< true if the gradients of an odd device are dropped, as in
-                           ///< TensorFlow; otherwise the device belongs to the second group
+                           ///< TensorFlow; false: the odd device belongs to the second group
 };
 
-/// The two devices that sum a pack, and the size of the first group.
+/// The two devices that sum a pack, and the division of the devices into two groups.
 struct CopyRoots {
   int first = 0;   ///< device that computes the final sum
-  int second = 0;  ///< device that sums the other group
-  int group = 1;   ///< size of the first group, which consists of devices 0 … group - 1 and may
-                   ///< contain either root
+  int second = 0;  ///< device that sums the group to which `first` does not belong
+  int group = 1;   ///< size of the first group, which consists of devices 0 … group - 1; either
+                   ///< root may belong to this group
 };
 /// Returns the roots of pack `index`. REQUIRES: at least 2 devices; 8 with kGcpV100.
 CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int64_t index);

@@ -1,9 +1,10 @@
 // The defaults of a strategy are those of its algorithm. A framework may replace the algorithm
-// after the strategy was read, so settings that the user made explicitly are applied last, and
-// stay. Requirements checks a strategy against a cluster. It reads only the traits of the algorithm
-// (algorithm_table.h), so a new algorithm needs no new check here. Every check reports the field at
-// fault and a remedy, and all checks run, so that a user sees all problems at once. Strategies with
-// servers (server_problems.h) or with a spec (all_reduce_spec.h) are checked elsewhere.
+// after the strategy was read. Therefore settings that the user made explicitly are applied last
+// and are never replaced. The class Requirements checks a strategy against a cluster. It reads only
+// the traits of the algorithm (algorithm_table.h), so a new algorithm needs no new check here.
+// Every check reports the field at fault and a remedy. All checks are run, so that a user sees all
+// problems at once. Strategies with servers (server_problems.h) or with a spec (all_reduce_spec.h)
+// are checked elsewhere.
 
 #include "core/strategy/strategy.h"
 
@@ -118,7 +119,7 @@ class Requirements {
       case ShardLimit::kNoShards:
         if (s == 1) return;
         return problem(
-            "shards", "\"{}\" has no shards; only {} have; remove shards{}", traits_.name,
+            "shards", "\"{}\" does not support shards; only {} do; remove shards{}", traits_.name,
             names_where([](const AlgorithmTraits& t) { return t.shards != ShardLimit::kNoShards; }),
             traits_.channels && traits_.nccl == NcclPart::kAll ? ", or did you mean channels?"
                                                                : "");
@@ -126,19 +127,19 @@ class Requirements {
         if (s <= cluster_.workers()) return;
         return problem(
             "shards",
-            "{} shards are more than the {} workers whose CPUs could sum them; use at most {}", s,
-            cluster_.workers(), cluster_.workers());
+            "{} shards exceed the number of workers whose CPUs can sum them ({}); use at most {}",
+            s, cluster_.workers(), cluster_.workers());
       case ShardLimit::kReplicas:
         if (s <= cluster_.replicas()) return;
         return problem("shards",
-                       "{} shards are more than the {} GPUs that could sum them; use at most {}", s,
-                       cluster_.replicas(), cluster_.replicas());
+                       "{} shards exceed the number of GPUs that can sum them ({}); use at most {}",
+                       s, cluster_.replicas(), cluster_.replicas());
       case ShardLimit::kReplicasOfWorker:
         if (s <= cluster_.replicas_per_worker()) return;
-        return problem("shards",
-                       "{} rings cannot be rotated against each other with {} replicas per worker; "
-                       "use at most {}",
-                       s, cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
+        return problem(
+            "shards",
+            "{} rings exceed the number of rotations of {} replicas per worker; use at most {}", s,
+            cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
       case ShardLimit::kOwn: return;
     }
   }
@@ -160,11 +161,11 @@ class Requirements {
 
   void check_channels() {
     if (!strategy_.channels || traits_.channels) return;
-    problem("channels",
-            "\"{}\" has no channels; only nccl and algorithms that begin with it have{}",
-            traits_.name,
-            traits_.shards != ShardLimit::kNoShards ? "; did you mean shards?"
-                                                    : "; leave channels out");
+    problem(
+        "channels",
+        "\"{}\" does not support channels; only nccl and algorithms that begin with nccl do{}",
+        traits_.name,
+        traits_.shards != ShardLimit::kNoShards ? "; did you mean shards?" : "; remove channels");
   }
 
   void check_staging() {

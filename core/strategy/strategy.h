@@ -27,8 +27,8 @@ namespace tutti::core {
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
 /// The order of serial launches: the order of the plan's packs (kAsHandedOver), or by descending
-/// instance keys (kDescendingKeys). kByPacking means the former if bytes_per_pack or num_packs is
-/// set, otherwise the latter.
+/// instance keys (kDescendingKeys). kByPacking selects kAsHandedOver if bytes_per_pack or num_packs
+/// is set, otherwise kDescendingKeys.
 enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
@@ -41,30 +41,31 @@ struct StrategyProblem {
 
 /// A strategy's rules for sparse gradients. By default, the strategy's algorithm gathers the rows.
 struct SparseRules {
-  /// Set if the strategy does not support sparse gradients.
+  /// Set if the strategy does not support sparse gradients; describes the problem.
   std::optional<StrategyProblem> refused;
   std::optional<StrategyProblem>
-      refused_if_rows_differ;      ///< set if all replicas must have the same number of rows
-  bool on_servers = true;          ///< true if gradients of variables on servers may be sparse
+      refused_if_rows_differ;      ///< the problem if replicas have different numbers of rows; not
+                                   ///< set if that is allowed
+  bool on_servers = true;          ///< true if variables on servers may have sparse gradients
   bool over_first_device = false;  ///< true if each gradient is gathered on the first device and
                                    ///< copied from there to all devices
-  /// The algorithm that gathers rows, if it is not the algorithm of dense gradients.
+  /// The algorithm that gathers rows, if it differs from the algorithm for dense gradients.
   std::optional<AlgorithmChoice> gathered_by;
-  bool lengths_first = false;  ///< true if replicas first exchange their numbers of rows
-  /// The component that reduces a gradient as a dense one if replicas have different numbers of
-  /// rows; "": rows are gathered.
+  bool lengths_first = false;  ///< true if replicas exchange their numbers of rows first
+  /// The component that reduces a sparse gradient as a dense one if replicas have different numbers
+  /// of rows; "": rows are gathered.
   std::string whole_if_rows_differ;
   bool after_last_pack =
       false;  ///< true if serial launches put sparse gradients after the last dense pack
-  /// True if concurrent launches gather indices without waiting for values.
+  /// True if concurrent launches gather indices without waiting for the gathers of values.
   bool indices_beside_values = false;
 };
 
 /// A strategy's rules for aggregating per-replica variables before a checkpoint.
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
-  bool on_cpu = false;  ///< true if variables are copied to the worker's CPU and summed there
-  /// The algorithm that sums variables, if it is not the algorithm of gradients.
+  bool on_cpu = false;  ///< true if variables are first copied to the worker's CPU and summed there
+  /// The algorithm that sums variables, if it differs from the algorithm for gradients.
   std::optional<AlgorithmChoice> by;
 };
 
@@ -84,11 +85,11 @@ struct CustomChoice {
 
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
-  /// The algorithm. If the strategy has a spec, this is the algorithm of the spec's last entry,
-  /// which takes the largest gradients.
+  /// The algorithm of the collective. If the strategy has a spec, this is the algorithm of the
+  /// spec's last entry, which applies to the largest gradients.
   AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
-  std::optional<CustomChoice> custom;  ///< only for algorithm kCustom
+  std::optional<CustomChoice> custom;  ///< the custom algorithm; only for kCustom
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
@@ -99,16 +100,17 @@ struct Strategy {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
-  /// True: a pack holds at most agg_small_grads_max_group gradients. False: up to two more.
+  /// True: a pack holds at most agg_small_grads_max_group gradients. False: a pack holds at most
+  /// two more.
   bool agg_small_grads_exact_group = false;
   int all_reduce_merge_scope = 1;
   bool requested_merge_scope = false;
-  int chunks_by_count = 0;  ///< number of packs with equal numbers of gradients, in reverse order
-                            ///< of creation (TensorFlow 2.1); 0: unused
+  int chunks_by_count = 0;  ///< number of packs, which have equal numbers of gradients in reverse
+                            ///< order of creation (TensorFlow 2.1); 0: unused
   bool pad_packs = false;   ///< true if packs are padded to a size that can be cut evenly
   TfRuntime tf_runtime;     ///< only for tf_ring
   std::shared_ptr<const Framework>
-      framework;  ///< framework that determined these settings (core/framework); null: none
+      framework;  ///< framework whose rules determined these settings (core/framework); null: none
   /// The devices that store variables; nullopt: every replica stores them.
   std::optional<Servers> servers;
   /// Only for reduction_to_one_device: the rank that sums. nullopt: the first worker's CPU sums.
@@ -132,25 +134,26 @@ struct Strategy {
   std::optional<Launch> requested_launch;
   std::optional<Merging> requested_merging;
   std::optional<Update> requested_update;
-  /// For nccl/…: true if the stage across workers waits until NCCL is complete on every GPU of its
-  /// worker, as with TensorFlow's control edges; otherwise it waits only for the first GPU.
+  /// Only for combinations nccl/…. True: the stage across workers waits until NCCL is complete on
+  /// every GPU of its worker, as with TensorFlow's control edges. False: it waits only for the
+  /// first GPU.
   bool waits_for_workers = false;
   Time launch_overhead;
   bool requested_launch_overhead = false;
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
-  /// True if packs have instance keys whatever the launch order (collective_keys.h).
+  /// True if packs have instance keys for any launch order (collective_keys.h).
   bool instance_keys = false;
   std::optional<Time> timeout;   ///< timeout of both timers of a collective
   Notes notes;                   ///< explanations for readers of the plan
   std::string reduce_to_device;  ///< device name in the scenario, from which reduce_to is computed
-  /// Maps the name of a field above to the framework's option that has set it: "num_packs" →
-  /// "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the field are reported at the
-  /// option.
+  /// Maps the name of a field of this struct to the framework's option that has set it: "num_packs"
+  /// → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the field are reported at
+  /// that option.
   std::map<std::string, std::string> written_as;
 
-  /// Returns a strategy with an algorithm and its defaults, which are those of TensorFlow: NCCL's
+  /// Returns a strategy with an algorithm and its defaults, which are those of TensorFlow. NCCL's
   /// collectives are serialised and read GPU memory directly; ring and nccl are CollectiveReduce
   /// ops, which the ScopedAllocator merges.
   static Strategy for_algorithm(AlgorithmChoice algorithm);
@@ -163,8 +166,8 @@ struct Strategy {
 /// The maximum number of ranks of one collective, including helpers.
 inline constexpr std::int64_t kMaxRanks = 2'000'000'000;
 
-/// Returns the problems that prevent `strategy` from running on `cluster`. If it has a spec, use
-/// problems_on() (all_reduce_spec.h).
+/// Returns the problems that prevent `strategy` from running on `cluster`. If the strategy has a
+/// spec, use problems_on() (all_reduce_spec.h) instead.
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster);
 
 }  // namespace tutti::core

@@ -32,12 +32,13 @@ class ByPopularity final : public BlockSizes {
  private:
   std::int64_t capacity_;
   std::int64_t min_ppm_;
-  std::uint64_t seed_;  ///< the seed of this pair
+  std::uint64_t seed_;  ///< seed of this pair of executions
   bool brings_back_;
 };
 
-/// The load of the busiest sender or receiver, relative to its load if all blocks are full: of
-/// ranks, to others in their worker and in other workers; and of workers, to other workers.
+/// The load of the busiest sender or receiver, relative to its load if all blocks are full. There
+/// are three shares: of ranks that send to others in their worker, of ranks that send to other
+/// workers, and of workers that send to other workers.
 struct Shares {
   double near = 1, far = 1, far_of_worker = 1;
 };
@@ -46,8 +47,8 @@ Shares shares_of(const Collective& uneven) {
   const auto ranks = static_cast<Rank>(uneven.contributors);
   const std::int64_t block = uneven.elements / ranks;
   struct Load {
-    std::int64_t sent = 0, received = 0, full = 0;  ///< `full`: the value of each if all blocks are
-                                                    ///< full
+    std::int64_t sent = 0, received = 0, full = 0;  ///< `full` is the value of `sent` and of
+                                                    ///< `received` if all blocks are full
     [[nodiscard]] double share() const {
       return full == 0 ? 0
                        : static_cast<double>(std::max(sent, received)) / static_cast<double>(full);

@@ -10,7 +10,8 @@ namespace tutti::core::synthesis {
 
 Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions, Ratio at_least) {
   const int links = static_cast<int>(graph.links.size());
-  // Nodes: the two ends of every link, the ranks as receivers, a source and a sink.
+  // The graph has these nodes: the two ends of every link, the ranks as receivers, a source and a
+  // sink.
   const int first_rank = 2 * links;
   const int source = first_rank + graph.ranks;
   const int sink = source + 1;
@@ -48,7 +49,7 @@ Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions
       wanted += demand;
     }
     if (flow.run(source, sink) == wanted) return time;
-    // Find the ranks on the far side of the narrowest cut, and the links that cross it.
+    // Finds the ranks on the far side of the narrowest cut, and the links that cross the cut.
     Ratio longer{0, 0};
     for (int rank = 0; rank < graph.ranks; ++rank)
       if (!flow.on_source_side(first_rank + rank))

@@ -2,18 +2,18 @@
 
 // A lower bound on the time of a collective whose messages take fixed routes.
 //
-// The bound from cuts (optimum.h) assumes that a message may take any path through the switches. In
-// a cluster, a message takes a fixed route. For example, a DGX-1 has pairs of GPUs without NVLink,
-// whose messages cross both PCIe trees and the link between the CPUs. Messages between pairs with
-// NVLink never use PCIe. So the four GPUs of a socket, each with a PCIe link of 12 GB/s, can
-// together receive only 6 GB/s over PCIe.
+// The bound from cuts (optimum.h) assumes that messages may take any path through the switches. In
+// a cluster, however, a message takes a fixed route. For example, some pairs of GPUs of a DGX-1
+// have no NVLink. Messages between them cross both PCIe trees and the link between the CPUs.
+// Messages between GPUs with an NVLink never use PCIe. Therefore the four GPUs of a socket, each
+// with a PCIe link of 12 GB/s, can together receive only 6 GB/s over PCIe.
 //
 // Let T be a set of ranks. Each rank in T has to receive the contributions of all other ranks, and
-// every delivery ends with a message over a route. Consider flows that begin at any rank, go from
-// link to link only where some route does, and end in T. The maximum flow bounds the bytes per
-// second that T can receive. The set T with the longest time is found by minimum cuts and
-// Dinkelbach's method, as in optimum.h. Single ranks, sockets and the whole cluster are examples of
-// such sets.
+// the last message of every delivery takes a route to a rank in T. Consider flows that begin at any
+// rank, end in T, and continue from one link to another only if some route does. The maximum flow
+// is an upper bound on the bytes per second that T can receive. The set T that needs the longest
+// time is found by minimum cuts and Dinkelbach's method, as in optimum.h. Such a set may be a
+// single rank, a socket or the whole cluster.
 
 #include "core/synthesis/optimum.h"
 

@@ -1,11 +1,11 @@
-// An arc is identified by the sequence of fabric links from which it was merged. A path that arises
-// twice is thus one arc, and one lookup determines whether a path is a piece of a route.
-// split_off() first tries the full amount: it moves the capacity and repairs every kept flow with
-// augmenting paths. If some flow loses d units, it restores everything and tries d units less. The
-// old flow to a rank is only copied if rerouting changes arcs besides the pair and the direct arc.
-// Each switch takes four passes: pairs on routes in equal shares, pairs on routes, pairs that lead
-// back to the same node, and all other pairs. The result depends on the order of pairs, so callers
-// try several (`attempt`) and keep the best.
+// An arc is identified by the sequence of fabric links from which it was merged. If a path arises
+// twice, both are the same arc, and one lookup determines whether a path is a piece of a route.
+// split_off() first tries the full amount: it moves the capacity and repairs every stored flow with
+// augmenting paths. If some flow loses d units, it restores everything and tries again with d fewer
+// units. The old flow to a rank is copied only if rerouting changes other arcs than the pair and
+// the direct arc. Each switch takes four passes: pairs on routes in equal shares, pairs on routes,
+// pairs that lead back to the same node, and all other pairs. The result depends on the order of
+// pairs, so callers try several orders (`attempt`) and use the best result.
 
 #include "core/synthesis/edge_splitting.h"
 
@@ -35,9 +35,9 @@ struct Arc {
   bool on_route = true;
 };
 
-/// Returns a stride that visits `count` positions of a circle once each, with neighbours far apart
-/// in time. A link with little room then leads to ranks of all nodes instead of the next few ranks,
-/// which makes trees shallower.
+/// Returns a stride that visits each of `count` positions of a circle once. Neighbouring positions
+/// are visited at distant times. A link with little remaining capacity then leads to ranks of all
+/// nodes instead of the next few ranks. This makes trees shallower.
 std::size_t stride_through(std::size_t count) {
   auto stride = static_cast<std::size_t>(static_cast<double>(count) * 0.618);
   while (stride > 1 && std::gcd(stride, count) != 1) --stride;
@@ -67,7 +67,8 @@ class Splitter {
   std::optional<RankGraph> split() {
     std::vector<int> switches;
     for (int node = graph_.ranks; node < graph_.nodes(); ++node) switches.push_back(node);
-    // Remove switches with few links first: this shortens the paths through the others.
+    // Switches with few links are removed first, which shortens the paths through the other
+    // switches.
     std::sort(switches.begin(), switches.end(),
               [&](int a, int b) { return std::pair(degree(a), a) < std::pair(degree(b), b); });
     if (attempt_ % 2 == 1) shuffle(switches);
@@ -120,7 +121,8 @@ class Splitter {
 
   // --- the flows ---
 
-  /// Finds, for every rank v, a flow in which each rank sends its contribution and v receives all.
+  /// Finds a flow for every rank v, in which each rank sends its contribution and v receives all
+  /// contributions.
   void find_flows(const Contributions& contributions, std::int64_t trees) {
     MaxFlow flow(graph_.nodes() + 1);
     for (const Arc& one : arcs_) flow.add_arc(one.from, one.to, one.capacity);
@@ -140,8 +142,9 @@ class Splitter {
     }
   }
 
-  /// Sends up to `units` more from one node to another, over the room that a flow leaves on the
-  /// arcs or by reducing the flow on arcs. Returns the number of units that found no path.
+  /// Sends up to `units` additional units from one node to another. It uses the remaining capacity
+  /// of the arcs, or reduces the flow on arcs. Returns the number of units for which there is no
+  /// path.
   std::int64_t reroute(std::vector<std::int64_t>& flow, int from, int to, std::int64_t units) {
     while (units > 0) {
       came_over_.assign(nodes(), -1);
@@ -149,8 +152,8 @@ class Splitter {
       for (std::size_t i = 0; i < queue_.size() && came_over_[static_cast<std::size_t>(to)] < 0;
            ++i) {
         const int node = queue_[i];
-        // A half is 2 * id for a step along an arc, and 2 * id + 1 for a step that reduces its
-        // flow.
+        // A half-arc has the number 2 * id for a step along an arc, and 2 * id + 1 for a step that
+        // reduces the arc's flow.
         const auto visit = [&](int next, int half) {
           int& over = came_over_[static_cast<std::size_t>(next)];
           if (over >= 0 || next == from) return;
@@ -183,15 +186,15 @@ class Splitter {
     return 0;
   }
 
-  /// A flow before it was changed.
+  /// A flow as it was before a change.
   struct Before {
     std::size_t rank = 0;
     std::int64_t moved = 0;          ///< number of units that were moved to the direct arc
-    std::vector<std::int64_t> flow;  ///< empty if nothing else was changed
+    std::vector<std::int64_t> flow;  ///< the whole flow; empty if only these units were changed
   };
 
   /// Repairs the flow to one rank after `units` of capacity were moved from two arcs to the direct
-  /// one (-1: to none). Returns the number of units that found no path.
+  /// arc (-1: the capacity was removed). Returns the number of units for which there is no path.
   std::int64_t mend(std::size_t rank, int in, int out, int direct, std::int64_t units) {
     std::vector<std::int64_t>& flow = flows_[rank];
     std::int64_t& over_in = flow[static_cast<std::size_t>(in)];
@@ -229,7 +232,7 @@ class Splitter {
     }
   }
 
-  /// Splits off up to `units` of capacity: the largest amount that leaves all cuts wide enough.
+  /// Splits off the largest amount of capacity, up to `units`, that leaves all cuts wide enough.
   void split_off(int in, int out, std::int64_t units, bool on_route) {
     const bool loop = arc(in).from == arc(out).to;
     while (units > 0) {
@@ -248,8 +251,7 @@ class Splitter {
       if (direct >= 0) arc(direct).capacity -= units;
       arc(in).capacity += units;
       arc(out).capacity += units;
-      // A flow without a path for `lost` units shows that at most the remaining units can be split
-      // off.
+      // If a flow has no path for `lost` units, at most the remaining units can be split off.
       units -= std::min(lost, units);
     }
   }
@@ -258,7 +260,8 @@ class Splitter {
 
   enum class Pairs { kOnRoutes, kAny, kLoops };
 
-  /// Splits off a switch's links in pairs; `evenly`: divides each link equally among its partners.
+  /// Splits off the links of a switch in pairs. If `evenly` is true, each link is divided equally
+  /// among its partners.
   bool pass(int node, Pairs which, bool evenly) {
     std::vector<int> in = entering_[static_cast<std::size_t>(node)];
     std::vector<int> out = leaving_[static_cast<std::size_t>(node)];
@@ -300,7 +303,7 @@ class Splitter {
     if (!pass(node, Pairs::kOnRoutes, true) || !pass(node, Pairs::kOnRoutes, false) ||
         !pass(node, Pairs::kLoops, false) || !pass(node, Pairs::kAny, false))
       return false;
-    // The remaining capacity has no partner, because the node had more capacity on one side.
+    // The remaining capacity has no partner, because the switch had more capacity on one side.
     for (const auto* arcs : {&entering_, &leaving_}) {
       for (const int id : (*arcs)[static_cast<std::size_t>(node)]) {
         arc(id).capacity = 0;
@@ -348,7 +351,7 @@ class Splitter {
   std::vector<std::vector<int>> leaving_;
   std::vector<std::vector<int>> entering_;
   std::unordered_set<PathKey> pieces_;
-  std::vector<std::vector<std::int64_t>> flows_;  ///< by rank and arc
+  std::vector<std::vector<std::int64_t>> flows_;  ///< flow to each rank, by arc
   std::vector<int> came_over_;
   std::vector<int> queue_;
   std::vector<int> partners_;

@@ -2,27 +2,28 @@
 
 // Replaces the switches of a fabric by direct links between ranks, without loss of bandwidth.
 //
-// A switch cannot copy data, so a tree passes through a switch from one link in to one link out.
-// "Splitting off" takes one unit of capacity from a link u → w into switch w and one unit from a
-// link w → t out of it, and adds one unit to a direct link u → t. Splitting off narrows two kinds
-// of cuts: those with u and t inside and w outside, and those with w inside and u and t outside.
-// All other cuts keep their capacity. Suppose that for every node, the links in and the links out
-// have the same total capacity. Then for every link into a switch, there is a link out of the
-// switch such that splitting off this pair makes no cut too narrow. So all switches can be removed
-// one after the other. The remaining links between ranks can carry as much as the original fabric.
+// A switch cannot copy data, so a tree passes through a switch from one incoming link to one
+// outgoing link. "Splitting off" takes one unit of capacity from a link u → w into switch w and one
+// unit from a link w → t out of w, and adds one unit to a direct link u → t. Splitting off reduces
+// the capacity of two kinds of cuts: cuts with u and t inside and w outside, and cuts with w inside
+// and u and t outside. All other cuts keep their capacity. Suppose that the incoming links of every
+// node have the same total capacity as its outgoing links. Then every link into a switch can be
+// paired with a link out of the switch such that splitting off this pair makes no cut too narrow.
+// Therefore all switches can be removed one after the other. The remaining links between ranks can
+// carry as much as the original fabric.
 //
-// Flows show whether a cut is too narrow: for every rank v, a flow is kept by which all
-// contributions reach v. No cut is too narrow as long as all these flows exist. When γ units are
-// split off, the part of a flow that passes u → w → t moves to u → t, and the excess over the
-// capacities is rerouted. If d units of some flow cannot be rerouted, exactly γ - d units can be
-// split off.
+// Flows show whether a cut is too narrow. For every rank v, the code stores a flow that brings all
+// contributions to v. No cut is too narrow as long as all these flows exist. When γ units are split
+// off, the part of a flow that passes u → w → t moves to u → t, and the excess over the capacities
+// is rerouted. If d units of a flow cannot be rerouted, exactly γ - d units can be split off.
 //
 // In a cluster, messages between two ranks take one fixed route. Therefore links are first split
-// off only along existing routes: the merged path must be a piece of some route. The remaining
-// units are split off without this condition, and are counted in RankGraph::off_route, because
+// off only along existing routes: the direct link must replace a piece of some route. The remaining
+// units are split off without this condition. They are counted in RankGraph::off_route, because
 // their messages will use other links than planned here.
 // SOURCE: Bang-Jensen, Frank, Jackson, "Preserving and increasing local edge-connectivity in mixed
-// graphs", SIAM J. Discrete Math. 1995; its use for switches: arXiv 2402.06787, section 5.2.
+// graphs", SIAM Journal on Discrete Mathematics, 1995; the application to switches is from arXiv
+// 2402.06787, section 5.2.
 
 #include <cstdint>
 #include <optional>
@@ -44,17 +45,17 @@ struct RankLink {
 
 struct RankGraph {
   int ranks = 0;
-  std::vector<RankLink> links;  ///< sorted, at most one link for each pair of ranks; capacities are
+  std::vector<RankLink> links;  ///< sorted; at most one link for each pair of ranks; capacities are
                                 ///< above 0
   std::int64_t off_route = 0;   ///< number of units whose messages use other links than planned
 };
 
-/// Replaces the switches of `graph` by links between ranks. `capacities` has the number of trees
-/// that each link can carry; each rank is the root of `trees` trees for each of its parts
-/// (`contributions`). Returns nullopt if `go_on` returns false, or if a cut would become too
-/// narrow, which happens only if some node has more incoming than outgoing capacity. `attempt`
-/// selects the order in which links and switches are visited; some orders leave fewer units off
-/// their routes.
+/// Replaces the switches of `graph` by links between ranks. `capacities` contains the number of
+/// trees that each link can carry. Each rank is the root of `trees` trees for each part that it
+/// contributes (`contributions`). Returns nullopt if `go_on` returns false, or if a cut would
+/// become too narrow. The latter happens only if some node has more incoming than outgoing
+/// capacity. `attempt` selects the order in which links and switches are visited; some orders leave
+/// fewer units off their routes.
 /// REQUIRES: carries(graph, capacities, contributions, trees).
 /// Cost: a few graph searches for each rank and each pair of links that is tried.
 std::optional<RankGraph> without_switches(const FabricGraph& graph,

@@ -1,19 +1,20 @@
 #pragma once
 
-// Exchanges: collectives in few rounds, for small messages.
+// Exchanges are collectives with few rounds, for small messages.
 //
-// Ranks are numbered in mixed radix: with radices 8 and 4, rank 13 of 32 has the digits 5 and 1.
-// Each radix has a round, in which ranks that differ only in this digit exchange all data that they
-// have, each with each. After all rounds, every rank has all data. If all radices are 2, the
-// exchange is recursive doubling. With a single radix, there is one round in which every rank sends
-// to every other rank. If the first radix is the number of GPUs of a node, there is one cheap round
-// inside nodes, and the other rounds cross the network. All ranks do the same, so the candidates
-// are the ordered factorizations of the number of ranks (16 for 32 ranks, 64 for 128).
+// Ranks are numbered in a mixed radix system. With radices 8 and 4, for example, rank 13 of 32 has
+// the digits 5 and 1. There is one round per radix. In this round, ranks that differ only in the
+// digit of that radix exchange all data that they have, each with every other. After all rounds,
+// every rank has all data. If all radices are 2, the exchange is recursive doubling. With a single
+// radix, there is one round in which every rank sends to every other rank. If the first radix is
+// the number of GPUs of a node, there is one cheap round inside nodes, and the other rounds cross
+// the network. All ranks do the same, so the candidates are the ordered factorizations of the
+// number of ranks. There are 16 for 32 ranks, and 64 for 128 ranks.
 //
-// An all-gather goes from the innermost radix to the outermost, so that a rank's data is always one
-// contiguous range of blocks. A reduce-scatter goes in the reverse order. An all-reduce is a
-// reduce-scatter followed by an all-gather. If the buffer is so small that only the number of
-// rounds matters, the all-reduce exchanges whole buffers in every round.
+// An all-gather uses the radices from the innermost to the outermost, so that a rank's data is
+// always one contiguous range of blocks. A reduce-scatter uses them in the reverse order. An
+// all-reduce is a reduce-scatter followed by an all-gather. If the buffer is so small that only the
+// number of rounds matters, every round of the all-reduce exchanges whole buffers.
 
 #include <optional>
 #include <vector>
@@ -25,8 +26,8 @@
 namespace tutti::core::synthesis {
 
 struct Exchange {
-  std::vector<int> radices;    ///< from the innermost to the outermost; their product is the number
-                               ///< of ranks
+  std::vector<int> radices;    ///< radices from the innermost to the outermost; their product is
+                               ///< the number of ranks
   bool whole_buffers = false;  ///< true: every round exchanges and adds whole buffers (all-reduce
                                ///< only)
 
@@ -36,12 +37,12 @@ struct Exchange {
 /// True for the collectives that exchanges support: all-gather, reduce-scatter and all-reduce.
 bool has_exchanges(CollectiveKind kind);
 
-/// Returns all exchanges for a number of ranks, at most some thousand.
+/// Returns all exchanges for a number of ranks. There are at most a few thousand.
 std::vector<Exchange> exchanges_of(int ranks, CollectiveKind kind);
 
 /// Estimates the time of an exchange as the sum over its rounds. The time of a round is its longest
-/// latency plus the transfer time on its slowest route. Returns kNever if two ranks that exchange
-/// data have no route.
+/// latency plus the transfer time on its slowest route. Returns kNever if there is no route between
+/// two ranks that exchange data.
 Time estimate(const Exchange& exchange, CollectiveKind kind, const FabricGraph& graph, Bytes bytes);
 
 std::string text_of(const Exchange& exchange, CollectiveKind kind, const TextOptions& options);

@@ -37,15 +37,14 @@ class GraphBuilder {
     if (const std::string apart = rank_apart(); !apart.empty())
       return tl::make_unexpected(Error::request(
           {ProblemCode::kConflict, "--cluster"},
-          fmt::format("no data can get from {} to {}, not even over other ranks, so that no "
-                      "schedule can exist; add links to the machine, or a network between the "
-                      "workers",
+          fmt::format("no schedule exists, because no path leads from {} to {}, not even through "
+                      "other ranks; add links to the machine, or a network between the workers",
                       graph_.names.front(), apart)));
     return std::move(graph_);
   }
 
  private:
-  /// Returns the name of a rank that cannot be reached from rank 0; "" if there is none.
+  /// Returns the name of a rank to which no path from rank 0 leads; "" if there is none.
   [[nodiscard]] std::string rank_apart() const {
     std::vector<bool> reached(static_cast<std::size_t>(graph_.nodes()), false);
     std::vector<int> queue{0};
@@ -74,7 +73,7 @@ class GraphBuilder {
     return cluster_.fabric() ? cluster_.fabric()->name(-1 - part.part) : "network";
   }
 
-  /// If the network has rails, the cards of each index share a switch.
+  /// If the network has rails, all cards with the same index share a switch.
   int end_of(PartId part, PartId card) {
     const bool rail = part.worker < 0 && !cluster_.fabric() && cluster_.network() &&
                       cluster_.network()->kind == Network::Kind::kRails;
@@ -112,13 +111,12 @@ Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links) {
   if (cluster.replicas() < 2)
     return tl::make_unexpected(
         Error::request({ProblemCode::kTooSmall, "--cluster"},
-                       "one rank alone moves nothing; take several GPUs or nodes"));
+                       "a single rank does not communicate; use several GPUs or nodes"));
   if (cluster.replicas() > kMaxRanks)
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kTooLarge, "--nodes"},
-        fmt::format("{} ranks are more than the {} for which schedules are synthesized; take "
-                    "fewer nodes",
-                    cluster.replicas(), kMaxRanks)));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kTooLarge, "--nodes"},
+                       fmt::format("{} ranks exceed the limit of {} for synthesis; use fewer nodes",
+                                   cluster.replicas(), kMaxRanks)));
   return GraphBuilder(cluster, links).build();
 }
 

@@ -11,15 +11,15 @@ inline constexpr std::int64_t kMaxRanks = 512;
 
 /// The links of a cluster that the graph of its fabric includes.
 enum class FabricLinks {
-  kOnRoutes,  ///< only links on the routes of messages between ranks
-  kAll,       ///< all links of the cluster, as if messages could take any path
+  kOnRoutes,  ///< only links on the routes between ranks
+  kAll,       ///< all links of the cluster; this assumes that messages can take any path
 };
 
-/// Returns the graph of the fabric between the replicas of a cluster. Messages are not staged in
-/// host memory.
-/// ERRORS: there is only one rank; there are more than kMaxRanks; a rank cannot be reached, even
-/// over other ranks.
-/// Cost: computing the routes between all pairs of ranks.
+/// Returns the graph of the fabric between the replicas of a cluster. The graph assumes that
+/// messages are not staged in host memory.
+/// ERRORS: there is only one rank; there are more than kMaxRanks ranks; a rank cannot be reached,
+/// not even through other ranks.
+/// Cost: the computation of the routes between all pairs of ranks.
 Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links = FabricLinks::kOnRoutes);
 
 }  // namespace tutti::core::synthesis

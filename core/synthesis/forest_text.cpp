@@ -8,17 +8,18 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// The largest number of lanes; if trees need more, they share lanes. The language has 1,024.
+/// The maximum number of lanes. If trees need more lanes, they share lanes. The language allows
+/// 1,024 lanes.
 constexpr std::int64_t kMaxLanes = 960;
 
-/// The statements of each rank on one lane of one tree, for every piece.
+/// The statements that each rank executes on one lane of one tree, for every piece.
 using RankStatements = std::map<int, std::string>;
 
-/// A tree with the lanes of its links.
+/// A tree, with the lane of each of its links.
 struct LanedTree {
   const SpanningTree* tree = nullptr;
-  std::vector<std::vector<int>> children;  ///< by rank: its children, deepest first
-  std::vector<int> lane;                   ///< by rank: the lane of the link to its parent
+  std::vector<std::vector<int>> children;  ///< children of each rank, deepest subtree first
+  std::vector<int> lane;                   ///< lane of the link from each rank to its parent
   int lanes = 1;
   std::int64_t first_chunk = 0;
 
@@ -84,7 +85,7 @@ class ForestWriter {
 
   std::string write() {
     write_head();
-    // Trees that share lanes alternate: piece 0 of each, then piece 1 of each, ….
+    // Trees that share lanes alternate: piece 0 of each tree, then piece 1 of each tree, ….
     const auto trees = static_cast<std::int64_t>(trees_.size());
     const std::int64_t together = (all_lanes_ + kMaxLanes - 1) / kMaxLanes;
     for (std::int64_t first = 0; first < trees; first += together) {
@@ -109,7 +110,7 @@ class ForestWriter {
 
   [[nodiscard]] int root() const { return forest_.all.front().root; }
 
-  /// Writes the copies of the roots' own parts, which they receive from nobody.
+  /// Writes the copies of the roots' own parts, which no other rank sends to them.
   void write_own_part() {
     const bool gathers = kind_ == CollectiveKind::kAllGather;
     text_ += "\nlane own {\n";
@@ -159,8 +160,8 @@ class ForestWriter {
     }
   }
 
-  /// Writes nested conditions that halve the list, so that few comparisons find a rank's
-  /// statements.
+  /// Writes nested conditions that halve the list, so that few comparisons find the statements of a
+  /// rank.
   void write_choice(const std::vector<std::pair<int, std::string>>& list, std::size_t begin,
                     std::size_t end) {
     if (begin == end) return;
@@ -176,7 +177,7 @@ class ForestWriter {
     text_ += "}\n";
   }
 
-  /// Returns, by lane of a tree, the statements of each rank that send the root's chunks to all
+  /// Returns the statements of each rank, by lane of a tree, that send the root's chunks to all
   /// ranks.
   [[nodiscard]] std::vector<RankStatements> steps_down(std::int64_t t) const {
     const LanedTree& tree = trees_[static_cast<std::size_t>(t)];
@@ -186,7 +187,8 @@ class ForestWriter {
       const int parent = tree.parent(rank);
       const int own = tree.lane_of(rank);
       if (parent >= 0) {
-        // The rank sent its sum from this chunk, which may be overwritten once the sum has left.
+        // The rank has sent its sum from this chunk. The chunk may be overwritten when the sum has
+        // been sent.
         steps[static_cast<std::size_t>(own)][rank] =
             fmt::format("{}receive {} from {}", up_ ? wait(true, t, own) : "", data, parent);
       }
@@ -210,8 +212,8 @@ class ForestWriter {
     return tree.lane_of(tree.children_of(tree.tree->root).front());
   }
 
-  /// Returns, by lane of a tree, the statements of each rank that sum chunks at the root. The
-  /// deepest child comes last, on the lane that leads to the parent.
+  /// Returns the statements of each rank, by lane of a tree, that sum chunks at the root. The child
+  /// with the deepest subtree comes last, on the lane that leads to the parent.
   [[nodiscard]] std::vector<RankStatements> steps_up(std::int64_t t) const {
     const LanedTree& tree = trees_[static_cast<std::size_t>(t)];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));

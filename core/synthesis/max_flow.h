@@ -2,13 +2,13 @@
 
 // Maximum flow with integer capacities, by Dinic's algorithm.
 //
-// Each round labels every node with its distance from the source over arcs with residual capacity.
-// The round then augments the flow along arcs that increase the distance by one, until no such path
-// is left. The distance of the sink grows from round to round, so there are at most as many rounds
-// as nodes. Every arc has a forward and a backward half-arc, a and a ^ 1: flow over one is residual
-// capacity of the other.
+// Each round labels every node with its distance from the source along arcs with residual capacity.
+// The round then augments the flow along arcs that lead to a node one farther from the source,
+// until no such path to the sink is left. The distance of the sink grows from round to round, so
+// there are at most as many rounds as nodes. Every arc consists of a forward and a backward
+// half-arc, numbered a and a ^ 1. Flow over one of them is residual capacity of the other.
 // SOURCE: Dinic, "Algorithm for solution of a problem of maximum flow in networks with power
-// estimation", Soviet Math. Doklady 1970.
+// estimation", Soviet Mathematics Doklady 1970.
 
 #include <cstdint>
 #include <limits>
@@ -50,10 +50,10 @@ class MaxFlow {
   bool label(int from, int to);
   std::int64_t send(int node, int to, std::int64_t at_most);
 
-  std::vector<std::vector<int>> leaving_;  ///< by node: half-arcs that leave it
-  std::vector<int> heads_;                 ///< by half-arc: node to which it leads
-  std::vector<std::int64_t> capacities_;   ///< by arc: capacity
-  std::vector<std::int64_t> room_;         ///< by half-arc: residual capacity
+  std::vector<std::vector<int>> leaving_;  ///< half-arcs that leave each node
+  std::vector<int> heads_;                 ///< node to which each half-arc leads
+  std::vector<std::int64_t> capacities_;   ///< capacity of each arc
+  std::vector<std::int64_t> room_;         ///< residual capacity of each half-arc
   std::vector<int> level_;
   std::vector<std::size_t> next_;
   std::vector<int> queue_;

@@ -7,7 +7,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// The graph with a source that supplies each rank with its contribution.
+/// The graph of the fabric, with a source that supplies each rank with its contribution.
 class OfferedFlow {
  public:
   OfferedFlow(const FabricGraph& graph, const Contributions& contributions)
@@ -49,8 +49,8 @@ class OfferedFlow {
   std::int64_t total_;
 };
 
-/// Returns the contributions of the ranks inside, divided by the capacity of the links that leave;
-/// nullopt if no links leave.
+/// Returns the contributions of the ranks inside the cut, divided by the capacity of the links that
+/// leave it. Returns nullopt if no links leave it.
 std::optional<Ratio> time_of_cut(const FabricGraph& graph, const Contributions& contributions,
                                  const std::vector<bool>& inside) {
   Ratio time{0, 0};
@@ -77,7 +77,7 @@ Contributions all_of_root(int ranks, int root) {
 
 std::optional<Optimum> optimum_of(const FabricGraph& graph, const Contributions& contributions) {
   OfferedFlow flow(graph, contributions);
-  // Begin with a cut that contains all nodes except one rank.
+  // The search begins with a cut that contains all nodes except one rank.
   Optimum best;
   int last = 0;
   while (last < graph.ranks && contributions[static_cast<std::size_t>(last)] == flow.total())

@@ -1,13 +1,14 @@
-// Offers candidates from few rounds to full bandwidth, because the best one depends on the size of
-// the data. Exchanges come first, best estimates first, then an early tree and the usual ring.
-// Forests follow, for up to three sets of routes and four sizes: with the fewest trees, with the
-// first number of trees within 2 % of the optimum, with the closest one, and with 1.5 % of spare
-// time, which makes trees shallower. For each, switches are split off (edge_splitting.cpp), which
-// is tried in up to 32 orders because some leave fewer units off their routes, and trees are packed
-// (tree_packing.cpp). Forests that need a message between ranks without a route are dropped.
+// Finds candidates that range from few rounds to full bandwidth, because the best one depends on
+// the size of the data. Exchanges come first, in the order of their estimated times. They are
+// followed by a latency tree and the usual ring. Forests follow, for up to three sets of routes and
+// four sizes each. The sizes are the fewest trees, the smallest number of trees within 2 % of the
+// optimum, the number closest to the optimum, and one with 1.5 % of spare time, which makes trees
+// shallower. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders are
+// tried, because some leave fewer units off their routes. Then trees are packed (tree_packing.cpp).
+// A forest is discarded if it needs a message between ranks without a route.
 //
-// A collective that only reduces is synthesized on the reversed fabric; its trees run backwards.
-// The caller simulates the candidates and chooses among them.
+// A collective that only reduces is synthesized on the reversed fabric, and its trees are used in
+// the reverse direction. The caller simulates the candidates and chooses one.
 
 #include "core/synthesis/synthesis.h"
 
@@ -27,17 +28,19 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind:
                                      CollectiveKind::kAllReduce, CollectiveKind::kBroadcast,
                                      CollectiveKind::kReduce};
 
-/// The largest number of trees of all ranks together.
+/// The maximum number of trees of all ranks together.
 constexpr std::int64_t kMaxTrees = 512;
-/// The largest number of trees per part.
+/// The maximum number of trees per part.
 constexpr std::int64_t kMaxTreesPerPart = 64;
-/// If the time with some number of trees is within this share of the optimum, no more are tried.
+/// If the time with some number of trees exceeds the optimum by at most this share, larger numbers
+/// are not tried.
 constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
-/// The number of exchanges that are offered, best estimates first.
+/// The maximum number of exchanges among the candidates. The exchanges with the best estimates are
+/// used.
 constexpr std::size_t kExchanges = 4;
-/// The number of sets of routes that are tried, and the largest ratio of their optimum to that of
-/// all routes.
+/// The maximum number of sets of routes that are tried, and the maximum ratio of their optimum to
+/// the optimum with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kWorthTrying = 1.25;
 /// The share of the optimal time that is added so that trees can be shallower.
@@ -47,7 +50,7 @@ Contributions contributions_of(const FabricGraph& graph, const Task& task) {
   return has_root(task.kind) ? all_of_root(graph.ranks, task.root) : one_of_each(graph.ranks);
 }
 
-/// Reductions run trees backwards.
+/// True if the collective only reduces. Such collectives use trees in the reverse direction.
 bool only_reduces(CollectiveKind kind) {
   return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce;
 }
@@ -88,8 +91,9 @@ class CandidateSearch {
     Optimum optimum;
   };
 
-  /// Returns all routes, then only the wide ones. Some links serve the routes of so few pairs that
-  /// trees cannot use them as planned; trees without such links can be better.
+  /// Returns the set of all routes, followed by sets of only the wide routes. Some links serve the
+  /// routes of so few pairs that trees cannot use these links as planned. Trees without such links
+  /// can be better.
   std::vector<Level> levels_to_try() const {
     std::vector<Level> levels;
     for (const std::int64_t capacity : route_capacities(graph_)) {
@@ -126,7 +130,7 @@ class CandidateSearch {
     offer_ring();
   }
 
-  /// Offers the usual rings: every tree is a path in the order of the ranks.
+  /// Adds the usual rings as a candidate: every tree is a path in the order of the ranks.
   void offer_ring() {
     Forest ring{graph_.ranks, contributions_, 1, {}};
     for (int root = 0; root < graph_.ranks; ++root) {
@@ -160,14 +164,15 @@ class CandidateSearch {
         add(*exact);
         break;
       }
-      // Beyond 8, try numbers that grow by about a quarter.
+      // Above 8, the numbers that are tried grow by about a quarter.
       if (trees > 8 && trees % (trees / 4) != 0) continue;
       if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
       if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
       if (!go_on(0)) break;
     }
     if (sizes.empty()) return sizes;
-    // Choose the fewest trees, the first number that is close to the optimum, and the closest.
+    // Three numbers are chosen: the fewest trees, the first number that is close to the optimum,
+    // and the number closest to the optimum.
     const auto close = std::find_if(sizes.begin(), sizes.end(), [](const TreeSize& size) {
       return size.above_optimum <= kClose;
     });
@@ -189,8 +194,8 @@ class CandidateSearch {
         return !stopped;
       };
     };
-    // Attempts differ in the number of units off their route; small fabrics can afford many
-    // attempts.
+    // Attempts differ in the number of units off their route. Many attempts are affordable only on
+    // small fabrics.
     const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
     std::optional<RankGraph> ranks;
     for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
@@ -201,7 +206,8 @@ class CandidateSearch {
       if (ranks && ranks->off_route == 0) break;
     }
     if (!ranks) return true;
-    // Each further hop costs a copy into memory and out again, about a microsecond.
+    // Each additional hop costs a copy into memory and out of it again, which takes about a
+    // microsecond.
     const auto cost = [&](int from, int to) { return graph_.latency(from, to) + microseconds(1); };
     auto trees = pack_trees(*ranks, contributions_, size.trees, cost, part_of_work(0.5, 1));
     if (!trees) return !stopped;
@@ -243,7 +249,7 @@ class CandidateSearch {
   const GoOn& go_on_;
   const std::function<void(Candidate)>& found_;
   Contributions contributions_;
-  Ratio whole_;  ///< lower bound of the time on the fabric, per part
+  Ratio whole_;  ///< lower bound on the time on the fabric, per part
   std::vector<std::vector<SpanningTree>> offered_;
   double done_ = 0;
   double share_ = 1;
@@ -284,7 +290,7 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
                           static_cast<Wide>(bound.per_part.denominator);
   const Wide seconds = bytes / per_second;
   const Wide rest = bytes % per_second;
-  // Longer bounds all become kLongestDuration; below it, nothing overflows 128 bits.
+  // All longer bounds become kLongestDuration. Below this duration, nothing overflows 128 bits.
   if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) {
     bound.time = kLongestDuration;
     return bound;

@@ -13,20 +13,21 @@ namespace {
 /// A number of identical trees that are extended together.
 struct Growing {
   SpanningTree tree;
-  std::vector<Time> reached;       ///< by rank: when data reaches it; kNever: the tree does not
+  std::vector<Time> reached;       ///< time when data reaches each rank; kNever: the tree does not
                                    ///< contain the rank yet
-  std::vector<std::size_t> later;  ///< links that only some of the copies can take
+  std::vector<std::size_t> later;  ///< links that only some of the copies can use
 
   [[nodiscard]] bool has(int rank) const {
     return reached[static_cast<std::size_t>(rank)] != kNever;
   }
 };
 
-/// A link by which a tree can reach another rank.
+/// A link over which a tree can reach another rank.
 struct Step {
   Time reached;
-  std::size_t size = 0;        ///< size of the tree when the step was found: small trees go first
-  std::int64_t used_room = 0;  ///< the negated room of the link: wide links go first
+  std::size_t size = 0;        ///< size of the tree when the step was found; small trees come first
+  std::int64_t used_room = 0;  ///< the negated remaining capacity of the link; wide links come
+                               ///< first
   std::size_t tree = 0;
   std::size_t link = 0;
 
@@ -87,7 +88,7 @@ class Packer {
     for (const int rank : trees_.back().tree.order) find_steps(trees_.size() - 1, rank);
   }
 
-  /// Returns the number of copies of a tree, up to `most`, that can take a link.
+  /// Returns the number of copies of a tree, up to `most`, that can use a link.
   std::int64_t find_spare(std::size_t tree, const RankLink& link, std::int64_t most) {
     const std::int64_t copies = trees_[tree].tree.copies;
     const std::int64_t others = growing_copies_ - copies;
@@ -113,7 +114,7 @@ class Packer {
                  growing.tree.order.size(), -room_[link], tree, link});
   }
 
-  /// Takes the earliest step of all trees, until every tree contains all ranks.
+  /// Repeatedly executes the earliest step of all trees, until every tree contains all ranks.
   bool grow() {
     for (std::size_t taken = 0; taken < links_to_take_;) {
       if (go_on_ && !go_on_(static_cast<double>(taken) / static_cast<double>(links_to_take_)))
@@ -140,9 +141,9 @@ class Packer {
     return true;
   }
 
-  /// Divides a tree, because no tree can take a link with all of its copies. The copies that can
-  /// take a link (of all links, the one that most copies can take) do so; the others become a
-  /// separate tree.
+  /// Divides a tree, because no tree can use a link with all of its copies. The link that most
+  /// copies can use is selected. Copies that can use it do so; the other copies become a separate
+  /// tree.
   bool divide_a_tree() {
     std::int64_t most = 0;
     std::size_t tree = 0, link = 0;
@@ -197,13 +198,13 @@ class Packer {
   const GoOn& go_on_;
   MaxFlow flow_;
   int source_;
-  std::vector<std::vector<std::size_t>> leaving_;  ///< by rank: the links that leave it
-  std::vector<int> offers_;                        ///< by rank: its arc from the source
-  std::vector<std::int64_t> room_;                 ///< by link: its remaining room
+  std::vector<std::vector<std::size_t>> leaving_;  ///< links that leave each rank
+  std::vector<int> offers_;                        ///< for each rank, its arc from the source
+  std::vector<std::int64_t> room_;                 ///< remaining capacity of each link
   std::vector<Growing> trees_;
-  std::vector<int> nodes_;           ///< by tree: its node in the flow
-  std::vector<int> copies_offered_;  ///< by tree: its arc from the source
-  std::int64_t growing_copies_ = 0;  ///< number of copies of incomplete trees
+  std::vector<int> nodes_;           ///< node of each tree in the flow graph
+  std::vector<int> copies_offered_;  ///< for each tree, its arc from the source
+  std::int64_t growing_copies_ = 0;  ///< number of copies of the trees that are incomplete
   std::size_t links_to_take_ = 0;
   std::priority_queue<Step, std::vector<Step>, std::greater<>> steps_;
 };

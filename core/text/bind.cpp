@@ -1,12 +1,12 @@
 // Copies a parsed text into a message field by field, by reflection. A value that does not fit is
 // reported at its position and left out, and binding continues, so that one pass reports all
-// mistakes. Such a message differs from its text, so it and all messages around it are marked as
-// not whole, and readers build nothing from them. Further problems at the same position are
-// suppressed, because they would be consequences of the first. Numbers are the hard part: an
-// integer may be decimal, octal, hexadecimal, written as 1e6, in quotes (JSON has no other form for
-// 64 bits), or have a unit. A number with a unit is converted to the unit at the end of the field's
-// name: `latency_us: "1.5ms"` is 1500. Ranges and missing fields are the task of
-// core/text/fields.h.
+// mistakes. A message without such a value differs from its text, so the message and all messages
+// around it are marked as not whole, and readers do not use them. Further problems at the same
+// position are suppressed, because they would be consequences of the first. Numbers are the hard
+// part: an integer may be decimal, octal, hexadecimal, written as 1e6, in quotes (JSON has no other
+// form for 64 bits), or have a unit. A number with a unit is converted to the unit at the end of
+// the field's name: `latency_us: "1.5ms"` is 1500. core/text/fields.h checks ranges and reports
+// missing fields.
 
 #include "core/text/bind.h"
 
@@ -97,7 +97,7 @@ class Binder {
   Binder(SourceMap& sources, Problems& problems, GuestMessages* guests)
       : sources_(sources), problems_(problems), guests_(guests) {}
 
-  /// Binds a message. Returns false if some written value is not in it.
+  /// Binds a message. Returns false if a written value is not in the message.
   bool bind_message(const Value& value, Message& message) {
     sources_.add_message(message, value.at);
     std::set<const FieldDescriptor*> seen;
@@ -254,8 +254,8 @@ class Binder {
                     "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
   }
 
-  /// Reads a number with a unit ("25MiB"), which becomes a number of the field's own unit. Returns
-  /// false if the value has none. `number` has no value after a problem.
+  /// Reads a number with a unit ("25MiB") and converts it to the unit of the field. Returns false
+  /// if the value has no unit. `number` has no value after a problem.
   bool has_unit(const Value& value, const FieldDescriptor& field, std::optional<double>& number) {
     if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) return false;
     const auto read = in_unit_of(field.name(), value.text);
@@ -281,7 +281,7 @@ class Binder {
     }
     if (*number == std::floor(*number)) return static_cast<T>(*number);
     complain({ProblemCode::kWrongType, name_of(field)}, value.at,
-             "{}: {} is {} and no whole number of {}", field.name(), value.text, *number,
+             "{}: {} is {}, but must be a whole number of {}", field.name(), value.text, *number,
              unit_of_field(field.name()));
     return std::nullopt;
   }
@@ -446,11 +446,13 @@ Document bind_named_file(const std::string& text, const std::string& path, Messa
   const bool foreign = std::none_of(fields.begin(), fields.end(), is_known);
   if (foreign && (!own.empty() || !fields.empty() || !document.root.items.empty())) {
     problems.add({ProblemCode::kWrongType, type.name()}, {path, 0, 0},
-                 "this is no {}: it has none of its fields; name another file", type.name());
+                 "this file is not a {}, because it has none of its fields; name another file",
+                 type.name());
     document.cut_off = true;
     return document;
   }
-  // Parse again to report the problems, whose places also suppress consequential problems.
+  // Parse again to report the problems. The positions of these problems suppress consequential
+  // problems.
   if (!own.empty()) document = parse_document(text, path, problems);
   bind(document.root, message, sources, problems);
   return document;

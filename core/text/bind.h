@@ -17,8 +17,8 @@ class Message;
 
 namespace tutti::core {
 
-/// The locations in the text of each field of a message. Messages are identified by their
-/// addresses, so they must not be moved after bind().
+/// The location in the text of each field of a message. Messages are identified by their addresses,
+/// so they must not be moved after bind().
 class SourceMap {
  public:
   explicit SourceMap(std::string file) : file_(std::move(file)) {}
@@ -33,8 +33,8 @@ class SourceMap {
 
   /// Records that a value in the text of the message did not fit and was left out.
   void add_misfit(const google::protobuf::Message& message) { misfits_.insert(&message); }
-  /// True if no value in the text of the message, or of messages inside it, was left out. Callers
-  /// build nothing from a message that is not whole, because it differs from its text.
+  /// True if every value in the text of the message, and of the messages inside it, was read. If
+  /// this is false, the message differs from its text, so callers must not use its values.
   [[nodiscard]] bool whole(const google::protobuf::Message& message) const {
     return !misfits_.contains(&message);
   }
@@ -42,7 +42,7 @@ class SourceMap {
   /// Returns the location at which the message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message) const;
   /// Returns the location of a field's value; `index` is the element of a repeated field. If the
-  /// field was not written, returns the location at which its message begins.
+  /// field was not written, returns the location at which the message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message, const std::string& field,
                             int index = 0) const;
   /// Returns the location that stands for the file as a whole.
@@ -55,11 +55,11 @@ class SourceMap {
   std::set<const google::protobuf::Message*> misfits_;
 };
 
-/// Returns the subject of a problem as the schema names it: "Network", or "Network.latency_us".
+/// Returns the subject of a problem in the form of the schema: "Network", or "Network.latency_us".
 std::string schema_name(const google::protobuf::Message& message, const std::string& field = "");
 
-/// Messages in fields that the schema of the enclosing message does not define. Used by programs
-/// that add their own schemas.
+/// Messages in fields that the schema of the enclosing message does not define. This class is used
+/// by programs that add their own schemas.
 class GuestMessages {
  public:
   GuestMessages();
@@ -73,8 +73,8 @@ class GuestMessages {
               const google::protobuf::Message& prototype);
   [[nodiscard]] bool expected(const google::protobuf::Descriptor& host,
                               const std::string& field) const;
-  /// Adds a message for an expected field and returns it; null if the field already has one. The
-  /// address of the message does not change.
+  /// Adds a message for an expected field and returns the message. Returns null if the field
+  /// already has a message. The address of the message does not change.
   google::protobuf::Message* add(const std::string& field);
   /// Returns the message of `field`; null if it was not written.
   [[nodiscard]] const google::protobuf::Message* find(const std::string& field) const;
@@ -89,8 +89,9 @@ class GuestMessages {
 };
 
 /// Parses a file that a scenario names, and fills `message` from it like bind(). If the file has no
-/// field of the message, it is another kind of file, and the only problem says so, without quoting
-/// the file: a scenario of unknown origin may name a file whose content must not be printed.
+/// field of the message, it is another kind of file, and the only problem says so. This problem
+/// does not quote the file, because a scenario of unknown origin may name a file whose content must
+/// not be printed.
 Document bind_named_file(const std::string& text, const std::string& path,
                          google::protobuf::Message& message, SourceMap& sources,
                          Problems& problems);
@@ -99,8 +100,8 @@ Document bind_named_file(const std::string& text, const std::string& path,
 /// reported and left out, and the messages around them are then not whole (SourceMap::whole()).
 /// Values that do not fit are unknown fields and enum values (reported with the nearest known
 /// name), wrong types, numbers that are out of range or not finite, and fields that occur twice.
-/// JSON's conventions (camel-case names, numbers in quotes, null) are accepted. `guests` has
-/// additional fields that are allowed, and receives their messages.
+/// JSON's conventions (camel-case names, numbers in quotes, null) are accepted. `guests` defines
+/// additional fields that are allowed, and stores their messages.
 void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources,
           Problems& problems, GuestMessages* guests = nullptr);
 

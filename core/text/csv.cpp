@@ -33,7 +33,8 @@ class CsvReader {
       if (table_.columns.empty()) {
         if (count > kMaxCsvColumns) {
           problems_.add({ProblemCode::kTooLarge}, {file_, cells[0].at.line, 1},
-                        "the header has {} columns; a table may have {}", count, kMaxCsvColumns);
+                        "the header has {} columns, which exceeds the limit of {}", count,
+                        kMaxCsvColumns);
           break;
         }
         table_.columns = std::move(cells);
@@ -98,7 +99,8 @@ class CsvReader {
         if (++cells_ > kMaxCsvCells) {
           too_large_ = true;
           problems_.add({ProblemCode::kTooLarge}, {file_, cell.at.line, cell.at.column},
-                        "the table has more than {} cells; use a smaller one", kMaxCsvCells);
+                        "the table has more than {} cells, which is the limit; use a smaller table",
+                        kMaxCsvCells);
           return cells;
         }
         cells.push_back(std::move(cell));
@@ -179,8 +181,8 @@ tl::unexpected<Error> no_such_table(const std::string& file, std::string_view wh
   for (const std::string& column : columns) names += (names.empty() ? "" : ", ") + column;
   return tl::make_unexpected(Error::request(
       {ProblemCode::kWrongType},
-      fmt::format("this is no table of {}: its first line names none of the columns {}", what,
-                  names),
+      fmt::format("this file is not a table of {}: its first line has none of the column names {}",
+                  what, names),
       {file, 0, 0}));
 }
 

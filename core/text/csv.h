@@ -10,10 +10,10 @@
 
 namespace tutti::core {
 
-/// A table of comma-separated values with a header line (RFC 4180: cells with commas, quotes or
-/// line breaks are in quotes, and "" stands for a quote). Lines before the header that begin with
-/// '#' are remarks, of which those of the form `# key: value` are kept. After the header, a line
-/// that begins with '#' is an ordinary row.
+/// A table of comma-separated values with a header line (RFC 4180: a cell with commas, quotes or
+/// line breaks is in quotes, and a quote inside it is written as ""). Lines before the header that
+/// begin with '#' are remarks. Remarks of the form `# key: value` are kept. After the header, a
+/// line that begins with '#' is an ordinary row.
 struct CsvTable {
   struct Cell {
     std::string text;
@@ -27,10 +27,10 @@ struct CsvTable {
   std::vector<Row> rows;
   std::vector<Row> uneven;  ///< with kAreKept: rows with more or fewer cells than columns
 
-  /// Returns the index of a column; -1 if there is none with this name.
+  /// Returns the index of the column with this name; -1 if there is no such column.
   [[nodiscard]] int column(std::string_view name) const;
-  /// True if there are columns but none has one of these names, so that the text is another kind of
-  /// table.
+  /// True if the table has columns, but none of them has one of these names. The text is then
+  /// another kind of table.
   [[nodiscard]] bool has_none_of(const std::vector<std::string>& names) const;
   /// Returns the indices of required columns. Reports each column that is missing.
   [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names,
@@ -38,8 +38,8 @@ struct CsvTable {
                                                   Problems& problems) const;
 };
 
-/// The treatment of rows with more or fewer cells than the header: each is reported as a problem,
-/// or they are kept in CsvTable::uneven.
+/// The treatment of rows with more or fewer cells than the header. Each such row is reported as a
+/// problem, or all are stored in CsvTable::uneven.
 enum class UnevenRows { kAreProblems, kAreKept };
 
 /// Parses a table. Reports rows with more or fewer cells than the header (unless they are kept),

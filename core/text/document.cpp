@@ -14,19 +14,19 @@ std::optional<std::string_view> utf8_content(std::string_view text, const std::s
   const std::string_view before = text.substr(0, bad);
   const auto line = std::count(before.begin(), before.end(), '\n');
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  problems.add(
-      {ProblemCode::kSyntax},
-      {file, static_cast<int>(line) + 1, static_cast<int>(bad - line_start) + 1},
-      "the byte 0x{:02x} here is not UTF-8; save this file in UTF-8 (iconv and most editors can)",
-      static_cast<unsigned char>(text[bad]));
+  problems.add({ProblemCode::kSyntax},
+               {file, static_cast<int>(line) + 1, static_cast<int>(bad - line_start) + 1},
+               "byte 0x{:02x} is not valid UTF-8; save this file in UTF-8 (iconv and most editors "
+               "can do this)",
+               static_cast<unsigned char>(text[bad]));
   return std::nullopt;
 }
 
 void check_utf8(std::string& text, const Location& where, Problems& problems) {
   if (valid_utf8(text) == text.size()) return;
   problems.add({ProblemCode::kSyntax}, where,
-               "the escapes in this string are not UTF-8; write the characters themselves, or each "
-               "as \\uXXXX");
+               "the escapes in this string are not valid UTF-8; write the characters themselves, "
+               "or each as \\uXXXX");
   problems.ignore_later_ones_at(where);
   text = "\uFFFD";
 }

@@ -23,8 +23,8 @@ struct Value {
     kList,        ///< `[ … ]`; the items are in `items`
     kString,      ///< a quoted string; `text` is the content without quotes, with escapes resolved
     kNumber,      ///< `text` is the number as written, including a leading '-'
-    kIdentifier,  ///< a word without quotes: an enum value, true, inf, JSON's null; `text` may
-                  ///< begin with '-' (-inf)
+    kIdentifier,  ///< a word without quotes, such as an enum value, true, inf or JSON's null;
+                  ///< `text` may begin with '-' (-inf)
   };
   struct Field;
 
@@ -45,30 +45,29 @@ struct Value::Field {
 };
 
 /// A parsed text. `cut_off` is true if the text ended, or became unreadable, in the middle of a
-/// value, so that fields may seem to be missing.
+/// value. Fields that were written may then be missing from the document.
 struct Document {
   Value root;
   bool cut_off = false;
 };
 
 /// Returns a text without the byte order mark that some editors write. If the text is not valid
-/// UTF-8, reports the first invalid byte and returns nullopt. UTF-8 is required because names are
-/// copied into timelines and JSON.
+/// UTF-8, reports the first invalid byte and returns nullopt. Texts must be UTF-8, because names
+/// are copied into timelines and JSON.
 std::optional<std::string_view> utf8_content(std::string_view text, const std::string& file,
                                              Problems& problems);
 
-/// Checks a string whose escapes (\xff, \ud800) are resolved. Reports invalid UTF-8 at `where`, as
-/// the only problem there, and replaces it by U+FFFD.
+/// Checks a string in which escapes (\xff, \ud800) are resolved. Reports invalid UTF-8 at `where`,
+/// as the only problem at this position, and replaces the invalid bytes by U+FFFD.
 void check_utf8(std::string& text, const Location& where, Problems& problems);
 
-/// Returns the phrase by which error messages refer to the value: `a message`, `the number 5`,
-/// `"abc"`, …
+/// Returns a description of the value for error messages: `a message`, `the number 5`, `"abc"`, …
 std::string describe(const Value& value);
 
 /// Parses the Protocol Buffers text format (comments from '#' to the end of the line). After a
-/// syntax error, the parser continues where a field seems to begin, so that later errors are
-/// reported, too; the result has everything that could be parsed. Nesting deeper than 64 levels is
-/// an error, so that the stack cannot overflow.
+/// syntax error, the parser continues at the next apparent beginning of a field, so that later
+/// errors are reported too. The result has everything that could be parsed. Nesting deeper than 64
+/// levels is an error, so that the stack cannot overflow.
 Document parse_text_format(std::string_view text, const std::string& file, Problems& problems);
 
 /// Parses JSON up to the first syntax error. If a name occurs twice in an object, both fields are

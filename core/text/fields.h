@@ -9,16 +9,16 @@
 
 namespace tutti::core {
 
-/// The range of a value from `least` to `most`; `least` itself is included only if `or_equal`.
+/// The range of valid values, from `least` to `most`. `least` itself is valid only if `or_equal`.
 struct Bounds {
   double least = 0;
   double most = 0;
   bool or_equal = true;
 };
 
-/// Reads the fields of bound messages, and reports those that are missing or out of range. All
-/// callers use it, so that the same mistake always gives the same message: `what: field must be
-/// above 0 (got -5)`.
+/// Reads the fields of bound messages, and reports fields that are missing or out of range. All
+/// readers use this class, so that the same mistake always gives the same message: `what: field
+/// must be above 0 (got -5)`.
 class Fields {
  public:
   Fields(const SourceMap& sources, Problems& problems) : sources_(sources), problems_(problems) {}
@@ -29,11 +29,12 @@ class Fields {
   /// returns nullopt if the value is out of range.
   std::optional<double> number(const google::protobuf::Message& message, const std::string& field,
                                const std::string& what, Bounds bounds);
-  /// Like number(), but also reports a problem if the field is absent. `remedy` says what to write.
+  /// Does the same as number(), and also reports a problem if the field is absent. `remedy` says
+  /// what to write.
   std::optional<double> required(const google::protobuf::Message& message, const std::string& field,
                                  const std::string& what, Bounds bounds,
                                  const std::string& remedy = "");
-  /// Like number(), for an integer.
+  /// Does the same as number(), for an integer.
   std::optional<std::int64_t> integer(const google::protobuf::Message& message,
                                       const std::string& field, const std::string& what,
                                       std::int64_t least, std::int64_t most);

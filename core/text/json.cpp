@@ -30,7 +30,8 @@ class Cursor {
   }
 
   /// Returns the position of the next token: after white space and characters that begin no value.
-  /// (RapidJSON reports some brackets before it has passed them, others after it.)
+  /// (RapidJSON reports some brackets before it has passed them, and others after it has passed
+  /// them.)
   Position next_token() {
     std::size_t offset = next_;
     while (offset < text_.size() &&
@@ -169,9 +170,9 @@ Document parse_json(std::string_view text, const std::string& file, Problems& pr
     problems.add({ProblemCode::kSyntax}, {file, builder.stopped_at.line, builder.stopped_at.column},
                  "values are nested deeper than {} levels", kDeepestNesting);
   } else if (builder.too_many) {
-    problems.add({ProblemCode::kTooLarge},
-                 {file, builder.stopped_at.line, builder.stopped_at.column},
-                 "this text has more than {} values; use a smaller one", kMaxValues);
+    problems.add(
+        {ProblemCode::kTooLarge}, {file, builder.stopped_at.line, builder.stopped_at.column},
+        "this file has more than {} values, which is the limit; use a smaller file", kMaxValues);
   } else if (result.IsError()) {
     const Position at = Cursor(text).at(result.Offset());
     problems.add({ProblemCode::kSyntax}, {file, at.line, at.column}, "this is not JSON: {}",

@@ -32,10 +32,10 @@ class Places {
 
   [[nodiscard]] bool has(std::string_view path) const { return places_.contains(path); }
   /// Returns the location of the field's value. If the field was not written, returns the location
-  /// of the nearest enclosing message that was. The path "" is the whole text.
+  /// of the innermost enclosing message that was written. The path "" is the whole text.
   [[nodiscard]] Location at(std::string_view path) const;
-  /// Returns the subject of problems at `path` as the schema names it: "Strategy.shards"; for the
-  /// path "", "Scenario". Returns a path that the schema does not have unchanged.
+  /// Returns the subject of problems at `path` in the form of the schema: "Strategy.shards"; for
+  /// the path "", "Scenario". If the schema does not have the path, returns it unchanged.
   [[nodiscard]] std::string schema_name(std::string_view path) const;
 
  private:

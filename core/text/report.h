@@ -48,9 +48,9 @@ class Report {
   std::vector<ReportField> fields_;
 };
 
-/// A value of a report, with its unit. In JSON, times are in microseconds with six decimals (down
-/// to a picosecond) and rates in GB/s; the names of fields state these units. In text, the unit
-/// depends on the value. An empty optional is omitted from JSON.
+/// A value of a report, with its unit. In JSON, times are in microseconds with six decimals (exact
+/// to a picosecond), and rates are in GB/s; the names of fields state these units. In text, the
+/// unit depends on the value. An empty optional is omitted from JSON.
 class ReportValue {
  public:
   using List = std::vector<ReportValue>;
@@ -109,11 +109,11 @@ ReportValue list_of(const Items& items, Make make) {
   return list;
 }
 
-/// Returns the text; if it is empty, returns no value, so that JSON omits the field.
+/// Returns the text, or no value if the text is empty. JSON omits a field without a value.
 inline ReportValue unless_empty(const std::string& text) {
   return text.empty() ? ReportValue() : ReportValue(text);
 }
-/// Returns the value; if there is none, returns null, so that JSON has the field.
+/// Returns the value, or null if there is no value. JSON then has the field with the value null.
 inline ReportValue or_null(ReportValue value) {
   return std::holds_alternative<ReportValue::Nothing>(value.content()) ? ReportValue(nullptr)
                                                                        : value;

@@ -155,10 +155,11 @@ class TextParser {
       if (cut_off_) return;
       if (!begun_) {
         if (ended()) {
-          // Report only the innermost message: the messages around it may be complete otherwise.
+          // Report only the innermost message, because the messages around it may be complete
+          // otherwise.
           if (closing.empty()) return;
           problems_.add({ProblemCode::kSyntax}, {file_, message.at.line, message.at.column},
-                        "a '{}' is missing: this is never closed", closing);
+                        "the closing '{}' is missing", closing);
           cut_off_ = true;
           return;
         }
@@ -194,7 +195,7 @@ class TextParser {
     const bool colon = accept(":");
     if (!colon && !is("{") && !is("<")) {
       complain("':' after \"" + field.name + "\"");
-      // If a value seems to follow, read it: dropping the field would cause further problems.
+      // If a value seems to follow, read it, because a missing field would cause further problems.
       if (!at_value_after_colon()) return;
       failed_ = false;
     }
@@ -217,7 +218,8 @@ class TextParser {
     }
     if (++values_ > kMaxValues) {
       problems_.add({ProblemCode::kTooLarge}, {file_, value.at.line, value.at.column},
-                    "this text has more than {} values; use a smaller one", kMaxValues);
+                    "this file has more than {} values, which is the limit; use a smaller file",
+                    kMaxValues);
       cut_off_ = true;
       return value;
     }
@@ -268,7 +270,7 @@ class TextParser {
     tokens_.Next();
     if (value.kind == Value::Kind::kNumber) read_unit(value);
     if (value.kind == Value::Kind::kIdentifier && is(":")) {
-      // There is no value, but the next field.
+      // The value is missing, and the next field follows.
       problems_.add({ProblemCode::kSyntax}, {file_, next.at.line, next.at.column},
                     "expected a value, found the field \"{}\"", next.name);
       begun_ = std::move(next);
@@ -286,8 +288,8 @@ class TextParser {
       begun_;  ///< a field whose name is already read, because recover() had to look past it
   std::int64_t values_ = 0;  ///< number of values in the whole text
   int lists_ = 0;            ///< number of open lists in the current message
-  bool failed_ = false;      ///< the rest of the current field cannot be read
-  bool cut_off_ = false;     ///< the text ended inside a message, or is read no further
+  bool failed_ = false;      ///< true if the rest of the current field cannot be read
+  bool cut_off_ = false;     ///< true if the text ended inside a message, or the parser has stopped
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace tutti::core {
 
-/// Returns the number of leading bytes of `text` that are valid UTF-8, which is text.size() if all
-/// are. Surrogates, overlong encodings and characters beyond U+10FFFF are invalid (RFC 3629,
+/// Returns the number of leading bytes of `text` that are valid UTF-8; text.size() if all bytes are
+/// valid. Surrogates, overlong encodings and characters beyond U+10FFFF are invalid (RFC 3629,
 /// section 4).
 inline std::size_t valid_utf8(std::string_view text) {
   std::size_t at = 0;

@@ -28,7 +28,7 @@ class RunningSum {
 
 /// The latest valid time: a span that begins before the horizon may end some time after it.
 constexpr Time kLatest = kHorizon + 16 * kLongestDuration;
-/// The maximum number of workers, slots or lanes. No cluster has as many.
+/// The maximum number of workers, slots or lanes. No real cluster has this number.
 constexpr std::int32_t kMaxNumber = 100'000'000;
 
 bool are_times(std::initializer_list<std::int64_t> picoseconds) {
@@ -274,8 +274,8 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
       p.end_ps() < p.start_ps() || !are_times({p.start_ps(), p.end_ps(), p.queued_ps()})) {
     return false;
   }
-  // Pieces follow each other, and the parts of a piece add up to at most its length, so the sum of
-  // all parts stays below the end of the last piece.
+  // Pieces do not overlap, and the parts of a piece add up to at most its length. The sum of all
+  // parts is therefore below the end of the last piece.
   if (!path.empty() && Time(p.start_ps()) < path.back().end) return false;
   std::int64_t left = p.end_ps() - p.start_ps();
   const auto part = [&left](std::int64_t t) {

@@ -26,7 +26,7 @@ class TrackList;
 namespace tutti::core {
 
 /// The contents of a timeline's blocks, except for the spans, collected block by block. All values
-/// are in valid ranges (see TimelineReader). Used only by the reader.
+/// are in valid ranges (see TimelineReader). Only the reader uses this class.
 struct BlockContents {
   RunInfo run;
   std::vector<Track> tracks;
@@ -38,8 +38,8 @@ struct BlockContents {
   std::vector<TimelineReader::SpanBlock> span_blocks;
   std::unordered_set<TrackId> known_tracks;
 
-  /// Adds the content of the block that is at `offset` to `end` of the file. Returns false if the
-  /// block is damaged; records before the damage may then have been added.
+  /// Adds the content of the block that lies between the offsets `offset` and `end` of the file.
+  /// Returns false if the block is damaged; records before the damage may have been added.
   bool take(const proto::Block& block, std::uint64_t offset, std::uint64_t end);
 
   /// Returns the spans of a block; nullopt if the columns differ in length, are empty, or have an
@@ -54,7 +54,7 @@ struct BlockContents {
     std::int32_t content = 0;         ///< a proto::Block::ContentCase
     TimelineReader::SpanBlock block;  ///< for blocks without spans, only the offsets are set
   };
-  /// Appends the entries of an index block. Returns false if it is invalid.
+  /// Appends the entries of an index block. Returns false if the index block is invalid.
   static bool take_index(const proto::BlockIndex& c, std::vector<IndexEntry>& entries);
 
  private:

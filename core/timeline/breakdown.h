@@ -17,7 +17,7 @@ struct Breakdown {
   std::array<Time, kLinkKinds>
       wire;      ///< transfer of bytes, by kind of the slowest link on the route
   Time latency;  ///< latency of links
-  Time queue;    ///< waiting for a link, port, copy engine or slot that is in use
+  Time queue;    ///< waiting for a busy link, port or copy engine, or for a free slot
   Time reduce;   ///< reductions
   Time copy;     ///< copies and scaling in memory
   Time host;     ///< work of host threads that move bytes

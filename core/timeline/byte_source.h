@@ -25,8 +25,8 @@ Expected<std::shared_ptr<const ByteSource>> open_byte_source(const std::string& 
 std::shared_ptr<const ByteSource> byte_source_of(std::string bytes);
 
 /// Reads a source from front to back in large pieces, so that small blocks do not need a system
-/// call each. Only for reading in file order: with random access, every call would read a whole
-/// piece.
+/// call each. This class is only for reading in file order, because with random access, every call
+/// would read a whole piece.
 class ReadAhead {
  public:
   explicit ReadAhead(const ByteSource& source) : source_(source) {}

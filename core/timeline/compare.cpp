@@ -1,9 +1,9 @@
-// Packs are matched by their gradients, since two strategies number their packs differently, and
-// their times are counted from the start of the training step. The parts of a step are compared
-// over the steady steps, but packs and lane steps only in the last step. in_words() names the
-// largest difference first. Then it lists the reasons why two times may not be comparable: slowdown
-// by communication, which emulated runs do not have; NCCL's calibrated times against rings; and
-// packs or steps without a counterpart. join.cpp matches the spans of the two timelines.
+// Packs are matched by their gradients, because two strategies number packs differently. The times
+// of packs are relative to the start of the training step. The parts of a step are compared over
+// the steady steps, but packs and lane steps only in the last step. in_words() names the largest
+// difference first. Then it lists reasons why two times may not be comparable: one run is emulated,
+// without slowdown by communication; one run has NCCL's calibrated times and the other has rings;
+// or packs or steps have no counterpart. join.cpp matches the spans of the two timelines.
 
 #include "core/timeline/compare.h"
 
@@ -50,8 +50,8 @@ Expected<Summary> summary_of(const TimelineReader& timeline) {
   return summary;
 }
 
-/// Adds up, by kind, the lanes' steps of the last training step, and counts steps that only one
-/// timeline has.
+/// Sums the times of the lane steps of the last training step by kind, and counts the lane steps
+/// that only one timeline has.
 Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, const Numbers& packs,
                              Comparison& comparison) {
   std::map<std::pair<bool, std::int32_t>, KindComparison> kinds;
@@ -168,8 +168,8 @@ std::vector<std::string> Comparison::in_words() const {
        {std::tuple(steady.slowed.a, &a, &b), std::tuple(steady.slowed.b, &b, &a)}) {
     if (slowed == Time() || !emulates(*other)) continue;
     sentences.push_back(fmt::format(
-        "the {} run includes {} per step by which communication slows computation, and the "
-        "emulated run does not; simulate with --interference off to compare the rest",
+        "in the {} run, communication slows computation by {} per step, but in the emulated run it "
+        "does not; simulate with --interference off to exclude this difference",
         simulated->executor, show(slowed)));
   }
   const auto has_nccl = [](const RunInfo& run) {
@@ -179,16 +179,16 @@ std::vector<std::string> Comparison::in_words() const {
   for (const auto& [simulated, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     if (!has_nccl(*simulated) || !emulates(*other)) continue;
     sentences.emplace_back(
-        "the simulated run uses NCCL's choice and calibrated times, and the emulated run sends "
-        "messages around rings; simulate with --nccl rings to compare them");
+        "the simulated run uses NCCL's choices and calibrated times, but the emulated run sends "
+        "the messages of rings; simulate with --nccl rings to compare the two runs");
   }
   const auto pack =
       std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
         return magnitude(x.took.difference()) < magnitude(y.took.difference());
       });
   if (pack != last.packs.end() && pack->took.difference() != Time())
-    sentences.push_back(
-        fmt::format("pack {} differs most: in flight {}", pack->pack, more(pack->took)));
+    sentences.push_back(fmt::format("pack {} differs most: its time in flight is {}", pack->pack,
+                                    more(pack->took)));
   if (last.packs_only_a + last.packs_only_b > 0) {
     sentences.push_back(
         fmt::format("{} packs of the first timeline and {} of the second hold different gradients "
@@ -197,9 +197,9 @@ std::vector<std::string> Comparison::in_words() const {
   }
   if (together > 0) {
     sentences.push_back(
-        fmt::format("for {} packs on devices, the first timeline has up to {} channels and the "
-                    "second up to {}: each pack is compared as a whole, from the start of its "
-                    "first channel to the end of its last",
+        fmt::format("for {} packs, the first timeline has up to {} channels and the second up to "
+                    "{}, so each of these packs is compared as a whole, from the start of its "
+                    "first channel to the end of its last channel",
                     together, max_channels_a, max_channels_b));
   }
   // If one of the timelines recorded no lanes at all, no steps count as missing.

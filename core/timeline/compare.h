@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// The values of a time in two timelines.
+/// A time in both of two timelines.
 struct Pair {
   Time a;
   Time b;
@@ -32,18 +32,18 @@ struct PackComparison {
   std::int32_t pack_b = 0;  ///< index in timeline b
   Bytes bytes;
   std::string last_gradient;
-  Pair ready, start, end;  ///< times from the start of the step; `start` is that of the last
-                           ///< replica
-  Pair took;               ///< time from start to end
+  Pair ready, start, end;  ///< times are from the start of the step; `start` is the start on the
+                           ///< last replica
+  Pair took;               ///< time from the pack's start to its end
 };
 
-/// The lane steps of one kind in the last training step that both timelines recorded, joined by
+/// The lane steps of one kind in the last training step that both timelines recorded, as joined by
 /// join_lane_steps().
 struct KindComparison {
   std::int32_t kind = 0;
-  bool together = false;  ///< true: all channels of a pack on a device are joined as one
+  bool together = false;  ///< true if all channels of a pack on a device are joined as one
   std::int64_t steps = 0;
-  Pair time;        ///< total time of the steps
+  Pair time;        ///< total time of these lane steps
   Time mean_error;  ///< mean of |b - a| per step
 };
 
@@ -57,7 +57,7 @@ struct PartsComparison {
 struct StepComparison : PartsComparison {
   std::int32_t step = 0;    ///< index in timeline a
   std::int32_t step_b = 0;  ///< index in timeline b
-  /// The packs with the same gradients in both timelines; other packs are only counted.
+  /// The packs with the same gradients in both timelines. All other packs are only counted.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
   std::int64_t packs_only_b = 0;
@@ -90,11 +90,11 @@ struct Comparison {
   [[nodiscard]] std::vector<std::string> in_words() const;
 };
 
-/// Compares two runs, without lane steps. ERRORS: one of them has no completed step.
+/// Compares two runs, without lane steps. ERRORS: one of the two has no completed step.
 Expected<Comparison> compare_runs(const Summary& a, const Summary& b);
 
-/// Compares two timelines, including lane steps.
-/// ERRORS: one of them has no completed step; a block is damaged.
+/// Compares two timelines, including lane steps. ERRORS: one of the two has no completed step; a
+/// block is damaged.
 Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b);
 
 }  // namespace tutti::core

@@ -3,11 +3,11 @@
 // blocks, because Perfetto sorts events by time. Its unit is the nanosecond, so every span also has
 // its exact start and duration in picoseconds as arguments.
 //
-// Arrows between sends and receives are the difficult part. Both ends of an arrow must name the
-// same number, which each end computes as a hash of the sender's track, step, pack and index; so no
-// table of messages is needed. Perfetto accepts an arrow only into the beginning of a slice, and
-// only after it has seen the send; write_arrival() arranges both. Reading and checking the timeline
-// is left to TimelineReader.
+// Arrows between sends and receives are the difficult part. Both ends of an arrow must have the
+// same number. Each end computes it as a hash of the sender's track, step, pack and index, so no
+// table of messages is needed. In Perfetto, an arrow must end at the beginning of a slice, and the
+// send must come before it in the file. write_arrival() ensures both. Reading and checking the
+// timeline is left to TimelineReader.
 
 #include "core/timeline/export_perfetto.h"
 
@@ -39,7 +39,7 @@ constexpr int kCounter = 4;
 constexpr int kExplicitOrder = 3;
 /// This number is small, so that packets stay in the processor's cache until they are written.
 constexpr int kMaxHeldPackets = 256;
-/// The process of the links' counters; workers have the process numbers 1, 2, ….
+/// The process number for the counters of links. Workers have the process numbers 1, 2, ….
 constexpr int kLinksPid = 1'000'000'000;
 
 std::uint64_t nanoseconds_of(Time t) {
@@ -62,7 +62,8 @@ std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::
   return Random(id ^ static_cast<std::uint64_t>(index)).next();
 }
 
-/// Texts that spans share. Each is written once and then referred to by its index, counted from 1.
+/// Texts that spans share. Each text is written once and then referenced by its index, counted from
+/// 1.
 constexpr std::array<const char*, 7> kArguments = {
     "training step", "pack", "step of the lane", "bytes", "waited ps", "start ps", "duration ps"};
 enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
@@ -265,10 +266,10 @@ class Exporter {
 
   /// Ends a receive, with an arrow from the send of its message.
   ///
-  /// An arrow ends at the beginning of a slice, and Perfetto (flow_tracker.cc) must have seen the
-  /// send before; but a receive often begins to wait before the send begins. The message begins to
-  /// move after the send has begun, so an inner slice of the receive begins at that time, and the
-  /// arrow is written with the end of that slice.
+  /// An arrow ends at the beginning of a slice, and the send must come before it in the file
+  /// (Perfetto's flow_tracker.cc). However, a receive often begins to wait before the send begins.
+  /// The message begins to move after the send has begun, so an inner slice of the receive begins
+  /// at that time, and the arrow is written with the end of that slice.
   void write_arrival(TrackId track, const Span& span) {
     const Time moves = span.start + std::min(span.wait, span.duration);
     const bool waits = nanoseconds_of(moves) > nanoseconds_of(span.start);
@@ -281,8 +282,8 @@ class Exporter {
     }
     perfetto::TrackEvent& end = write_end(track, end_of(span));
     const std::uint64_t flow = flow_id(span.peer, span.step, span.pack, span.peer_index);
-    // Within one nanosecond, events have the order of the file. The send may then come later, so
-    // the flow must stay open.
+    // Within one nanosecond, events have the order of the file. In this case, the send may come
+    // later in the file, so the flow must stay open.
     if (nanoseconds_of(end_of(span)) > nanoseconds_of(moves)) {
       end.add_terminating_flow_ids(flow);
     } else {
@@ -330,7 +331,7 @@ class Exporter {
   bool links_declared_ = false;
   std::set<TrackId> tracks_;
   std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>
-      names_;  ///< by kind, and pack or layer: the id of the name
+      names_;  ///< by kind, and by pack or layer: the id of the span's name
 };
 
 }  // namespace

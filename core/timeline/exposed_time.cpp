@@ -10,7 +10,7 @@ void ExposedTime::begin_step() {
 }
 
 void ExposedTime::add(std::vector<Stretch>& stretches, Time start, Time end) {
-  // With real clocks, a stretch may seem to begin before the previous one ended.
+  // With real clocks, an interval may seem to begin before the end of the previous interval.
   if (!stretches.empty()) start = std::max(start, stretches.back().end);
   if (end <= start) return;
   if (!stretches.empty() && stretches.back().end == start) {

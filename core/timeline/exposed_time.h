@@ -7,8 +7,8 @@
 namespace tutti::core {
 
 /// Measures two times of one replica in a training step: the time with packs in flight, and the
-/// part of it without computation (exposed communication). The exposed time never exceeds the time
-/// with packs in flight, for any input.
+/// part of this time without computation (exposed communication). The exposed time never exceeds
+/// the time with packs in flight, for any input.
 class ExposedTime {
  public:
   /// Resets all times, for a new step.

@@ -1,11 +1,11 @@
-// Spans are matched by a merge join. For each device, the spans of both timelines get keys in the
-// numbers of the first timeline, are sorted by key, and are passed through in parallel. Only the
-// spans of one device are in memory. Keys must be unique on each side, which needs care in two
-// cases. A computation that repeats within a step (once per micro-batch) gets a pass number after
-// sorting. NCCL numbers its channels arbitrarily, so if the two sides have different numbers of
-// channels for a pack, all channels of the pack on a device are merged into one span. Packs without
-// a counterpart stay in the first timeline's list only to be counted. compare.cpp adds up the
-// results.
+// Spans are matched by a merge join. For each device, the spans of both timelines get keys (with
+// the pack and step numbers of the first timeline) and are sorted by key. Both lists are then
+// traversed in parallel. Only the spans of one device are in memory. Keys must be unique on each
+// side, which needs care in two cases. A computation that repeats within a step (once per
+// micro-batch) gets a pass number after sorting. NCCL numbers its channels arbitrarily, so if the
+// two sides have different numbers of channels for a pack, all channels of the pack on a device are
+// merged into one span. Packs without a counterpart stay in the list of the first timeline, because
+// they are counted. compare.cpp adds up the results.
 
 #include "core/timeline/join.h"
 
@@ -27,11 +27,11 @@ struct Key {
   std::int32_t step = 0;
   std::int32_t pack = -1;
   std::int32_t lane = -1;
-  std::int32_t kind = 0;  ///< kind of a computation; unset for a lane's steps, which are joined
-                          ///< regardless of their kinds
+  std::int32_t kind = 0;  ///< kind of a computation; unset for the steps of a lane, which are
+                          ///< joined regardless of their kinds
   std::int64_t index = 0;
-  std::int32_t pass = 0;  ///< computation only: index of its micro-batch, counted by repetitions of
-                          ///< the rest of the key
+  std::int32_t pass = 0;  ///< for a computation: index of its micro-batch, which is the number of
+                          ///< earlier spans with the same key
   auto operator<=>(const Key&) const = default;
 };
 
@@ -89,13 +89,14 @@ Numbers themselves(const Numbers& numbers) {
   return same;
 }
 
-/// One of the two timelines, and maps from its numbers to those of the first.
+/// One of the two timelines, and maps from its numbers to the numbers of the first timeline.
 struct Side {
   const TimelineReader& timeline;
   Blocks blocks;
   Numbers steps, packs;
-  std::optional<Numbers> layers;   ///< nullopt: the numbers are the same
-  bool keeps_other_packs = false;  ///< first timeline: keep packs that the second does not have
+  std::optional<Numbers> layers;   ///< nullopt: both timelines have the same layer numbers
+  bool keeps_other_packs = false;  ///< for the first timeline: true if packs that the second
+                                   ///< timeline does not have are kept
 };
 
 /// Numbers the repeated computations of a step in order, one for each micro-batch.
@@ -107,7 +108,8 @@ void number_passes(Items& items) {
   }
 }
 
-/// Sorts by key. If a damaged file has a lane's key twice, the last one counts.
+/// Sorts by key. If a damaged file has two spans of a lane with the same key, the last span is
+/// used.
 void sort_items(Items& items, bool lanes) {
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& x, const Item& y) { return x.key < y.key; });
@@ -212,7 +214,8 @@ std::map<Place, std::int64_t> channels_by_place(const Items& channels) {
   return counts;
 }
 
-/// Removes the channels of these places, and returns one item for each place.
+/// Removes the items of all channels of these packs, and returns one item for each pack on a
+/// device.
 Items take_together(Items& channels, const std::set<Place>& places) {
   const auto rest = std::stable_partition(channels.begin(), channels.end(), [&](const Item& i) {
     return !places.contains(place_of(i.key));

@@ -8,7 +8,8 @@
 
 namespace tutti::core {
 
-/// Maps numbers of packs or training steps in the first timeline to numbers in the second.
+/// Maps the numbers of packs or training steps in the first timeline to the numbers in the second
+/// timeline.
 using Numbers = std::map<std::int32_t, std::int32_t>;
 
 /// Returns the packs that have the same gradients in both timelines.
@@ -16,20 +17,22 @@ Numbers packs_in_common(const RunInfo& a, const RunInfo& b);
 
 /// A span that both timelines recorded.
 struct SpanPair {
-  TrackId track_a = kNoTrack;  ///< track of the first channel if channels are joined
+  TrackId track_a = kNoTrack;  ///< the track; if channels are joined, the track of the first
+                               ///< channel
   TrackId track_b = kNoTrack;
-  Span a;  ///< if several spans are joined, from the earliest start to the latest end
-  Span b;  ///< with the step and pack numbers of the second timeline
-  bool together = false;  ///< true: all channels of a pack on a device are joined as one
+  Span a;  ///< the span; if several spans are joined, from the earliest start to the latest end
+  Span b;  ///< the span, with the step and pack numbers of the second timeline
+  bool together = false;  ///< true if all channels of a pack on a device are joined as one
 };
 
-/// Returns a span's duration without its wait, for which the peer is responsible.
+/// Returns the duration of a span without its wait, because the peer causes the wait.
 inline Time work_of(const Span& span) { return span.duration - span.wait; }
 
-/// The numbers of lane steps of two timelines that could be joined, and that could not.
+/// The number of lane steps that were joined, and the numbers of lane steps that were not.
 struct JoinCounts {
   std::int64_t joined = 0;
-  /// Lane steps that only this timeline recorded, or that have another kind in the other timeline.
+  /// The number of lane steps that only timeline a (or b) recorded, or that have another kind in
+  /// the other timeline.
   std::int64_t only_a = 0;
   std::int64_t only_b = 0;
   /// The number of packs on devices whose channels are joined as one; `max_channels_a` and
@@ -39,7 +42,7 @@ struct JoinCounts {
   std::int64_t max_channels_b = 0;
 };
 
-/// Called for each pair. Returning false stops the join.
+/// A callback for each pair of spans. It returns false to stop the join.
 using TakePair = std::function<bool(const SpanPair&)>;
 
 /// Joins lane steps by (worker, device, training step, pack, lane, index), for the given training

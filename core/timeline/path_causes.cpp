@@ -8,7 +8,7 @@ namespace tutti::core {
 std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
   struct Sum {
     PathCause cause;
-    Time longest;  ///< duration of the piece from which `where` comes
+    Time longest;  ///< duration of the piece that determined `where`
   };
   std::vector<Sum> sums;
   const auto add = [&](const std::string& name, Time time, const std::string& where) {
@@ -32,8 +32,8 @@ std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
       add(name, time, time == longest ? piece.slowest_link : std::string());
     for (const auto& [name, time] : named_parts(queue)) add(name, time, piece.queued_at);
     for (const auto& [name, time] : named_parts(rest)) add(name, time, {});
-    // Computation has no parts. Time of a collective that its parts do not explain counts as its
-    // own.
+    // Computation has no parts. The time of a collective that its parts do not explain has the
+    // collective itself as its cause.
     add(span_name(piece.kind), piece.end - piece.start - piece.parts.total(), {});
   }
   std::stable_sort(sums.begin(), sums.end(),

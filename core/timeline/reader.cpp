@@ -1,9 +1,10 @@
 // Reads a file of blocks, each with its length in front, and an index of the blocks at the end. A
 // run writes its timeline as it goes and may be killed, so the file may end anywhere; it may also
-// be damaged. There are two ways through a file. The index leads to blocks behind damaged ones; a
-// scan from the front needs no index, but ends where no block begins. If the index is missing, or a
-// block in it is damaged, both are tried, and the one with more intact blocks is taken, because the
-// index may be wrong. Damage is described in words and is an error only if nothing is intact.
+// be damaged. There are two ways through a file. The index finds blocks behind damaged blocks. A
+// scan from the front needs no index, but ends at the first offset at which no block begins. If the
+// index is missing, or a block that it lists is damaged, both ways are tried, and the way that
+// finds more intact blocks is used, because the index may be wrong. Damage is described in words.
+// It is an error only if no block is intact.
 //
 // Every length is checked before it is used, and an index must list blocks in order and without
 // overlap, so a forged file cannot make the reader read the same bytes again and again. The
@@ -37,8 +38,8 @@ struct TimelineReader::State {
   Check check = Check::kNow;
   bool checked = false;         ///< true if every block has a checksum
   std::string damage;           ///< description of all damage
-  std::string damage_of_walk;   ///< description of the damage without `lost`
-  std::vector<SpanBlock> lost;  ///< damaged blocks of spans to which the index refers
+  std::string damage_of_walk;   ///< description of the damage, except for the blocks in `lost`
+  std::vector<SpanBlock> lost;  ///< damaged blocks of spans that the index lists
   BlockContents content;
 
   /// The result of reading a file block by block.
@@ -46,8 +47,8 @@ struct TimelineReader::State {
     std::size_t whole = 0;                      ///< number of intact blocks
     std::size_t damaged = 0;                    ///< number of damaged blocks
     std::uint64_t first = 0;                    ///< offset of the first damaged block
-    std::optional<std::uint64_t> stopped_at{};  ///< offset, before the file's end, at which no
-                                                ///< block begins
+    std::optional<std::uint64_t> stopped_at{};  ///< the offset, before the end of the file, at
+                                                ///< which the scan found no block
     bool index_seen = false;
 
     void met(bool whole_block, std::uint64_t at) {
@@ -69,7 +70,8 @@ struct TimelineReader::State {
         reinterpret_cast<const std::uint8_t*>(bytes.data()),
         static_cast<int>(std::min<std::size_t>(bytes.size(), kLongestPrefix)));
     std::uint64_t length = 0;
-    // No block is empty: after a loss of data, a file system may leave zeros in the file.
+    // A length of 0 is damage, because no block is empty; after a loss of data, a file system may
+    // leave zeros in a file.
     if (!in.ReadVarint64(&length) || length == 0 || length > kLongestBlock) return std::nullopt;
     return std::pair(length, static_cast<std::uint64_t>(in.CurrentPosition()));
   }
@@ -85,7 +87,7 @@ struct TimelineReader::State {
     return std::pair(start, start + found->first);
   }
 
-  /// Adds the serialized fields to those of `block`.
+  /// Adds the serialized fields to `block`.
   [[nodiscard]] bool parse(proto::Block& block, std::string_view serialized) const {
     if (checked && !has_right_checksum(serialized)) return false;
     const google::protobuf::LogSilencer quiet;  // damage is reported by our own errors
@@ -107,9 +109,9 @@ struct TimelineReader::State {
     return result;
   }
 
-  /// Parses the block from `offset` to `end`, as the index has it, into `block`; false if there is
-  /// none or a different one. Reads exactly these bytes in one call, because blocks of one row lie
-  /// far apart.
+  /// Parses the block that the index lists at `offset` to `end`. Returns false if these bytes are
+  /// not this block. Reads exactly these bytes in one call, because blocks of one row lie far
+  /// apart.
   [[nodiscard]] bool parse_between(std::uint64_t offset, std::uint64_t end,
                                    proto::Block& block) const {
     if (end <= offset || end - offset > kLongestBlock + kLongestPrefix) return false;
@@ -130,7 +132,7 @@ struct TimelineReader::State {
     const auto entries = index();
     const Walk by_index = entries ? load_by_index(*entries) : Walk{};
     if (!entries || by_index.damaged > 0 || !lost.empty()) {
-      // Use the way that reads more blocks: an index may be wrong about intact blocks.
+      // Use the way that reads more blocks, because an index may be wrong about intact blocks.
       BlockContents indexed = std::exchange(content, {});
       const Walk by_scan = load_by_scan();
       const bool scan = by_scan.whole > by_index.whole;
@@ -162,7 +164,8 @@ struct TimelineReader::State {
 
   /// Returns the spans of a block; nullopt if it is damaged or differs from its index entry.
   [[nodiscard]] std::optional<std::vector<Span>> spans_of(const SpanBlock& block) const {
-    // Its columns keep their memory from block to block; growing them took a third of the time.
+    // The columns keep their memory from block to block, because their growth took a third of the
+    // time.
     static thread_local proto::Block raw;
     proto::SpanColumns* const columns = raw.has_spans() ? raw.release_spans() : nullptr;
     raw.Clear();
@@ -311,8 +314,8 @@ struct TimelineReader::State {
     while (const auto extent = extent_at(offset, ahead)) {
       const auto raw = next_block(offset, ahead);
       const auto is = raw ? std::optional(raw->block.content_case()) : std::nullopt;
-      // The index is followed by the 16 bytes of the end, which may look like a block if they are
-      // cut.
+      // The index is followed by the 16 bytes at the end of the file, which may look like a block
+      // if they are truncated.
       if (walk.index_seen && is != proto::Block::kIndex) break;
       walk.index_seen |= is == proto::Block::kIndex;
       // Skip contents that only later versions know.

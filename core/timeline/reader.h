@@ -21,8 +21,8 @@ class ByteSource;
 /// proportional to the file.
 class TimelineReader {
  public:
-  /// The position and the time range of a block of spans, from which callers decide whether to read
-  /// the block.
+  /// The position and the time range of a block of spans. Callers use them to decide which blocks
+  /// to read.
   struct SpanBlock {
     std::uint64_t offset = 0;
     std::uint64_t end = 0;  ///< offset just after the block's last byte
@@ -34,19 +34,20 @@ class TimelineReader {
     bool operator==(const SpanBlock&) const = default;
   };
 
-  /// The time at which blocks of spans are checked. kNow: when the file is opened; this takes as
-  /// long as reading all blocks, and damage() then covers all of them. kWhenRead: when a block is
-  /// read; for callers that read all blocks anyway, and call leave_out() for damaged ones.
+  /// The time at which blocks of spans are checked. kNow: all blocks are checked when the file is
+  /// opened, which takes as long as reading them; damage() then covers all blocks. kWhenRead: a
+  /// block is checked when it is read. This is for callers that read all blocks anyway, and that
+  /// call leave_out() for damaged blocks.
   enum class Check { kNow, kWhenRead };
 
   /// Opens a timeline file.
   /// ERRORS: the file cannot be read, is not a regular file (a pipe, …), is not a timeline, or has
   /// no intact block.
   static Expected<TimelineReader> open(const std::string& path, Check spans = Check::kNow);
-  /// Like open(), for bytes in memory. Errors call them `name`.
+  /// Does the same as open(), for bytes in memory. Errors call them `name`.
   static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name,
                                              Check spans = Check::kNow);
-  /// Like open(), for bytes from any source. Errors call it `name`.
+  /// Does the same as open(), for bytes from any source. Errors call it `name`.
   static Expected<TimelineReader> from_source(std::shared_ptr<const ByteSource> source,
                                               const std::string& name, Check spans = Check::kNow);
 
@@ -60,13 +61,13 @@ class TimelineReader {
   [[nodiscard]] const std::vector<PackRecord>& packs() const;
   [[nodiscard]] const std::vector<LinkRecord>& links() const;
   [[nodiscard]] const std::vector<PathPiece>& path() const;
-  /// Set only for asynchronous workers, which do not wait for each other.
+  /// The steady state; nullopt unless workers are asynchronous.
   [[nodiscard]] const std::optional<SteadyState>& steady() const;
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
-  /// Describes the damage of the file as a phrase that continues "the file …", without a full stop.
-  /// Empty if the file is intact. The intact parts of a damaged file were read: all blocks before
-  /// the end of a truncated file; otherwise the intact blocks that the index refers to or, without
-  /// an index, the blocks before the damage.
+  /// Describes the damage as a phrase that follows the words "the file", without a full stop; empty
+  /// if the file is intact. The intact parts of a damaged file were read. In a truncated file,
+  /// these are all complete blocks. Otherwise they are the intact blocks that the index lists or,
+  /// without an index, the blocks before the damage.
   [[nodiscard]] const std::string& damage() const;
   [[nodiscard]] bool complete() const { return damage().empty(); }
 
@@ -76,7 +77,7 @@ class TimelineReader {
   /// Removes damaged blocks from span_blocks(), and adds them to damage().
   void leave_out(const std::vector<SpanBlock>& damaged);
 
-  /// Sends all records to a sink, in the order in which an executor would. ERRORS: as for read().
+  /// Sends all records to a sink, in the same order as an executor. ERRORS: as for read().
   Expected<void> replay(TimelineSink& sink) const;
 
  private:

@@ -10,20 +10,21 @@ namespace tutti::core {
 
 /// Finds the steady state of asynchronous workers, by the method of batch means.
 ///
-/// A round is W steps of any workers, where W is the number of workers. The mean time of a round is
-/// the step time. The state is checked after 32 rounds, and then whenever the number of rounds has
-/// grown by half. A check discards the first quarter of the rounds and divides the others into
-/// eight batches of equal size. The state is steady if the half-width of the 95 % confidence
-/// interval of the mean (Student's t, 7 degrees of freedom) is at most 1 %, and the mean of the
-/// last four batches differs from the mean of the four batches before by at most 1 %. The rounds of
-/// the checks do not depend on options, so a run with more steps finds the same steady state.
-/// SOURCE: Law, "Simulation Modeling and Analysis", 5th edition, section 9.5.3 (batch means).
+/// A round consists of W steps of any workers, where W is the number of workers. The step time is
+/// the mean time of a round. The state is checked after 32 rounds, and then whenever the number of
+/// rounds has grown by half. A check discards the first quarter of the rounds, and divides the
+/// remaining rounds into eight batches of equal size. The state is steady if the half-width of the
+/// 95 % confidence interval of the mean (Student's t, 7 degrees of freedom) is at most 1 %, and the
+/// mean of the last four batches differs from the mean of the four batches before by at most 1 %.
+/// The rounds at which checks happen do not depend on options, so a run with more steps finds the
+/// same steady state. SOURCE: Law, "Simulation Modeling and Analysis", 5th edition, section 9.5.3
+/// (batch means).
 class SteadyStateSearch {
  public:
   static constexpr std::int32_t kFirstCheck = 32;
 
-  /// The search ends after at most `most_rounds` rounds, steady or not, but not before the first
-  /// check.
+  /// The search ends after at most `most_rounds` rounds, even without a steady state, but never
+  /// before the first check.
   SteadyStateSearch(std::int64_t workers, std::int32_t most_rounds);
 
   /// Records that a worker has completed a step. Calls must be in order of time. Returns true if

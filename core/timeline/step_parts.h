@@ -10,7 +10,7 @@
 
 namespace tutti::core {
 
-/// The times of one replica in a training step.
+/// The times of one replica in one training step.
 struct ReplicaParts {
   std::string device;
   Time start;  ///< start of the replica's own step
@@ -22,8 +22,9 @@ struct ReplicaParts {
 
 /// Returns the record of a training step from `start`, when all replicas had completed the previous
 /// step, to `end`. The parts of the record are those of the replica `longest`. If this replica
-/// began its step before `start`, the time before `start` is excluded, so that all parts are within
-/// the step. The rest of the step is waiting(record): the replica waited for other replicas.
+/// began the step before `start`, the time before `start` is excluded, so that all parts lie within
+/// the step. waiting(record) returns the rest of the step, in which the replica waited for other
+/// replicas.
 StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest);
 
 /// A part of a training step, with its names in reports.
@@ -31,8 +32,8 @@ template <class T>
 struct NamedStepPart {
   const char* name;      ///< name in JSON, without a unit
   const char* title;     ///< title in text and in the GUI
-  T value;               ///< a time, or two times to compare
-  bool adds_up = false;  ///< true if the part is one of the parts whose sum is the step
+  T value;               ///< the time of the part, or the times of the part in two timelines
+  bool adds_up = false;  ///< true if the part is one of those that add up to the step
 };
 
 /// Returns the parts of a StepRecord, StepParts or PartsComparison, in the order of reports.
@@ -48,7 +49,7 @@ auto named_step_parts(const Step& step) {
        {"slowed_by_communication", "slowed by communication", step.slowed}}};
 }
 
-/// Returns the parts whose sum is the step. waiting() is included only if it is above 0.
+/// Returns the parts that add up to the step. waiting() is included only if it is above 0.
 template <class Step>
 auto parts_that_add_up(const Step& step) {
   std::vector<NamedStepPart<decltype(step.forward)>> parts;

@@ -2,8 +2,8 @@
 // second part describes the critical path in words. A path may have thousands of pieces, such as
 // one for each layer, so consecutive pieces are joined into stretches, and each stretch becomes one
 // sentence: a forward pass, a backward pass with its copies into packs, packs in flight one after
-// the other, or the work after packs. With micro-batches, forward and backward passes alternate;
-// those of all micro-batches except the last one form one stretch. Every piece belongs to exactly
+// the other, or the work after packs. With micro-batches, forward and backward passes alternate.
+// The passes of all micro-batches except the last form one stretch. Every piece belongs to exactly
 // one stretch. The path itself comes from the executor.
 
 #include "core/timeline/summary.h"
@@ -33,7 +33,8 @@ Time Summary::step_time() const {
 std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
   const std::size_t all = steps_.size();
   if (!steady_) return {all > 1 ? 1 : 0, all};
-  // If workers differ in speed, the slowest one has made fewer steps than the number of rounds.
+  // If workers differ in speed, the slowest worker has completed fewer steps than the number of
+  // rounds.
   const std::size_t first =
       std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
   return {first,
@@ -151,7 +152,8 @@ bool hang_together(const PathPiece& a, const PathPiece& b) {
   return a.device == b.device || is_exchange(a) || is_exchange(b);
 }
 
-/// Returns the index of the last of consecutive forward passes; `first` if there is only one.
+/// Returns the index of the last piece of consecutive forward passes; `first` if there is only one
+/// piece.
 std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t first) {
   std::size_t last = first;
   if (!is(path[first], ComputeKind::kForward)) return last;
@@ -207,7 +209,7 @@ std::string report_exchanges(std::span<const PathPiece> pieces) {
       names.push_back(piece.layer);
   }
   if (count == 0) return "";
-  return fmt::format("; {} of it for {} exchange{} ({}): {}", show(time), count,
+  return fmt::format("; {} of this time for {} exchange{} ({}): {}", show(time), count,
                      count == 1 ? "" : "s", fmt::join(names, ", "), in_words(parts));
 }
 
@@ -273,7 +275,7 @@ std::string report_compute(std::span<const PathPiece> pieces) {
                        exchanges);
   }
   if (!is(first, ComputeKind::kBackward)) {
-    // One update of all packs may follow the copies out of some.
+    // One update of all packs may follow the copies out of some packs.
     std::size_t packs = 0;
     std::int32_t last = first.pack;
     for (const PathPiece& piece : pieces) {
@@ -298,9 +300,10 @@ std::string report_compute(std::span<const PathPiece> pieces) {
   }
   if (!layer.empty()) text += fmt::format(", until \"{}\" is done", layer);
   if (copied > 0)
-    text += fmt::format("; {} of it for copies into {} pack{}", show(copies), copied,
+    text += fmt::format("; {} of this time for copies into {} pack{}", show(copies), copied,
                         copied == 1 ? "" : "s");
-  if (conversions > Time()) text += fmt::format("; {} of it for conversions", show(conversions));
+  if (conversions > Time())
+    text += fmt::format("; {} of this time for conversions", show(conversions));
   return text + report_exchanges(pieces);
 }
 

@@ -18,7 +18,7 @@ struct StepParts {
   Time slowed = {};  ///< see StepRecord::slowed
 };
 
-/// Collects the key results of a run, either during the run or from a timeline file.
+/// Collects the key results of a run, during the run or from a timeline file.
 class Summary : public DeafSink {
  public:
   void begin(const RunInfo& run) override { info_ = run; }
@@ -34,9 +34,9 @@ class Summary : public DeafSink {
   [[nodiscard]] const std::vector<PathPiece>& path() const { return path_; }
 
   /// Returns the step time in the steady state: the mean over all steps except the first, or the
-  /// time of the only step. For runs with a steady_state(), returns its step time.
+  /// time of the only step. If the run has a steady_state(), returns the step time of this state.
   [[nodiscard]] Time step_time() const;
-  /// Set only for runs of asynchronous workers that continued until they were steady.
+  /// Returns the steady state of asynchronous workers; nullopt for all other runs.
   [[nodiscard]] const std::optional<SteadyState>& steady_state() const { return steady_; }
   /// Returns the means of all parts over the steps that step_time() averages; nullopt if no step
   /// has ended.
@@ -47,14 +47,14 @@ class Summary : public DeafSink {
   /// Returns the first step from which on all steps take the same time, to the picosecond; -1 if
   /// the last two steps differ.
   [[nodiscard]] int steady_from() const;
-  /// The device for which the steps of step_time() waited longest in total.
+  /// The device that the steps of step_time() waited for, with the longest total wait.
   struct Awaited {
     std::string device;
     int steps = 0;  ///< number of steps in which the device's gradients were ready last
     Time mean;      ///< mean of StepRecord::awaited_for per step, over all devices
     int of_steps = 0;
   };
-  /// Returns nullopt if no step records such a device.
+  /// Returns nullopt if no step has a record of such a device.
   [[nodiscard]] std::optional<Awaited> awaited() const;
   /// Returns the packs of the last step, in plan order.
   [[nodiscard]] std::vector<PackRecord> last_packs() const;
@@ -63,7 +63,7 @@ class Summary : public DeafSink {
   /// Returns the `most` busiest links, the busiest first.
   [[nodiscard]] std::vector<LinkRecord> busiest_links(
       std::size_t most = std::numeric_limits<std::size_t>::max()) const;
-  /// The end of the last step. The busy share of a link is relative to this time.
+  /// Returns the end of the last step. The busy share of a link is relative to this time.
   [[nodiscard]] Time length() const { return steps_.empty() ? Time() : steps_.back().end; }
 
   /// Describes the critical path of the last step, in a list of sentences.

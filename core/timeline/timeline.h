@@ -35,11 +35,11 @@ struct RunInfo {
   std::string timing;  ///< source of computation times
   std::int64_t replicas = 0;
   Bytes gradient_bytes;
-  Time communication_bound;  ///< lower bound of the time of the all-reduce, for any algorithm
+  Time communication_bound;  ///< lower bound of the time of the all-reduces with any algorithm
   std::string bound_reason;
   Time step_bound;  ///< lower bound of the step time
-  /// True for a real run in which a worker's devices were emulated in its memory. In such a run,
-  /// the worker's only thread copies the bytes of messages between its devices.
+  /// True for a real run in which the devices of each worker were emulated in the worker's memory.
+  /// In such a run, the worker's only thread copies the bytes of messages between the devices.
   bool devices_in_memory = false;
   std::vector<std::string> notes;
   /// A pack of the plan. Pack numbers in records are indices into `packs`.
@@ -50,11 +50,11 @@ struct RunInfo {
     /// NCCL's predicted choice: "Ring LL128, 24 channels × 640 threads". Empty if NCCL's cost model
     /// was not used.
     std::string nccl;
-    /// The error band: the range of measured time divided by predicted time that has 8 of 10
-    /// measurements. 0: not known.
+    /// The error band: the range that contains the quotient of measured and predicted time for 8 of
+    /// 10 measurements. 0: not known.
     double band_low = 0, band_high = 0;
-    /// The link because of which the predicted time was raised, since it cannot carry the bytes in
-    /// less time. Empty: the time was not raised.
+    /// The link that caused an increase of the predicted time, because it cannot carry the bytes in
+    /// less time. Empty: the time was not increased.
     std::string capped_at = {};
   };
   std::vector<PackInfo> packs;
@@ -65,15 +65,15 @@ enum class TrackKind { kCompute = 0, kPacks = 1, kLane = 2 };
 using TrackId = std::int32_t;
 inline constexpr TrackId kNoTrack = -1;
 
-/// A row of spans in a timeline, which do not overlap.
+/// A row of a timeline, whose spans do not overlap.
 struct Track {
   TrackId id = 0;
   TrackKind kind = TrackKind::kCompute;
   std::int32_t worker = 0;
   std::string device;      ///< for example "gpu0"
-  std::int32_t slot = 0;   ///< kPacks: packs that are in flight at the same time are on tracks with
-                           ///< different slots
-  std::int32_t lane = -1;  ///< kLane: lane of the collective's schedule
+  std::int32_t slot = 0;   ///< for kPacks: packs that are in flight at the same time have tracks
+                           ///< with different slots
+  std::int32_t lane = -1;  ///< for kLane: lane of the collective's schedule
 };
 
 /// The kind of a span. Numbers below 32 are StepKinds; 32 plus a ComputeKind is computation.
@@ -96,11 +96,11 @@ struct Span {
   std::int32_t pack = -1;
   std::int64_t index = 0;  ///< index of the schedule step in its lane, or of the backward segment
   Bytes bytes;
-  TrackId peer = kNoTrack;       ///< receives: track of the sender's lane
-  std::int64_t peer_index = -1;  ///< receives: index of the sender's step in its lane
+  TrackId peer = kNoTrack;       ///< for a receive: track of the sender's lane
+  std::int64_t peer_index = -1;  ///< for a receive: index of the sender's step in its lane
 };
 
-/// A training step of all replicas. The parts of the step are those of the replica that ended the
+/// A training step of all replicas. The times of the parts are those of the replica that ended the
 /// step last.
 struct StepRecord {
   std::int32_t step = 0;
@@ -112,18 +112,18 @@ struct StepRecord {
   Time other_compute;  ///< time of copies and updates
   Time communication;  ///< time with at least one pack in flight on this replica
   Time exposed;        ///< part of `communication` without computation on this replica
-  /// The device whose gradients were ready last. Empty if there is only one device, or the device
-  /// is not known.
+  /// The device whose gradients were ready last. Empty if the run has only one device, or the
+  /// device is not known.
   std::string awaited = {};
-  /// The delay of `awaited` relative to the average of the other devices, as far as longer
-  /// computation caused it.
+  /// The time by which longer computation delayed `awaited`, relative to the average of the other
+  /// devices.
   Time awaited_for = {};
-  /// The part of `forward`, `backward` and `other_compute` by which communication on the same
-  /// device slowed computation.
+  /// The time by which communication on the same device extended computation. It is included in
+  /// `forward`, `backward` and `other_compute`.
   Time slowed = {};
   /// For real runs: the time for which the thread that moves a worker's bytes was ready to run but
-  /// had no CPU core; the maximum over all workers. Part of this time is not lost, because the
-  /// thread would have had nothing to do. 0: not known.
+  /// had no CPU core (maximum over all workers). Some of this time did not delay the run, because
+  /// the thread would have had nothing to do. 0: not known.
   Time core_wait = {};
 };
 
@@ -148,14 +148,14 @@ struct LinkRecord {
   std::vector<std::int64_t> bins;  ///< bytes in each interval of `bin_width`; may be empty
 };
 
-/// A piece of the critical path of the last step. The path is a chain of causes without gaps from
-/// the start of the step to its end.
+/// A piece of the critical path of the last step. The path is a chain of causes from the start of
+/// the step to its end, without gaps.
 struct PathPiece {
   std::int32_t kind = 0;  ///< kind of a compute span, kPackInFlight or kExchange
   std::string device;
   std::int32_t pack = -1;
-  std::string layer;  ///< kBackward: layer whose gradients are ready at the end of the piece;
-                      ///< kExchange: name of the communicator
+  std::string layer;  ///< for kBackward: layer whose gradients are ready at the end of the piece;
+                      ///< for kExchange: name of the communicator
   Time start;
   Time end;
   Breakdown parts;           ///< parts of the time, for collectives
@@ -168,10 +168,10 @@ struct PathPiece {
 /// complete W steps in a time of `step_time`.
 struct SteadyState {
   Time step_time;
-  Time low, high;  ///< 95 % confidence interval; if not steady, it is extended to include the means
+  Time low, high;  ///< 95 % confidence interval; if `steady` is false, it also includes the means
                    ///< of all batches
   std::int32_t first_step = 0;  ///< first step that is included
-  std::int32_t end_step = 0;    ///< first step that is no longer included
+  std::int32_t end_step = 0;    ///< the step after the last step that is included
   bool steady = false;          ///< false: the search ended at its limit, without a steady state
 };
 
@@ -195,7 +195,7 @@ class TimelineSink {
   virtual void end() = 0;
 };
 
-/// A sink that ignores all calls, which is the base of sinks that need only some of the calls.
+/// A sink that ignores all calls. It is the base class of sinks that need only some of the calls.
 class DeafSink : public TimelineSink {
  public:
   void begin(const RunInfo&) override {}

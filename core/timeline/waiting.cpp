@@ -8,8 +8,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns the rest of the step, at least 0: clocks of machines agree only within bounds, and means
-/// are rounded.
+/// Returns the rest of the step. The result is at least 0, although clocks of machines differ
+/// slightly and means are rounded.
 Time rest(Time step, Time forward, Time backward, Time other_compute, Time exposed) {
   return std::max(Time(), step - forward - backward - other_compute - exposed);
 }

@@ -14,7 +14,8 @@ struct StepRecord;
 // pack in flight, because other replicas were late. (In a real run, the replica's thread may also
 // have waited for a CPU core.)
 
-/// True if the time is above 0. The overload for a Pair (compare.h) is true if either time is.
+/// True if the time is above 0. The overload for a Pair (compare.h) returns true if at least one of
+/// its times is above 0.
 inline bool is_any(Time time) { return time > Time(); }
 
 Time waiting(const StepRecord& step);

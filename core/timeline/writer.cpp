@@ -1,11 +1,11 @@
 // A timeline file is a sequence of blocks, each with a length, a Protobuf message and a checksum,
 // followed by an index of all blocks and 16 bytes that locate the index. Most columns of spans are
-// differences from the previous span, which makes varints short. A reader of an incomplete file
-// must understand what it has, so a track is written before its spans, and steps are written at the
-// latest with the first step that ends 16 Ki spans after the last ones. This interval is counted in
-// spans and not in time, so that equal runs give equal files. Texts have a maximum length, and long
-// lists of gradients or bins go on in the next block, so no block exceeds 1 MiB. docs/timelines.md
-// has the format, and reader.cpp reads it.
+// differences from the previous span, which makes varints short. An incomplete file must be
+// readable, so a track is written before its spans. Steps are written at the latest when a step
+// ends at least 16 Ki spans after the last written steps. This interval is counted in spans and not
+// in time, so that equal runs give equal files. Texts have a maximum length, and long lists of
+// gradients or bins go on in the next block, so no block exceeds 1 MiB. docs/timelines.md has the
+// format, and reader.cpp reads it.
 
 #include "core/timeline/writer.h"
 
@@ -25,17 +25,18 @@ namespace {
 using google::protobuf::io::CodedOutputStream;
 
 constexpr std::size_t kMaxHeldSpans = 256 << 10;
-/// After this many spans, the steps and packs that have ended since are written.
+/// The number of spans after which the steps and packs that have ended are written.
 constexpr std::int64_t kSpansBetweenSteps = 16 << 10;
-/// The size at which a block takes no more records. The last record is at most a handful of texts,
-/// so a block stays far below kLongestBlock.
+/// The size at which a block takes no more records. The last record has only a few texts, so a
+/// block is far smaller than kLongestBlock.
 constexpr std::size_t kFullBlock = 256 << 10;
 
 void put_fixed64(std::string& bytes, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-/// Returns `text`, or its beginning if it is too long: no real name is, but blocks are limited.
+/// Returns `text`, or its beginning if it is too long. No real name is too long, but the size of
+/// blocks is limited.
 std::string bounded(const std::string& text) {
   if (text.size() <= kLongestText) return text;
   constexpr std::string_view kMore = "…";
@@ -103,7 +104,8 @@ struct TimelineWriter::State {
   std::map<TrackId, std::vector<Span>> held;
   std::size_t held_spans = 0;
   std::int64_t spans = 0;
-  std::int64_t spans_at_flush = 0;  ///< number of spans when steps and packs were last written
+  std::int64_t spans_at_flush = 0;  ///< number of spans at the time when steps and packs were last
+                                    ///< written
   Gathered<proto::PlanList> plan{&proto::Block::mutable_plan};
   Gathered<proto::LayerList> layers{&proto::Block::mutable_layers};
   Gathered<proto::TrackList> tracks{&proto::Block::mutable_tracks};

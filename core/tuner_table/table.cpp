@@ -1,11 +1,12 @@
-// A table may be read by two plugins, in which the same line can mean different things: -1 channels
-// leave the number to NCCL in Tutti's plugin, and mean one channel in NVIDIA's example. The first
-// line decides. A header that is misspelled or not in the first line is therefore an error and not
-// a comment, since the table would otherwise change its meaning silently.
+// Two plugins read tables, and the same line can have different meanings: with -1 channels, NCCL
+// chooses the number in Tutti's plugin, while NVIDIA's example uses one channel. The first line
+// decides. A header that is misspelled or not in the first line is therefore an error instead of a
+// comment. Otherwise, the table would silently have another meaning.
 //
 // Reading ends at the first mistake and reports its line, its column and a hint. The code uses only
-// the standard library, even for messages, because the plugin is loaded into other programs. Which
-// of several matching rows applies is decided by the callers, since it depends on what NCCL offers.
+// the standard library, even for messages, because the plugin is loaded into other programs. If
+// several rows match, the callers decide which row applies, because this depends on the algorithms
+// that NCCL offers.
 
 #include "core/tuner_table/table.h"
 
@@ -29,7 +30,7 @@ constexpr std::array<std::string_view, kMaxCells> kColumns = {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// A cell without the blanks around it, and the column where it begins.
+/// A cell without the blanks around it, and the column at which the cell begins.
 struct Cell {
   std::string_view text;
   int column = 1;
@@ -88,7 +89,9 @@ class RowReader {
     if (cells_.size() > 10) chunk();
     for (const auto& [cell, value] :
          {std::pair(6, row_.nodes), {7, row_.ranks}, {8, row_.pipe_ops}})
-      if (value == 0) refuse(static_cast<std::size_t>(cell), "must be -1 (any) or at least 1", "");
+      if (value == 0)
+        refuse(static_cast<std::size_t>(cell), "must be -1 (which matches any value) or at least 1",
+               "");
     if (row_.min_bytes > row_.max_bytes)
       refuse(2, "is below min_bytes, so the line matches nothing", "");
     // NVIDIA's plugin gives one channel to a line with -1, contrary to its README.
@@ -131,7 +134,8 @@ class RowReader {
     to = value;
   }
 
-  /// NCCL asks for chunks with neither pipe_ops nor registration, and channel by channel.
+  /// NCCL asks the tuner about chunks without pipe_ops and registration, and about each channel
+  /// separately.
   void chunk() {
     int value = 0;
     limited(10, value, kAny, std::numeric_limits<int>::max());
@@ -141,7 +145,7 @@ class RowReader {
       return refuse(10, "needs pipe_ops and registered to be -1",
                     "NCCL does not pass these values when it asks for the size of chunks");
     if (row_.channels < 1)
-      refuse(10, "needs channels to be given",
+      refuse(10, "needs a number of channels",
              "NCCL asks for the size of chunks with the bytes of one channel");
   }
 
@@ -177,7 +181,7 @@ std::string_view without_blanks_behind(std::string_view line) {
   return line;
 }
 
-/// True if the line is the header but for capitals and blanks behind it.
+/// True if the line equals the header, ignoring case and trailing blanks.
 bool resembles_header(std::string_view line) {
   line = without_blanks_behind(line);
   return std::equal(line.begin(), line.end(), kHeader.begin(), kHeader.end(),
@@ -190,8 +194,8 @@ std::optional<Refusal> refuse_header(std::string_view line) {
   if (!line.starts_with(kOurs)) return std::nullopt;
   return Refusal{1, static_cast<int>(kOurs.size()) + 1,
                  "this is a table of format " + shown(line.substr(kOurs.size())) +
-                     ", and only format 1 is known here",
-                 "use the plugin of the Tutti that wrote the table"};
+                     ", but this plugin reads only format 1",
+                 "use the plugin of the Tutti release that wrote the table"};
 }
 
 /// Returns the text as one line that NVIDIA's example does not split.
@@ -210,17 +214,17 @@ tl::expected<Table, Refusal> read_table(std::string_view text) {
   const std::string columns = list(kColumns);
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark))
-    return tl::make_unexpected(
-        Refusal{1, 1, "the file begins with a byte-order mark", "save it as UTF-8 without one"});
+    return tl::make_unexpected(Refusal{1, 1, "the file begins with a byte-order mark",
+                                       "save the file as UTF-8 without a byte-order mark"});
   Lines lines(text);
   while (const auto line = lines.next()) {
     const bool first = lines.number() == 1;
-    // Without its header in the first line, the file would be read as NVIDIA's, in which -1 and
-    // missing lines mean something else.
+    // Without its header in the first line, the file would be read as a table for NVIDIA's example,
+    // in which -1 and missing lines have other meanings.
     if (resembles_header(*line) && (!first || without_blanks_behind(*line) != kHeader))
-      return tl::make_unexpected(Refusal{
-          lines.number(), 1, "the header of Tutti's tables must be the first line, as it is",
-          "move it there: " + std::string(kHeader)});
+      return tl::make_unexpected(
+          Refusal{lines.number(), 1, "the header of a Tutti table must be exactly the first line",
+                  "move it there: " + std::string(kHeader)});
     if (first && without_blanks_behind(*line) == kHeader) {
       table.reader = Reader::kTutti;
       continue;
@@ -244,7 +248,7 @@ tl::expected<Table, Refusal> read_table(std::string_view text) {
           number, 1,
           cells.size() < kCells ? "expected 8 to 11 cells, found " + std::to_string(cells.size())
                                 : "expected 8 to 11 cells, found more",
-          "a line is " + list(kColumns) + ", of which the last three may be missing"});
+          "a line is " + list(kColumns) + ", where the last three are optional"});
     if (table.rows.size() == kMaxRows)
       return tl::make_unexpected(Refusal{number, 1, "more than 1000000 lines", ""});
     auto row = RowReader(std::move(cells), number, table.reader).read();
@@ -252,8 +256,9 @@ tl::expected<Table, Refusal> read_table(std::string_view text) {
     table.rows.push_back(*row);
   }
   if (table.rows.empty())
-    return tl::make_unexpected(Refusal{0, 0, "there is no line in it",
-                                       "tutti tune SCENARIO --emit nccl-tuner -o FILE writes one"});
+    return tl::make_unexpected(
+        Refusal{0, 0, "the table has no lines",
+                "create a table with tutti tune SCENARIO --emit nccl-tuner -o FILE"});
   return table;
 }
 
@@ -272,7 +277,7 @@ std::string write_table(const Table& table) {
     cell(std::to_string(row.channels));
     cell(std::to_string(row.nodes));
     cell(std::to_string(row.ranks));
-    // NVIDIA's example reads these three columns, or omits the last one.
+    // NVIDIA's example reads these three columns; the last of them is optional.
     const int more = row.chunk_bytes > 0 ? 3 : row.registered != kAny ? 2 : row.pipe_ops != kAny;
     if (more > 0) cell(std::to_string(row.pipe_ops));
     if (more > 1) cell(std::to_string(row.registered));

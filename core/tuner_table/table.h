@@ -26,7 +26,8 @@ inline constexpr int kAny = -1;
 /// NCCL's MAXCHANNELS since 2.27; it was 32 before.
 inline constexpr int kMaxChannels = 64;
 
-/// One line of a table: the calls to which it applies, and the choice that it sets for them.
+/// One line of a table: the calls to which the line applies, and the choice that it sets for these
+/// calls.
 struct Row {
   int collective = 4;           ///< index of kCollectives
   std::uint64_t min_bytes = 0;  ///< inclusive minimum of the larger buffer, as NCCL counts it
@@ -44,21 +45,21 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
-/// The plugin for which a table is written. NVIDIA's example plugin uses one channel for calls that
-/// no row matches.
+/// The plugin for which a table is written. NVIDIA's example plugin uses one channel for a call
+/// that matches no row.
 enum class Reader { kTutti, kNvidiaExample };
 
 struct Table {
   Reader reader = Reader::kTutti;
-  /// Comments on the table's purpose, one line each; lines are cut after 200 bytes.
+  /// Comments on the purpose of the table, one line each. Lines are truncated after 200 bytes.
   std::vector<std::string> remarks;
-  std::vector<Row> rows;  ///< in order of precedence: the first row that matches a call, and whose
-                          ///< choice is possible, applies
+  std::vector<Row> rows;  ///< in order of precedence: the first row that matches a call and has a
+                          ///< possible choice applies
 };
 
-/// The reason why a text is not a valid table, and where.
+/// The reason why a text is not a valid table, and the location of the mistake.
 struct Refusal {
-  int line = 0;    ///< line number from 1; 0: the text as a whole
+  int line = 0;    ///< line number, from 1; 0: the problem concerns the whole text
   int column = 0;  ///< column number from 1
   std::string text;
   std::string hint;
@@ -70,7 +71,7 @@ inline constexpr std::string_view kHeader = "# tutti nccl-tuner table 1";
 /// Reads a table. A text without kHeader in its first line is read as a configuration of NVIDIA's
 /// example plugin. Lines that the example plugin would misread silently (unknown names, more than
 /// 254 characters, empty cells) are errors. The text may contain any bytes. Cost: time and memory
-/// proportional to its length.
+/// proportional to the length of the text.
 tl::expected<Table, Refusal> read_table(std::string_view text);
 
 /// Returns the text of a table, which read_table() reads back unchanged except for line numbers.

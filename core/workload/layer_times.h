@@ -22,8 +22,8 @@ struct LayerTime {
 struct LayerTimes {
   std::string title;
   std::string source;
-  GpuModel gpu_model = GpuModel::kNone;  ///< GPU on which the layers were measured; kNone: not
-                                         ///< stated
+  GpuModel gpu_model = GpuModel::kNone;  ///< GPU on which the layers were measured; kNone: the
+                                         ///< profile does not state it
   std::int64_t batch = 1;                ///< samples per step in the measurement
   std::vector<LayerTime> layers;
 };
@@ -32,7 +32,7 @@ struct LayerTimes {
 /// backward_us and variables (names separated by spaces; may be empty).
 /// ERRORS: as for load_model().
 Expected<LayerTimes> load_layer_times(const std::string& path);
-/// Like load_layer_times(), for a text in memory. Errors call it `path`.
+/// Does the same as load_layer_times(), for a text in memory. Errors call it `path`.
 Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

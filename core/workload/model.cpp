@@ -187,7 +187,7 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   }
 }
 
-/// Reads a model from a document. Checks the kinds of its values and makes cells of them.
+/// Reads a model from a document. Checks the kinds of the values and converts them to cells.
 class JsonModelReader {
  public:
   JsonModelReader(const std::string& file, ModelReader& reader, Problems& problems)
@@ -269,7 +269,7 @@ class JsonModelReader {
     return refuse(field, "a text in quotes");
   }
 
-  /// Reads a number, which may be in quotes: JSON keeps 64 bits that way.
+  /// Reads a number, which may be in quotes, because JSON writes 64-bit numbers in this way.
   std::optional<Cell> number(const Value::Field& field) {
     const Value& value = field.value;
     const bool quoted = value.kind == Value::Kind::kString && !value.text.empty();
@@ -336,7 +336,7 @@ Expected<Model> read_model(const std::string& text, const std::string& path) {
   reader.model().name = file.stem().string();
   if (std::ssize(reader.model().variables) > kMaxVariables)
     problems.add({ProblemCode::kTooLarge, "variables"}, {path, 0, 0},
-                 "there are {} variables in it; a model may have {}",
+                 "the model has {} variables, which exceeds the limit of {}",
                  reader.model().variables.size(), kMaxVariables);
   if (problems.empty() && reader.model().variables.empty())
     problems.add({ProblemCode::kMissing, "variables"}, {path, 0, 0}, "the file has no variables");

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// The parameters of a sparse gradient, of which each replica has only some rows (TensorFlow's
 /// IndexedSlices).
 struct Slices {
-  std::int64_t rows = 0;  ///< number of rows on a replica, maximum over all replicas
+  std::int64_t rows = 0;  ///< number of rows of a replica's gradient, maximum over all replicas
   DataType index_type = DataType::kInt64;
   bool differ = false;  ///< true: replicas have different numbers of rows
 };
@@ -25,7 +25,7 @@ struct Variable {
   DataType type = DataType::kFloat32;
   std::int64_t elements = 1;
   /// The position of the variable's layer in the forward pass, equal for all variables of a layer.
-  /// The default is the variable's index in the list.
+  /// Default: the variable's index in the list.
   std::int64_t layer = 0;
   /// Floating-point operations per sample; nullopt if not known.
   std::optional<double> forward_flops;
@@ -35,8 +35,8 @@ struct Variable {
   std::optional<Time> backward;
   std::optional<Slices> slices = std::nullopt;
 
-  /// Returns the number of elements of a row, which has one index of the first dimension.
-  /// REQUIRES: the variable has a shape and elements.
+  /// Returns the number of elements of a row (all elements with the same index in the first
+  /// dimension). REQUIRES: the variable has a shape and elements.
   [[nodiscard]] std::int64_t row_elements() const { return elements / shape.front(); }
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
@@ -60,8 +60,8 @@ struct Model {
 /// name is missing; a shape or type is invalid; a number is negative or too large; two variables
 /// have the same name.
 Expected<Model> load_model(const std::string& path);
-/// Like load_model(), for a text in memory. Errors call it `path`; the extension of `path`
-/// determines the format.
+/// Does the same as load_model(), for a text in memory. Errors name the text `path`, and the
+/// extension of `path` determines the format.
 Expected<Model> read_model(const std::string& text, const std::string& path);
 
 /// Returns the number of elements of a shape; nullopt if a dimension is negative or there are more

@@ -71,7 +71,7 @@ void scale_to(std::vector<Time>& parts, Time total) {
   if (parts.empty()) return;
   const Time before = std::accumulate(parts.begin(), parts.end(), Time());
   if (before == Time()) {
-    // Nothing is known about the layers, so each gets the same share of the total.
+    // The times of the layers are unknown, so each layer gets the same share of the total.
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto n = static_cast<std::int64_t>(parts.size());
       const auto k = static_cast<std::int64_t>(i);
@@ -152,8 +152,8 @@ class WorkloadMaker {
     return std::any_of(workload_.gradients.begin(), workload_.gradients.end(), test);
   }
 
-  /// Describes the layers without a figure, which take no time. A figure belongs to a layer, and
-  /// may be given for any of its variables.
+  /// Describes the layers without measured times or FLOPs, which take no time. Any variable of a
+  /// layer may have the figure of the layer.
   template <class Test>
   [[nodiscard]] std::string layers_without(Test test) const {
     const auto without = std::count_if(
@@ -163,7 +163,7 @@ class WorkloadMaker {
           });
         });
     if (without == 0) return "";
-    return fmt::format("; {} of {} layers have none and count as 0", without,
+    return fmt::format("; {} of {} layers have no time and count as 0", without,
                        workload_.segments.size());
   }
 
@@ -205,8 +205,8 @@ class WorkloadMaker {
   }
 
   /// Sets the share of each layer's time that multiprocessors limit: the time of its operations at
-  /// the usual efficiency, divided by the layer's time. All of the time is limited if operations,
-  /// samples or the device's rate are not known.
+  /// the usual efficiency, divided by the layer's time. If the operations, the samples or the
+  /// device's rate are not known, multiprocessors limit all of the time.
   void set_compute_bound(std::size_t g) {
     StepTimes& times = workload_.times[g];
     const std::int64_t otherwise = options_.compute_bound_ppm.value_or(kAllOfIt);
@@ -247,13 +247,13 @@ class WorkloadMaker {
     for (const Bytes b : bytes)
       times.accumulate.push_back(transfer_time(kAccumulatePasses, b, memory));
     if (!options_.accumulate) return;
-    // Divide by bytes, regardless of the memory.
+    // Divide the time in proportion to bytes, regardless of the memory bandwidth.
     for (std::size_t s = 0; s < bytes.size(); ++s) times.accumulate[s] = Time(bytes[s].count());
     scale_to(times.accumulate, *options_.accumulate);
   }
 
-  /// Rejects a step that computes for more than a day: it is a mistake in a unit, and sums of its
-  /// times would not fit into 64 bits.
+  /// Rejects a step that computes for more than a day. Such a step indicates a wrong unit, and sums
+  /// of its times would not fit into 64 bits.
   void check_length() {
     for (const StepTimes& times : workload_.times) {
       double pass = static_cast<double>(times.forward.count());
@@ -329,8 +329,8 @@ class WorkloadMaker {
       const std::size_t listed = std::min<std::size_t>(missing.size(), 5);
       return complain(
           "layer_times", ProblemCode::kMissing,
-          "the profile has no layer with the gradient{} of {}{}; every variable must belong to one "
-          "of its layers",
+          "no layer of the profile produces the gradient{} of {}{}; every variable must belong to "
+          "a layer",
           missing.size() > 1 ? "s" : "",
           fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
           missing.size() > listed ? fmt::format(" and {} more", missing.size() - listed) : "");
@@ -368,8 +368,8 @@ class WorkloadMaker {
   void from_flops() {
     if (!options_.batch)
       return complain("", ProblemCode::kMissing,
-                      "batch is missing; set the number of samples per replica and step, from "
-                      "which times are computed by FLOPs");
+                      "batch is missing; set it to the number of samples per replica and step, to "
+                      "compute times from FLOPs");
     segments_by_layer();
     // Variables compute in the type in which they are stored, regardless of their gradients' type.
     const DataType type = options_.model.variables.front().type;
@@ -394,7 +394,7 @@ class WorkloadMaker {
                                    to_string(type), *options_.batch, layers_without(has_flops));
   }
 
-  /// Divides given totals: only the layers' shares of these times matter.
+  /// The times are scaled to the given totals, so only the layers' shares of the time matter.
   void from_flops_shares() {
     segments_by_layer();
     for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);
@@ -419,9 +419,8 @@ class WorkloadMaker {
 
   void from_nothing() {
     segments_by_layer();
-    workload_.timing = options_.backward
-                           ? "given totals, divided equally among layers"
-                           : "none: communication only; all gradients are ready at once";
+    workload_.timing = options_.backward ? "the given totals, divided equally among the layers"
+                                         : "no computation: all gradients are ready at once";
   }
 
   const WorkloadOptions& options_;

@@ -14,14 +14,14 @@ namespace tutti::core {
 /// momentum; write weight and momentum.
 inline constexpr std::int64_t kUpdatePasses = 5;
 
-/// A part of the backward pass, at whose end some gradients become ready.
+/// A part of the backward pass. Some gradients become ready at its end.
 struct BackwardSegment {
   std::string layer;
   std::vector<int> variables;  ///< indices into Workload::gradients
 };
 
-/// The aggregation of values that replicas keep separately, which happens when they are read
-/// (tf.VariableAggregation).
+/// The way in which the values of a variable that replicas keep separately are aggregated when the
+/// variable is read (tf.VariableAggregation).
 enum class OnReadAggregation : std::uint8_t { kSum, kMean, kOnlyFirstReplica };
 
 /// A variable that replicas keep separately, and that is aggregated when a checkpoint is saved.
@@ -39,13 +39,13 @@ struct StepTimes {
   Time update;                        ///< time of the update of all variables together
   std::vector<Time> accumulate = {};  ///< by segment: time to add the gradients to those of earlier
                                       ///< passes, in every pass but the first; empty: no time
-  /// The share of a pass that is limited by multiprocessors, in millionths; the rest is limited by
-  /// memory. If `backward_compute_bound` is empty, the whole backward pass is limited by
-  /// multiprocessors.
+  /// The share of a pass's time that is limited by multiprocessors, in millionths; the rest is
+  /// limited by memory bandwidth. If `backward_compute_bound` is empty, the whole backward pass is
+  /// limited by multiprocessors.
   std::int64_t forward_compute_bound = 1'000'000;
   std::vector<std::int64_t> backward_compute_bound = {};  ///< by segment
-  /// By segment: the time of its layer in the forward pass. The forward pass computes the last
-  /// segment's layer first.
+  /// By segment: the time of the segment's layer in the forward pass. The forward pass computes the
+  /// layer of the last segment first.
   std::vector<Time> forward_by_segment = {};
 
   [[nodiscard]] Time backward_total() const;
@@ -55,9 +55,9 @@ struct StepTimes {
     return backward[segment] + (pass > 0 && !accumulate.empty() ? accumulate[segment] : Time());
   }
   /// Returns the share of backward_in_pass() that is limited by multiprocessors, in millionths.
-  /// Accumulation is limited by memory.
+  /// Accumulation is limited by memory bandwidth.
   [[nodiscard]] std::int64_t compute_bound_in_pass(std::size_t segment, std::int32_t pass) const;
-  /// Returns the time of all but the last of `passes` forward and backward passes, including
+  /// Returns the total time of the first `passes` - 1 forward and backward passes, including
   /// accumulation.
   [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
@@ -72,7 +72,7 @@ struct Workload {
   std::vector<StepTimes> times;    ///< by group of workers (Cluster::groups)
   std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
                                    ///< are communicated in the last pass
-  std::string timing;              ///< description of where the times come from
+  std::string timing;              ///< description of the source of the times
   std::vector<OnReadVariable> on_read = {};
   std::int32_t checkpoint_every = 0;  ///< number of steps between checkpoints; 0: no checkpoints
 
@@ -90,15 +90,15 @@ struct WorkloadOptions {
   std::optional<Time> update;
   std::int32_t micro_batches = 1;
   std::optional<Time> accumulate;
-  /// Share of both passes that is limited by multiprocessors, in millionths.
+  /// The share of the time of both passes that is limited by multiprocessors, in millionths.
   std::optional<std::int64_t> compute_bound_ppm;
 };
 
 /// The maximum number of forward and backward passes in a step.
 inline constexpr std::int32_t kMaxMicroBatches = 1 << 16;
 
-/// A reason why a workload cannot be made. `text` is for the user; `field` is the field of the
-/// scenario's workload that it concerns (empty: the workload as a whole).
+/// A reason why a workload cannot be made. `text` is for the user. `field` is the field of the
+/// scenario's workload that the reason concerns; empty: the workload as a whole.
 struct WorkloadProblem {
   std::string field;
   std::string text;
@@ -108,10 +108,10 @@ struct WorkloadProblem {
 /// Makes a workload. The times of layers come from the best source available: measured times
 /// (`layer_times`, or times in the list of variables), otherwise FLOPs at `flops_efficiency` of the
 /// device's peak rate. A layer with neither measured times nor FLOPs takes no time, and `timing`
-/// says so. If `forward` or `backward` is set, the times are scaled to it.
+/// says so. If `forward` or `backward` is set, the times of its pass are scaled to this total.
 ///
 /// If there are neither measured times nor FLOPs, `backward` is divided evenly over the gradients,
-/// the gradient that was created last first; if it is not set, the backward pass takes no time.
+/// in reverse order of creation. If `backward` is not set either, the backward pass takes no time.
 /// ERRORS: the profile does not fit the model; the device has no rate for the type; the batch size
 /// is unknown.
 tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,

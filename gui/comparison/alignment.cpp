@@ -12,8 +12,8 @@ namespace {
 /// Upper limit of times, so that adding up times of a corrupt file cannot overflow.
 constexpr Time kSane(core::kHorizon.count() / 8);
 
-/// Returns when a side's training steps begin and end: as recorded, or else from the first of their
-/// spans to the last.
+/// Returns the time ranges of a side's training steps. If the file does not record a step, its
+/// range is from its first to its last span.
 using StepTimes = std::map<std::int32_t, TimeRange>;
 
 using Stop = std::atomic<bool>;
@@ -52,8 +52,8 @@ StepTimes times_of_steps(const Trace& trace, const Stop& stop) {
 using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 using PackBegins = std::map<PackOfStep, Time>;
 
-/// Returns when packs are in flight on all devices: as recorded, or else from the launch on the
-/// last device.
+/// Returns the time ranges in which packs are in flight on all devices. If the file does not record
+/// a pack, its range begins with the launch on the last device.
 PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   PackBegins begins;
   for (const core::PackRecord& pack : trace.packs())
@@ -74,8 +74,8 @@ PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   return begins;
 }
 
-/// Returns, for each step, the time from its begin to the last end of its packs' spans, after packs
-/// were moved in addition to the step.
+/// Returns, for each step, the time from the begin of the step to the last end of a pack's span.
+/// Packs have been moved relative to the step.
 StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves,
                          const Stop& stop) {
   StepTimes reach;
@@ -95,8 +95,8 @@ StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackB
   return reach;
 }
 
-/// Returns how much further each pack of the second timeline moves than its step, so that it begins
-/// as long after the step as in the first timeline.
+/// Returns the delay of each pack of the second timeline relative to its step. With this delay, the
+/// time from the begin of the step to the begin of the pack is the same as in the first timeline.
 PackBegins moves_of_packs(const Trace& first, const Trace& second,
                           const std::array<StepTimes, 2>& times, const core::Numbers& packs,
                           const Stop& stop) {
@@ -114,9 +114,9 @@ PackBegins moves_of_packs(const Trace& first, const Trace& second,
   return moves;
 }
 
-/// Returns where the steps begin on the axis. A step begins after everything that `reach` contains
-/// of the steps before it, and, on each side, at least as long after the side's previous step as in
-/// its file. nullopt if that exceeds the representable times.
+/// Returns the times of the axis at which the steps begin. A step begins after the end of all
+/// earlier steps, as given by `reach`. On each side, the distance to the side's previous step is at
+/// least as long as in the side's file. Returns nullopt if a time is not representable.
 std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<StepTimes, 2>& times,
                                                            const StepTimes& reach) {
   std::set<std::int32_t> steps;
@@ -161,8 +161,8 @@ bool is_sane(const std::array<StepTimes, 2>& times) {
   });
 }
 
-/// Devices that are ahead of the others begin before the recorded begin of their step. Returns
-/// their lead over the beginning of the axis.
+/// Some devices begin a step before its recorded begin. Returns the time by which such devices
+/// begin before the start of the axis.
 Time lead_of(const std::array<const Trace*, 2>& traces, const std::array<StepTimes, 2>& times,
              const std::map<std::int32_t, Time>& begins, const Stop& stop) {
   Time lead;

@@ -16,10 +16,9 @@ namespace tutti::gui {
 /// their lengths can be compared by eye.
 enum class Align {
   kStart,  ///< by the start of the run; both timelines are unchanged
-  kStep,   ///< by the start of each training step; the timeline whose step ends first has a pause
-           ///< until the other's step ends
-  kPack    ///< also by the start of each pack (when it is in flight on all devices); computation is
-           ///< aligned by step
+  kStep,   ///< by the start of each training step; if a step ends earlier in one timeline, that
+           ///< timeline has a pause until the step has ended in both
+  kPack    ///< as kStep, and packs by the time at which they are in flight on all devices
 };
 std::optional<Align> parse_align(const std::string& word);
 std::string to_string(Align align);
@@ -29,9 +28,9 @@ class Delays {
  public:
   [[nodiscard]] core::Time of_step(std::int32_t step) const;
   /// Returns the delay of a pack in flight and of its lanes. If the pack has no delay of its own,
-  /// returns that of its step.
+  /// returns the delay of the pack's step.
   [[nodiscard]] core::Time of_pack(std::int32_t step, std::int32_t pack) const;
-  /// Returns the delay at time `own` of the run, which is the delay of the step at that time. For
+  /// Returns the delay of the training step that is executed at time `own` of the run. Used for
   /// records that do not belong to a step.
   [[nodiscard]] core::Time at(core::Time own) const;
   /// Returns the time of the run that is shown at time `shown` of the axis. For a time in a pause,
@@ -40,7 +39,8 @@ class Delays {
 
   std::map<std::int32_t, core::Time> steps;
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
-  std::map<core::Time, core::Time> by_time;  ///< the delays from the start of each step on
+  std::map<core::Time, core::Time>
+      by_time;  ///< the delays, each with the start of the step from which it applies
 };
 
 struct Alignment {
@@ -52,13 +52,13 @@ struct Alignment {
 inline const std::atomic<bool> kNeverStop{false};
 
 /// Computes the alignment. Returns nullopt if `stop` was set, or if the timelines cannot be
-/// aligned, because they have no training step in common or their times differ too much. `packs`:
-/// as returned by core::packs_in_common().
+/// aligned: they have no training step in common, or their times differ too much. `packs`: as
+/// returned by core::packs_in_common().
 std::optional<Alignment> align(const Trace& first, const Trace& second, Align align,
                                const core::Numbers& packs,
                                const std::atomic<bool>& stop = kNeverStop);
 
-/// Returns the training steps that both timelines have, by number.
+/// Returns the numbers of the training steps that both timelines contain.
 core::Numbers steps_in_common(const Trace& first, const Trace& second);
 
 }  // namespace tutti::gui

@@ -1,13 +1,14 @@
-// Combines two traces to one that the ordinary view can show. Spans are not copied except for their
-// times: a row of the combined trace refers to spans of a source trace, and Parts translates
-// between both. First the alignment gives every step or pack of a side a delay, then the rows are
-// made, and the records of steps, packs, links and the critical path are moved by the same delays.
-// If the times cannot be aligned as requested, they are aligned by start, which always works.
+// Combines two traces into one trace, which the timeline view shows like any other trace. Only the
+// times of spans are copied. A row of the combined trace refers to spans of a source trace, and
+// Parts maps combined spans to source spans, and vice versa. First, the alignment gives every step
+// or pack of a side a delay. Then the rows are made, and the records of steps, packs, links and the
+// critical path are moved by the same delays. If the times cannot be aligned as requested, they are
+// aligned by start, which always works.
 //
-// A span's partner is searched when it is needed, among the spans of the same pack in the same
-// step: by lane and step of the schedule, by layer, or by order if a step repeats its computation.
-// Delays are computed in alignment.cpp, rows in comparison_rows.cpp, and texts in
-// comparison_words.cpp.
+// The matching span of a span is searched only when it is needed, among the spans of the same pack
+// in the same training step. Spans match by lane and schedule step, by layer, or by order if a
+// training step repeats its computation. Delays are computed in alignment.cpp, rows in
+// comparison_rows.cpp, and texts in comparison_words.cpp.
 
 #include "gui/comparison/comparison.h"
 
@@ -46,7 +47,8 @@ Time moved_by(Time t, Time by) {
   return std::clamp(Time(sum), Time(), core::kHorizon);
 }
 
-/// Returns the link's load at the displayed times, with wider bins if there would be too many.
+/// Returns the link's load at the displayed times. If there were too many bins, bins are wider than
+/// in the file.
 core::LinkRecord moved(const core::LinkRecord& link, const Delays& delays) {
   constexpr std::int64_t kMaxBins = 1 << 20;
   core::LinkRecord made = link;
@@ -118,7 +120,8 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources,
   return steps;
 }
 
-/// Arranges differences without overlap in as few rows as possible, but in at most three.
+/// Arranges differences in rows so that they do not overlap: in as few rows as possible, at most
+/// three.
 std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Difference> all) {
   constexpr std::size_t kMaxRows = 3;
   std::stable_sort(all.begin(), all.end(),
@@ -140,8 +143,8 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
 std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepComparison>& steps,
                                                const std::vector<Side>& sides, Align align,
                                                const std::string& apart) {
-  // If steps are aligned, a range extends from the earlier start to the later end; otherwise it is
-  // that of the first timeline.
+  // If steps are aligned, a range extends from the earlier start to the later end. Otherwise it is
+  // the range in the first timeline.
   const auto where = [align](const TimeRange& a, const TimeRange& b) {
     return align == Align::kStart ? a : TimeRange{std::min(a.from, b.from), std::max(a.to, b.to)};
   };
@@ -214,14 +217,14 @@ class Parts : public TraceParts {
   std::vector<std::string> differences_;
 };
 
-/// Returns spans with their displayed times, and with tracks by the numbers of rows.
+/// Returns spans with their displayed times. The track number of a span is the number of its row.
 Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
                                          SpanRow::Index end) const {
   const Trace::Row& here = rows_->rows()[row];
   const Trace& source = *sources_[here.side];
   std::vector<Span> all;
   while (first < end) {
-    // Read spans together if they are also neighbours in their file.
+    // Read spans together if they are also consecutive in their file.
     const SpanId own = rows_->origin({row, first});
     SpanRow::Index count = 1;
     while (first + count < end &&
@@ -242,8 +245,8 @@ Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
   return all;
 }
 
-/// Returns a side's own spans of a pack in a training step, on tracks like `like`: on the same
-/// lane, or, with `any_lane`, on any lane.
+/// Returns the source spans of a side for a pack in a training step, on the track that corresponds
+/// to `like`. With `any_lane`, returns the spans of all lanes.
 std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, std::int32_t step,
                                    std::int32_t pack, bool any_lane) const {
   std::vector<SpanId> found;
@@ -302,7 +305,7 @@ std::optional<std::int64_t> Parts::index_of_layer(std::size_t from, std::int64_t
   return there - others.begin();
 }
 
-/// Returns the span's partners, by the same keys as core::join_lane_steps() and
+/// Returns the matching spans of a span, by the same keys as core::join_lane_steps() and
 /// core::join_other_spans().
 std::vector<SpanId> Parts::partners(SpanId span) const {
   const std::size_t side = rows_->rows()[span.row].side, other = 1 - side;
@@ -363,8 +366,9 @@ Facts Parts::facts(SpanId span) const {
   const SpanId own = rows_->origin(span);
   const auto mine = sources_[side]->span(own.row, own.index);
   if (!mine || there.size() > 1) {
-    facts.emplace_back("in " + names_[other],
-                       fmt::format("{} spans, all of this pack on this device", there.size()));
+    facts.emplace_back(
+        "in " + names_[other],
+        fmt::format("{} spans of this pack on this device (compared as a whole)", there.size()));
     return facts;
   }
   const SpanId its = rows_->origin(there.front());
@@ -457,10 +461,10 @@ Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<co
   if (comparison.align != wanted)
     comparison.differences.insert(
         comparison.differences.begin(),
-        fmt::format("they cannot be aligned by {}, so they are aligned by start: {}",
+        fmt::format("the timelines are aligned by start, because they cannot be aligned by {}: {}",
                     to_string(wanted),
                     steps_in_common(a, b).empty() ? "no training step is in both timelines"
-                                                  : "their times differ too much"));
+                                                  : "their times differ too much for this"));
   std::vector<Side> sides;
   for (std::size_t s = 0; s < 2; ++s)
     sides.push_back(moved(*comparison.sources[s], alignment->delays[s], names[s]));

@@ -21,16 +21,16 @@ struct Comparison {
   Align align = Align::kStart;  ///< the alignment in use; kStart if the requested one is impossible
   core::Numbers packs;          ///< numbers of packs with the same gradients in both timelines
   std::vector<core::StepComparison> steps;  ///< training steps that both timelines completed
-  /// Sentences on what only one of the timelines recorded. The first ones state if the timelines
-  /// have nothing in common, and if the alignment differs from the request.
+  /// Sentences about records that only one of the timelines has. If the timelines have nothing in
+  /// common, or if the alignment differs from the request, the first sentences state this.
   std::vector<std::string> differences;
 
-  /// Returns the span of a side's track that starts at `start` in the side's file.
+  /// Returns the span that starts at time `start` on a track of a side's file.
   [[nodiscard]] std::optional<SpanId> find(std::size_t side, core::TrackId track,
                                            core::Time start) const;
   /// Returns the span of a pack in flight in the first timeline, on the device where it ends last.
   [[nodiscard]] std::optional<SpanId> find_pack(std::int32_t step, std::int32_t pack) const;
-  /// Returns the time range of a training step; nullopt if neither side completed it.
+  /// Returns the time range of a training step; nullopt if neither side completed the step.
   [[nodiscard]] std::optional<TimeRange> find_step(std::int32_t step) const;
 
   std::array<std::shared_ptr<const Trace>, 2> sources;
@@ -38,21 +38,22 @@ struct Comparison {
   Alignment alignment;
 };
 
-/// Combines two timelines. `names`: their file names, which name the sides if nothing else
-/// distinguishes the runs. If `stop` is set, returns soon, without a trace. REQUIRES: each trace is
-/// of one file.
-/// Cost: linear in the number of steps and packs, and with kPack also of spans; plus a copy of all
-/// times.
+/// Combines two timelines. `names`: the file names of the timelines, which name the sides if
+/// nothing else distinguishes the runs. If `stop` is set, returns a result without a trace after a
+/// short time.
+/// REQUIRES: each trace has only one timeline.
+/// Cost: a copy of all times, plus a time linear in the number of steps and packs; with kPack also
+/// linear in the number of spans.
 Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<const Trace> second,
                           Align align, const std::array<std::string, 2>& names,
                           const std::atomic<bool>& stop = kNeverStop);
 
-/// Returns names for the two runs: "simulated" and "real" if that is true; else a property that
-/// distinguishes them.
+/// Returns names for the two runs: "simulated" and "real" if one run is simulated and the other is
+/// real; else a property that distinguishes the runs.
 std::array<std::string, 2> names_of(const core::RunInfo& first, const core::RunInfo& second,
                                     const std::array<std::string, 2>& files);
 
-/// Returns true if the first run is a prediction and the second is not.
+/// Returns true if the first run is a prediction and the second run is real.
 bool is_prediction(const core::RunInfo& first, const core::RunInfo& second);
 
 /// Formats the difference of two times: "+1.2 ms (+3.4 %)".

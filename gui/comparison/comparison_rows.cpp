@@ -1,11 +1,11 @@
 // Places the spans of two traces on one time axis, with the delays of alignment.h. Usually a row
 // only shifts its spans, step by step, and shares all other data with the source trace. If packs
-// have their own delays, packs of the second trace may overlap where they did not before. So its
-// packs are assigned to slots again, in the order of their starts: a pack gets the slot that it has
-// in the first trace (or, without a partner, in its own) if that is free, else the first free slot.
-// Its lanes move with it. The correspondence of shown spans and source spans is stored as runs,
-// which are sequences of spans that are consecutive in both; a lookup is a binary search among the
-// runs of one row.
+// have their own delays, packs of the second trace may overlap although they did not overlap in the
+// file. The packs of the second trace are therefore assigned to slots again, in the order of their
+// starts. A pack gets the slot of the matching pack in the first trace (or, without a match, its
+// previous slot) if this slot is free, else the first free slot. The pack's lanes move with the
+// pack. The mapping between shown spans and source spans is stored as runs. A run is a sequence of
+// spans that are consecutive in both rows. A lookup is a binary search among the runs of one row.
 
 #include "gui/comparison/comparison_rows.h"
 
@@ -26,7 +26,8 @@ using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 
 Device device_of(const Trace::Row& row) { return {row.track.worker, row.track.device}; }
 
-/// Returns the slot of each pack of each step on a device. `packs` gives the packs their numbers.
+/// Returns the slot of each pack of each step on a device. `packs` maps packs to their numbers in
+/// the first timeline.
 std::map<PackOfStep, std::int32_t> slots_of_packs(const std::vector<const Trace::Row*>& rows,
                                                   const core::Numbers& packs) {
   std::map<PackOfStep, std::int32_t> slots;
@@ -51,7 +52,7 @@ struct ComparisonRows::Moved {
   SpanRow::Index spans = 0;
   PackOfStep pack;
   Time by;
-  Time from, to;  ///< range of the spans after they have moved
+  Time from, to;  ///< the time range of the spans after they were moved
   std::int32_t slot = 0;
 };
 
@@ -76,7 +77,7 @@ bool ComparisonRows::add_as_they_are(const Trace& source, std::size_t side, std:
     const Time by = delays.of_step(step);
     if (shifts.empty() || shifts.back().second != by) shifts.emplace_back(first, by);
   }
-  // Rows that do not move share their times with the source.
+  // Rows that do not move share their times with the source row.
   if (shifts.size() > 1 || (shifts.size() == 1 && shifts.front().second != Time())) {
     auto moved = row.spans.moved(shifts);
     if (!moved) return false;
@@ -87,9 +88,9 @@ bool ComparisonRows::add_as_they_are(const Trace& source, std::size_t side, std:
   return true;
 }
 
-/// Adds a device's packs, with their lanes, after they have moved. Overlapping packs get different
-/// slots. If possible, a pack gets the slot that it has in the first timeline, so that matching
-/// packs are adjacent.
+/// Adds the moved packs of a device, with their lanes. Overlapping packs get different slots. If
+/// possible, a pack gets the slot that it has in the first timeline, so that matching packs are
+/// adjacent.
 bool ComparisonRows::add_by_pack(const Trace& first, const Trace& second, const Delays& delays,
                                  const core::Numbers& packs, const std::atomic<bool>& stop) {
   core::Numbers own_packs;
@@ -124,7 +125,7 @@ bool ComparisonRows::add_by_pack(const Trace& first, const Trace& second, const 
         ++moved.back().spans;
       }
     }
-    // A pack needs its slot from its first to its last moment on this device.
+    // A pack occupies its slot from its first to its last span on this device.
     std::map<PackOfStep, TimeRange> whole;
     for (const Moved& m : moved) {
       TimeRange& range = whole.try_emplace(m.pack, TimeRange{m.from, m.to}).first->second;

@@ -12,12 +12,12 @@
 
 namespace tutti::gui {
 
-/// The rows of a comparison of two traces, with their spans at the times at which they are shown.
-/// Maps these spans to spans of the source traces and back.
+/// The rows of a comparison of two traces. Spans have the times at which they are shown. The class
+/// maps spans of the comparison to spans of the source traces, and vice versa.
 class ComparisonRows {
  public:
-  /// Creates the rows. Returns nullopt if a time is not representable, or if `stop` was set. Each
-  /// row's track has the number of the row.
+  /// Creates the rows. Returns nullopt if a time is not representable, or if `stop` was set. The
+  /// track of each row has the same number as the row.
   static std::optional<ComparisonRows> make(
       const std::array<std::shared_ptr<const Trace>, 2>& sources, const Alignment& alignment,
       const core::Numbers& packs, const std::array<std::string, 2>& names,
@@ -28,8 +28,8 @@ class ComparisonRows {
   [[nodiscard]] SpanId origin(SpanId span) const;
   /// Returns the span of rows() that represents span `own` of a side's source trace.
   [[nodiscard]] SpanId place(std::size_t side, SpanId own) const;
-  /// Returns the row of rows() that has the spans which row `own_row` of a side's source trace
-  /// recorded for a pack of a training step.
+  /// Returns the row of rows() with the spans of a pack of a training step from row `own_row` of a
+  /// side's source trace.
   [[nodiscard]] core::TrackId track(std::size_t side, std::size_t own_row, std::int32_t step,
                                     std::int32_t pack) const;
 
@@ -54,7 +54,7 @@ class ComparisonRows {
   std::vector<std::vector<Run>> runs_;  ///< by row of rows_, ordered by here.index
   /// By side and source row, ordered by own.index.
   std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;
-  /// The tracks of the second side's spans that moved to other rows.
+  /// The tracks of those spans of the second side that were moved to other rows.
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;
 };
 

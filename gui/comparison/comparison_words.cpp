@@ -1,9 +1,10 @@
-// This file finds short names for the two timelines of a comparison, and sentences on what they do
-// not have in common. The name is taken from the first property that distinguishes the runs: the
-// kind of executor, a part of the strategy's description, the scenario, or the file. Names of more
-// than 14 characters are shortened to the whole words in which they differ, to fit next to a row.
-// Facts that both sides share yield no sentence. names_of() and is_prediction() are declared in
-// comparison.h. Differences in time are described by core::Comparison instead.
+// This file finds short names for the two timelines of a comparison, and makes sentences about
+// records that only one of them has. The name is taken from the first property that distinguishes
+// the runs: the kind of executor, a part of the strategy's description, the scenario, or the file.
+// Names of more than 14 characters are shortened to the words in which they differ, so that they
+// fit next to a row. There is no sentence about facts that both sides share. names_of() and
+// is_prediction() are declared in comparison.h. Differences in time are described by
+// core::Comparison instead.
 
 #include "gui/comparison/comparison_words.h"
 
@@ -43,8 +44,8 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// Shortens two names that are too long for a row to the whole words in which they differ. Short
-/// names are not changed.
+/// Shortens two names that are too long for a row to the words in which they differ. Short names
+/// are not changed.
 Names made_distinct(const Names& names) {
   constexpr std::size_t kShort = 14;
   if (std::max(names[0].size(), names[1].size()) <= kShort) return names;
@@ -75,8 +76,8 @@ Names made_distinct(const Names& names) {
   return own[0].empty() || own[1].empty() ? names : own;
 }
 
-/// Returns, for each name, the first part that the other name lacks, if both have one and these
-/// differ; otherwise nothing.
+/// Returns, for each name, its first part that the other name does not contain. Returns nothing
+/// unless both names have such a part, and the parts differ.
 Names own_parts(const std::string& first, const std::string& second) {
   const auto own = [](const std::string& text, const std::string& other) {
     const std::vector<std::string> others = parts_of(other);
@@ -105,7 +106,7 @@ std::string list(const std::set<std::int32_t>& numbers) {
   return text;
 }
 
-/// Adds a sentence for each side about elements that only its set has, such as "real alone has
+/// Adds a sentence for each side about elements that only this side has, such as "real alone has
 /// workers 2 to 3".
 void report_own(const std::array<std::set<std::int32_t>, 2>& sets, const Names& names,
                 const std::string& what, std::vector<std::string>& sentences) {
@@ -208,13 +209,14 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
       own += contents[1 - s].workers.contains(device.first) &&
              !contents[1 - s].devices.contains(device);
     if (own > 0)
-      sentences.push_back(fmt::format("only {} has {} device{} of workers that are in both",
-                                      names[s], own, own == 1 ? "" : "s"));
+      sentences.push_back(
+          fmt::format("only {} has {} device{} of workers that both timelines record", names[s],
+                      own, own == 1 ? "" : "s"));
   }
   if (packs.size() < a.packs.size() || packs.size() < b.packs.size()) {
     sentences.push_back(
-        fmt::format("{} of the {} packs in {} match a pack of the {} in {} by their gradients; "
-                    "only these are compared",
+        fmt::format("{} of the {} packs in {} have the same gradients as one of the {} packs in "
+                    "{}; only these packs are compared",
                     packs.size(), a.packs.size(), names[0], b.packs.size(), names[1]));
   }
   report_missing(contents, first, second, names, sentences);

@@ -9,8 +9,8 @@
 
 namespace tutti::gui {
 
-/// Returns sentences on what two timelines do not have in common. If they have nothing in common,
-/// the first sentence states that.
+/// Returns sentences about records that only one of two timelines has. If the timelines have
+/// nothing in common, the first sentence states this.
 std::vector<std::string> what_differs(const Trace& first, const Trace& second,
                                       const std::array<std::string, 2>& names,
                                       const core::Numbers& packs);

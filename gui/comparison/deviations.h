@@ -8,7 +8,7 @@
 
 namespace tutti::gui {
 
-/// An activity that both timelines have, with its duration in each.
+/// An activity that both timelines contain, with its duration in each timeline.
 struct Deviation {
   enum class Sort {
     kStep,  ///< a training step
@@ -22,17 +22,18 @@ struct Deviation {
   /// The kind of activity, such as "step", "exposed communication", "pack in flight" or
   /// "receive-send".
   std::string what;
-  std::string where;  ///< kSpan: device and lane, such as "w0/gpu1, lane 0"
+  std::string where;  ///< for kSpan: device and lane, such as "w0/gpu1, lane 0"
   core::Pair time;
-  /// kSpan: the track in the first timeline, and the start of the span in that timeline's file.
+  /// For kSpan: the track in the first timeline, and the start of the span in that timeline's file.
   core::TrackId track = core::kNoTrack;
   core::Time start{};
 };
 
-/// Returns the deviations of all steps and parts, and the `most` largest deviations of packs and of
-/// spans; largest magnitude first. Spans are paired by core::join_lane_steps(), and compared by
-/// their time without waiting.
-/// ERRORS: a block is damaged; `stop` was set (kRun). Cost: linear in the spans of both files.
+/// Returns the deviations of all steps and of their parts, and the `most` largest deviations each
+/// of packs and of spans. The largest magnitude is first. core::join_lane_steps() pairs the spans.
+/// Spans are compared by their duration without the time that they waited.
+/// ERRORS: a block is damaged; `stop` was set (kRun). Cost: linear in the number of spans of both
+/// files.
 core::Expected<std::vector<Deviation>> largest_deviations(
     const core::TimelineReader& a, const core::TimelineReader& b,
     const std::vector<core::StepComparison>& steps, const core::Numbers& packs, std::size_t most,

@@ -38,8 +38,8 @@ std::string name_in(const std::string& text) {
   return "";
 }
 
-/// Returns the number at the start of an example's file name, and where the rest of the stem
-/// begins; nullopt if there is no number.
+/// Returns the number at the start of an example's file name, and the position after the number.
+/// Returns nullopt if there is no number.
 std::optional<std::pair<int, std::size_t>> example_number(const fs::path& file) {
   const std::string stem = file.stem().string();
   int number = 0;

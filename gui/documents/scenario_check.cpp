@@ -1,12 +1,12 @@
-// Gives the problems of a scenario places in the editor. A problem only has a line and a column,
-// but the editor needs a field of the form and a range of the text. At the beginning of a value,
-// both belong to this value; elsewhere, the word at the position is underlined. A problem of a
-// message is often about a field that the text does not have, but the form does, so the problem's
-// own words are searched for the name of such a field. Line 1, column 1 stands for the whole
-// scenario, although the first field may begin there, too.
+// Finds the positions in the editor of the problems of a scenario. A problem has a line and a
+// column. The editor needs a field of the form and a range of the text. If the position is the
+// beginning of a value, field and range are those of the value. Otherwise the word at the position
+// is underlined. A problem of a whole message is often about an unset field, which only the form
+// shows. The text of the problem is therefore searched for the name of an unset field. Line 1,
+// column 1 stands for the whole scenario, although the first field may also begin there.
 //
-// The card sums up what is known without a simulation: bytes, lower bounds, and whether bandwidth
-// or latency dominates. Checker calls check_scenario() in a thread of its own.
+// The summary contains facts that need no simulation: bytes, lower bounds, and whether bandwidth or
+// latency dominates. Checker calls check_scenario() in a thread of its own.
 
 #include "gui/documents/scenario_check.h"
 
@@ -29,7 +29,7 @@ namespace {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Returns the first unset field that the problem's text names. A problem of a whole message is
-/// often about such a field.
+/// often about an unset field.
 std::optional<std::string> unwritten_field(const core::ScenarioText& text,
                                            const core::FieldPath& message,
                                            const std::string& words) {
@@ -49,7 +49,8 @@ std::optional<std::string> unwritten_field(const core::ScenarioText& text,
   return std::nullopt;
 }
 
-/// Returns the word or character at a position; if nothing follows, the preceding one.
+/// Returns the word or character at a position, or before the position if it is the end of the
+/// text.
 core::ScenarioText::Range word_at(const std::string& text, std::size_t at) {
   if (text.empty()) return {};
   at = std::min(at, text.size() - 1);
@@ -93,7 +94,7 @@ std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// Total times of all packs, one after the other: for their bytes, and for their latencies.
+/// The total time of all packs in sequence, once for their bytes, and once for their latencies.
 struct BoundParts {
   Time bytes;
   Time latency;
@@ -118,8 +119,8 @@ BoundParts parts_of(const core::Scenario& scenario) {
   return parts;
 }
 
-/// Adds the communicators that exchange data in addition to gradients, and their effect on the
-/// gradients.
+/// Adds a text about communicators that exchange other data than gradients, and about their effect
+/// on the gradients.
 void report_communicators(const core::Scenario& scenario, Card& card) {
   for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
     const core::Communicator& of =
@@ -155,7 +156,8 @@ Card card_of(const core::Scenario& scenario) {
   // These bounds hold for an all-reduce over all replicas.
   if (!core::has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     fact("lower bound of the step time",
-         "unknown: bounds exist only for all-reduces of whole gradients over all replicas");
+         "unknown (Tutti computes bounds only for all-reduces of whole gradients over all "
+         "replicas)");
     return card;
   }
   const core::Bound all =

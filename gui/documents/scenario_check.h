@@ -12,7 +12,7 @@
 
 namespace tutti::gui {
 
-/// A problem of a scenario, with its place in the form and in the text.
+/// A problem of a scenario, with its position in the form and in the text.
 struct PlacedProblem {
   core::Problem problem;
   /// The field with the problem; if the schema has no such field, the message around it.
@@ -21,7 +21,7 @@ struct PlacedProblem {
   core::ScenarioText::Range text;
 };
 
-/// A summary of a scenario that is known before the scenario runs.
+/// A summary of a scenario, computed without running the scenario.
 struct Card {
   std::vector<std::pair<std::string, std::string>> facts;  ///< names and formatted values
   enum class Binds { kNothing, kBandwidth, kLatency };
@@ -30,17 +30,18 @@ struct Card {
 Card card_of(const core::Scenario& scenario);
 
 struct CheckedScenario {
-  std::vector<PlacedProblem> problems;  ///< sorted by their place in the text
-  std::optional<Card> card;             ///< only if there are no problems
+  std::vector<PlacedProblem> problems;  ///< sorted by their position in the text
+  std::optional<Card> card;             ///< set only if there are no problems
 };
 
-/// Reads a scenario as a run does, up to its plan. `path`: the file of the text, to which relative
-/// file names in the text refer. Cost: as `tutti plan`; a few milliseconds for the shipped
-/// scenarios.
+/// Reads a scenario and makes its plan, as a run does. `path`: the file of the text, to which
+/// relative file names in the text refer. Cost: the same as `tutti plan`; a few milliseconds for
+/// the shipped scenarios.
 CheckedScenario check_scenario(const std::string& text, const std::string& path,
                                const core::Library& library, const core::Schema& schema);
 
-/// Returns the problems of an error that a run reported. Only those in file `path` have a place.
+/// Returns the problems of an error that a run reported. Only problems in file `path` have a
+/// position in the text.
 std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path,
                                   const core::ScenarioText& text);
 

@@ -1,10 +1,10 @@
 // Reduces a sweep, which is a grid over several fields, to curves: one field is the x axis, and
 // each value of a second field is a line. Points that differ only in other fields share a position.
-// Sorting puts the best of them first; it is drawn, and the others are counted. A point that was
-// simulated to the end comes before one that was abandoned, whose cost is only that of its
-// completed steps. A speed-up is relative to the leftmost point of its line, so points hold times
-// until all are placed. The scales of the axes are those of core/explore/plot_axis.h, and gui/sweep
-// paints the plot.
+// The best point of a position is drawn, and the other points are counted as hidden. A completely
+// simulated point is better than a point whose simulation was stopped, because the cost of a
+// stopped point covers only its completed steps. A speed-up is relative to the leftmost point of
+// the line, so points store times until all points are placed. The scales of the axes are those of
+// core/explore/plot_axis.h, and gui/sweep paints the plot.
 
 #include "gui/documents/sweep_curves.h"
 
@@ -122,7 +122,7 @@ class Drawing {
   struct Place {
     std::size_t line = 0, x = 0;
   };
-  /// Returns the place of a point; nullopt if it is not drawn.
+  /// Returns the line and the position of a point; nullopt if the point is not drawn.
   [[nodiscard]] std::optional<Place> place_of(std::int64_t point) const {
     const std::vector<std::int64_t> rows = data_.space->rows(point);
     const auto value = [&](const SweepColumn& column) {
@@ -136,10 +136,10 @@ class Drawing {
     return Place{line, value(*x_)};
   }
 
-  // For speed-ups, points still hold times when this is called, so less is better.
+  // Called while points still store times instead of speed-ups, so that a lower value is better.
   [[nodiscard]] bool more_is_better() const { return drawn_.cost->id == std::string(kEfficiency); }
 
-  /// Places the best point of each position, and the bound at each value.
+  /// Adds the best point of each position to the curves, and the bound at each value.
   void place_points() {
     struct Entry {
       Place place;
@@ -196,7 +196,7 @@ class Drawing {
     drawn_.bound.name = more ? "upper bound" : "lower bound";
   }
 
-  /// Replaces times by speed-ups over the line's first point.
+  /// Replaces times by speed-ups relative to the line's first point.
   void make_relative() {
     if (drawn_.cost->id != std::string(kSpeedUp)) return;
     for (SweepCurve& curve : drawn_.curves) {
@@ -273,7 +273,7 @@ class Drawing {
     if (*cost.unit) drawn_.y_title += fmt::format(" ({})", cost.unit);
     if (cost.id == std::string(kSpeedUp))
       drawn_.y_title += " relative to the first point of each line";
-    if (drawn_.hidden > 0) drawn_.y_title += ", best over all other fields";
+    if (drawn_.hidden > 0) drawn_.y_title += ", with the best values of all other fields";
   }
 
   void find_best() {
@@ -297,8 +297,9 @@ class Drawing {
   const SweepColumn* x_ = nullptr;
   const SweepColumn* by_ = nullptr;
   std::vector<std::pair<const SweepColumn*, std::size_t>> only_;
-  std::vector<std::size_t> line_of_;  ///< by value of the field with lines: index of its line
-  std::vector<double> firsts_;        ///< by line: the time that speed-ups refer to
+  std::vector<std::size_t>
+      line_of_;  ///< by value of the field with one line per value: the index of the line
+  std::vector<double> firsts_;  ///< by line: the time relative to which speed-ups are computed
   SweepCurves drawn_;
 };
 

@@ -14,35 +14,34 @@ namespace tutti::gui {
 using core::PlotAxis;
 using core::Scale;
 
-/// A cost of a sweep's points that can be plotted.
+/// A cost that can be plotted for the points of a sweep.
 struct SweepCost {
   const char* id;    ///< name in settings and on the command line, such as "step_time"
   const char* name;  ///< displayed name, such as "step time"
   const char* unit;  ///< the unit: "ms", "%" or ""
   bool more_is_better;
 };
-/// Returns all costs: the times of core::kCosts, and the speed-up and the share of the lower bound,
-/// which are derived from them.
+/// Returns all costs: the times in core::kCosts, the speed-up, and the ratio to the lower bound.
+/// The last two are computed from the times.
 const std::vector<SweepCost>& sweep_costs();
 /// Returns the cost with this id; null if there is none.
 const SweepCost* find_sweep_cost(const std::string& id);
 
-/// The choice of a plot of a sweep.
+/// The settings of a plot of a sweep: the axes, the cost and the fixed values.
 struct SweepChoice {
   std::string x;  ///< the field of the x axis; "": the field with the most numeric values
-  /// The field with one line per value; "": a single line; nullopt: a field that has few names as
-  /// values, if there is one.
+  /// The field with one line per value. "": the plot has a single line. nullopt: a field whose
+  /// values are a few names, if there is one.
   std::optional<std::string> by;
   std::string cost = "step_time";
-  /// The fields with a fixed value. For all other fields that are not drawn, the best value is
-  /// used.
+  /// The fields with a fixed value. All other fields that are not drawn use their best value.
   std::map<std::string, std::string> only;
   Scale x_scale = Scale::kAuto, y_scale = Scale::kAuto;
   bool operator==(const SweepChoice&) const = default;
 };
 
-/// The maximum number of lines. If the field has more values, kMaxLines of them are drawn, evenly
-/// spaced.
+/// The maximum number of lines. If the field has more values, the plot has lines for kMaxLines
+/// evenly spaced values.
 inline constexpr std::size_t kMaxLines = 24;
 
 /// A point of the plot.
@@ -50,9 +49,10 @@ struct CurvePoint {
   double x = 0, y = 0;     ///< positions along the axes, from 0 to 1
   double value = 0;        ///< the cost in its unit
   std::int64_t point = 0;  ///< the index of the point in the sweep
-  /// The number of points that are hidden behind this one. None of them is better.
+  /// The number of points that are hidden behind this point. No hidden point is better than this
+  /// point.
   std::int64_t others = 0;
-  /// True: the run was abandoned before its last step, so the cost may be higher.
+  /// True: the simulation was stopped before its last step, so the true cost may be higher.
   bool given_up = false;
   std::size_t value_of_x = 0;  ///< the index of the point's value on the x axis
 };
@@ -63,7 +63,7 @@ struct SweepCurve {
   std::vector<CurvePoint> points;  ///< the points from left to right
 };
 
-/// The measured runs of a point: their mean, and their range from the fastest to the slowest.
+/// The measured runs of a point: the mean, and the range from the fastest to the slowest run.
 struct MeasuredDot {
   double x = 0, y = 0, low = 0, high = 0;  ///< positions along the axes, from 0 to 1
   double value = 0;
@@ -86,17 +86,18 @@ struct SweepCurves {
   const SweepCost* cost = nullptr;
   PlotAxis x_axis, y_axis;
   std::vector<SweepCurve> curves;
-  SweepCurve bound;  ///< the lower (or upper) bound of the cost; may be empty
+  SweepCurve bound;  ///< the lower bound of the cost (the upper bound of a speed-up); may be empty
   std::vector<MeasuredDot> measured;
   std::optional<CurvePlace> best;
   std::int64_t lines_left_out = 0;
-  bool given_up = false;    ///< true if some drawn points were abandoned
+  bool given_up = false;    ///< true if the simulation of some drawn points was stopped early
   std::int64_t hidden = 0;  ///< the number of hidden points, over all curves
 
   [[nodiscard]] const CurvePoint& at(const CurvePlace& place) const {
     return curves[place.curve].points[place.index];
   }
-  /// Returns where a point of the sweep is drawn; nullopt if it is not drawn.
+  /// Returns the position at which a point of the sweep is drawn; nullopt if the point is not
+  /// drawn.
   [[nodiscard]] std::optional<CurvePlace> find(std::int64_t point) const;
 };
 
@@ -107,8 +108,8 @@ struct SweepField {
 };
 std::vector<SweepField> fields_of(const SweepData& data);
 
-/// Computes the curves. Ignores chosen fields and costs that the sweep does not have. Cost: sorting
-/// the points.
+/// Computes the curves. Ignores fields and costs in `choice` that the sweep does not have. Cost:
+/// sorting the points.
 SweepCurves curves_of(const SweepData& data, const SweepChoice& choice);
 
 /// Formats a value of the cost: "112 ms", "1.87".

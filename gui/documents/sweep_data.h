@@ -23,15 +23,15 @@ struct SweepData {
   std::shared_ptr<const core::Space> space;
   std::vector<Row> rows;  ///< the completed points, ordered by index
   std::vector<core::SweepStore::Measured> measured;
-  /// The files that the scenario names, with their content when the sweep began.
+  /// The files to which the scenario refers, with their content at the start of the sweep.
   std::vector<core::Library::File> files;
 
-  /// Returns the outcome of a point; null if it is not completed.
+  /// Returns the result of a point; null if the point is not completed.
   [[nodiscard]] const core::Outcome* outcome(std::int64_t point) const;
   /// Returns true if all points are completed.
   [[nodiscard]] bool complete() const { return std::ssize(rows) == space->size(); }
-  /// Returns the settings of a point, with one line per field that varies, such as "strategy.shards
-  /// = 4". Sizes are in KiB, MiB, ….
+  /// Returns the settings of a point as text. Each field that varies has a line, such as
+  /// "strategy.shards = 4". Sizes are in KiB, MiB, ….
   [[nodiscard]] std::string settings(std::int64_t point) const;
 };
 

@@ -10,11 +10,11 @@
 
 namespace tutti::gui {
 
-/// A request to run a sweep, or to search for the best of its points.
+/// A request to run all points of a sweep, or to search for the best point.
 struct SweepOrder {
   /// The sweep. A search without axes varies the usual fields of the strategy.
   core::SweepInfo info;
-  std::string file;  ///< the results file; points that it already contains are not run again
+  std::string file;  ///< the results file; points that are already in the file are not run again
   bool search = false;
   std::int64_t evaluations = 100;  ///< for a search: the maximum number of evaluations
 };
@@ -22,13 +22,13 @@ struct SweepOrder {
 /// Progress reporting and cancellation of a sweep.
 struct SweepWatch {
   const std::atomic<bool>* cancel = nullptr;
-  std::function<void()> begun;           ///< called once the file can be read
+  std::function<void()> begun;           ///< called as soon as the file can be read
   std::function<void(double)> progress;  ///< called with the completed share, from 0 to 1
 };
 
-/// A function that runs sweeps. The program passes it in, like backends. To be called in a separate
-/// thread. Returns true if all points were completed. ERRORS: the file has other content than this
-/// sweep; the scenario has problems; the disk is full.
+/// A function that runs sweeps. The program passes this function to the window, as it passes
+/// backends. To be called in a separate thread. Returns true if all points were completed. ERRORS:
+/// the file has the results of another sweep; the scenario has problems; the disk is full.
 using SweepRunner =
     std::function<core::Expected<bool>(const SweepOrder&, const core::Library&, const SweepWatch&)>;
 

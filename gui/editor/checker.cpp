@@ -7,7 +7,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Long enough that half-typed words are not reported.
+/// The delay is long enough that partly typed words are not reported.
 constexpr int kPauseMs = 150;
 
 }  // namespace

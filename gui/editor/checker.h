@@ -14,7 +14,7 @@
 namespace tutti::gui {
 
 /// Checks a scenario's text in a separate thread while the user edits it. A check starts a short
-/// time after the last change. Only the newest text is checked.
+/// time after the last change. If several texts wait for a check, only the newest is checked.
 class Checker : public QObject {
   Q_OBJECT
 
@@ -23,7 +23,7 @@ class Checker : public QObject {
   ~Checker() override;
 
   enum class When { kAtOnce, kAfterAPause };
-  /// Starts a check. checked() follows, unless check() is called again before that.
+  /// Starts a check. The signal checked() follows, unless check() is called again before.
   void check(const std::string& text, const std::string& path, When when = When::kAfterAPause);
 
  signals:

@@ -38,7 +38,7 @@ EditorSession::~EditorSession() { run_.stop_and_wait(); }
 
 // --- files ---
 
-/// Copies a file completely, or leaves `to` unchanged. Returns the error in words; empty if none.
+/// Copies a file completely, or leaves `to` unchanged. Returns an error message; empty on success.
 static QString copy_whole(const QString& from, const QString& to) {
   QFile source(from);
   QSaveFile made(to);
@@ -110,8 +110,9 @@ bool EditorSession::save_timeline_to(const QString& path) {
   // Copy the notes on the timeline as well.
   const QString marks = marks_file(last_);
   const QString wrong = QFileInfo::exists(marks) ? copy_whole(marks, marks_file(path)) : QString();
-  emit told(wrong.isEmpty() ? tr("wrote %1").arg(path)
-                            : tr("wrote %1, but not its marks: %2").arg(path, wrong));
+  emit told(wrong.isEmpty()
+                ? tr("wrote %1").arg(path)
+                : tr("wrote %1, but its marks could not be copied: %2").arg(path, wrong));
   return wrong.isEmpty();
 }
 
@@ -168,8 +169,8 @@ void EditorSession::show_result(const ScenarioRun::Result& result) {
     editor_->show_error(*result.error);
     words = QString::fromStdString(result.error->message());
   } else if (result.stopped) {
-    words = result.timeline.isEmpty() ? tr("stopped before a training step had ended")
-                                      : tr("stopped; the completed steps are shown");
+    words = result.timeline.isEmpty() ? tr("the run was stopped before a training step ended")
+                                      : tr("the run was stopped; the completed steps are shown");
   }
   bar_->show_words(words);
   if (!words.isEmpty()) emit told(words);

@@ -17,8 +17,8 @@ namespace tutti::gui {
 class RunBar;
 class ScenarioEditor;
 
-/// The executors, the sweep runner and the library of scenarios. The program passes them in, since
-/// only the program depends on the simulator and on sockets.
+/// The executors, the sweep runner and the library of scenarios. The program passes them to the
+/// editor, since only the program depends on the simulator and on sockets.
 struct Executors {
   core::Library library{std::string()};
   std::vector<Backend> backends{};
@@ -40,17 +40,18 @@ class EditorSession : public QWidget {
   ~EditorSession() override;
 
   /// Opens a scenario, after asking about unsaved changes of the open scenario. Returns false if
-  /// the user keeps the open scenario. ERRORS: the file cannot be edited; the open scenario then
-  /// stays open.
+  /// the user keeps the open scenario. ERRORS: the file cannot be edited. The open scenario then
+  /// remains open.
   core::Expected<bool> open(const ScenarioBytes& file);
-  /// Starts a new scenario that has no file yet, after asking in the same way.
+  /// Starts a new scenario without a file, after asking about unsaved changes as open() does.
   bool start_new();
-  /// Starts a new scenario with this text, after asking in the same way.
+  /// Starts a new scenario with this text, after asking about unsaved changes as open() does.
   bool start_from(const std::string& text);
-  /// Offers to recover unsaved changes of an earlier editor. Returns true if recovered changes are
-  /// shown now. Sets `nothing_left` to true if there were none.
+  /// Offers to recover unsaved changes of an earlier editor. Returns true if the editor shows
+  /// recovered changes. Sets `nothing_left` to true if there were no unsaved changes.
   bool recover(bool* nothing_left = nullptr);
-  /// Asks about unsaved changes, and ends a run. Returns false if the window has to stay open.
+  /// Asks about unsaved changes, and ends the current run. Returns false if the window has to stay
+  /// open.
   bool may_close();
   void run();
   void stop();
@@ -58,7 +59,7 @@ class EditorSession : public QWidget {
   /// false. REQUIRES: there was a run.
   bool save_timeline_to(const QString& path);
   [[nodiscard]] bool running() const { return run_.running(); }
-  /// Returns true if the file is the timeline of a run of this session.
+  /// Returns true if the file is the timeline of a run that this editor session executed.
   [[nodiscard]] bool made(const QString& path) const;
 
   void add_actions(Actions& actions);

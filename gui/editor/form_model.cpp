@@ -1,9 +1,9 @@
-// The tree mirrors the schema, not the text. A node knows its field's type, its parent and its row,
-// and finds its value in the current text by its path each time it is shown. A change of the text
-// therefore needs no comparison with the old one: follow() adds or removes nodes at the end of
-// repeated fields, and reports the values of all nodes as changed. So rows that the user has opened
-// stay open. Nodes are created when a view asks for them, so fields that nobody opens cost nothing.
-// core/edit computes the edits of the text and knows the text's syntax; the model only emits them.
+// The tree mirrors the schema, not the text. A node stores its field's type, its parent and its
+// row. Each time a node is shown, it looks up its value in the current text by its path. After a
+// change of the text, follow() therefore only adds or removes nodes at the end of repeated fields,
+// and reports the values of all nodes as changed. Rows that the user has opened thus stay open.
+// Nodes are created when a view requests them, so fields that the user does not open cost nothing.
+// core/edit knows the syntax of the text and computes the edits. The model only emits the edits.
 
 #include "gui/editor/form_model.h"
 
@@ -24,7 +24,7 @@ struct FormModel::Node {
   bool filled = false;
   std::vector<std::unique_ptr<Node>> below{};
 
-  /// True if the lines below this one are the fields of a message.
+  /// Returns true if the rows below this node are the fields of a message.
   [[nodiscard]] bool is_message() const {
     return !type || (type->message && line != Line::kList && line != Line::kAdd);
   }
@@ -76,7 +76,7 @@ core::FieldPath FormModel::path_of(const Node& node) const {
   return path;
 }
 
-/// Creates the lines below a node on demand.
+/// Creates the rows below a node on demand.
 void FormModel::fill(Node& node) const {
   if (node.filled) return;
   node.filled = true;
@@ -95,8 +95,8 @@ void FormModel::fill(Node& node) const {
   }
 }
 
-/// Updates the lines below a node after a change of the text: elements that were added or removed,
-/// and the contents of all lines.
+/// Updates the rows below a node after a change of the text: adds and removes elements, and updates
+/// the content of all rows.
 void FormModel::follow(Node& node) {
   if (!node.filled || node.below.empty()) return;
   if (node.line == Line::kList) {
@@ -106,7 +106,7 @@ void FormModel::follow(Node& node) {
       for (int i = before; i < now; ++i)
         node.below.insert(node.below.begin() + i,
                           std::make_unique<Node>(Node{&node, node.type, Line::kElement, i}));
-      // The row that adds an element stays the last one.
+      // The row that adds an element remains the last row.
       node.below.back()->row = now;
       endInsertRows();
     } else if (now < before) {

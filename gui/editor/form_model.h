@@ -15,13 +15,13 @@ namespace tutti::gui {
 /// A scenario's text as a tree of fields. The tree has a row for every field of the schema, whether
 /// it is set or not, and for every element of a repeated field. Rows are created from the schema on
 /// demand. If the user changes a value, the model only emits the corresponding edit of the text
-/// (edited()). The tree is updated by show_text(), when the text has changed.
+/// (edited()). After the text has changed, show_text() updates the tree.
 class FormModel : public QAbstractItemModel {
   Q_OBJECT
 
  public:
   enum Column { kName, kValue, kColumns };
-  /// bool: true if the value is not in the text, or is read-only.
+  /// Type bool: true if the value is not in the text, or is read-only.
   static constexpr int kFaintRole = Qt::UserRole;
   enum class Line {
     kField,    ///< a single value or a message
@@ -33,11 +33,11 @@ class FormModel : public QAbstractItemModel {
   explicit FormModel(core::Schema schema, QObject* parent = nullptr);
   ~FormModel() override;
 
-  /// Sets the text that the tree shows. REQUIRES: the text has the same schema and no syntax
+  /// Sets the text that the tree shows. REQUIRES: the text has the schema of the tree and no syntax
   /// errors.
   void show_text(std::shared_ptr<const core::ScenarioText> text);
-  /// Freezes the form, for the time during which the text has syntax errors. The form then shows
-  /// the last text that could be read, and is read-only.
+  /// Freezes the form while the text has syntax errors. The form then shows the last text that
+  /// could be read, and is read-only.
   void set_frozen(bool frozen);
   void show_problems(const std::vector<PlacedProblem>& problems);
 
@@ -46,8 +46,8 @@ class FormModel : public QAbstractItemModel {
   [[nodiscard]] core::FieldPath path(const QModelIndex& index) const;
   [[nodiscard]] bool written(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex index_of(const core::FieldPath& path);
-  /// Returns the problem of the field itself, without those of fields below it, as a sentence; ""
-  /// if there is none.
+  /// Returns the problem of the field as a sentence; "" if there is none. Problems of fields below
+  /// it do not count.
   [[nodiscard]] QString problem(const QModelIndex& index) const;
 
   /// Adds an element to a repeated field, or a message that is not set yet.
@@ -89,7 +89,7 @@ class FormModel : public QAbstractItemModel {
   std::unique_ptr<Node> root_;
   std::map<core::FieldPath, std::string> problems_;  ///< by field: its problem
   std::map<core::FieldPath, int>
-      inside_;  ///< by field: the number of problems in the fields below it
+      inside_;  ///< by field: the number of problems in all fields below the field
   bool frozen_ = false;
 };
 

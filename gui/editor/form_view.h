@@ -30,9 +30,9 @@ class FormDelegate : public QStyledItemDelegate {
   const core::Library& library_;
 };
 
-/// The form. Enter or F2 edits a value, opens a message or adds an element. Insert adds and Delete
-/// removes an element. The arrow keys move the selection and expand rows. These keys have priority
-/// over the window's shortcuts.
+/// The form. The keys Enter and F2 edit a value, open a message or add an element, depending on the
+/// row. The Insert key adds an element, and the Delete key removes an element. The arrow keys move
+/// the selection and expand rows. These keys have priority over the window's shortcuts.
 class FormView : public QTreeView {
   Q_OBJECT
 

@@ -1,6 +1,7 @@
-// A recovery file is JSON: the text of a scenario, and the known facts about its file. Its name
-// consists of the scenario's name and a random part, so that no two editors use the same file.
-// NAME.lock next to it is locked while the editor is open.
+// A recovery file is JSON with the text of a scenario, the path of its file, and the file's
+// modification time. Its name consists of the scenario's name and a random part, so that no two
+// editors use the same file. The file NAME.lock next to the recovery file is locked while the
+// editor is open.
 
 #include "gui/editor/recovery.h"
 

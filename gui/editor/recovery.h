@@ -16,7 +16,7 @@ namespace tutti::gui {
 /// The unsaved text of a scenario, as a recovery file stores it.
 struct UnsavedText {
   QString path;  ///< path of the scenario's file; empty: none yet
-  /// The modification time of that file when the editor last read or wrote it.
+  /// The modification time of the scenario's file when the editor last read or wrote it.
   QDateTime file_written;
   bool byte_order_mark = false;
   bool crlf = false;
@@ -25,23 +25,23 @@ struct UnsavedText {
 
 /// Keeps the unsaved text of one editor in a file, so that the text survives a crash. Every editor
 /// has its own recovery file, even if two editors have the same scenario open. A lock file next to
-/// it shows that the editor is running.
+/// the recovery file shows that the editor is running.
 class RecoveryFile {
  public:
   /// `folder`: the directory of recovery files, which is created on first use. Empty: nothing is
   /// kept.
   explicit RecoveryFile(QString folder);
-  /// Does not remove the file, so that left_behind() can find it.
+  /// The destructor does not remove the file, so that left_behind() can find it.
   ~RecoveryFile();
 
   /// Replaces the stored text atomically. ERRORS: the system's message.
   core::Expected<void> keep(const UnsavedText& unsaved);
-  /// Removes the file. To be called when the text is saved or its changes are discarded.
+  /// Removes the file. Must be called when the text is saved, or when its changes are discarded.
   void remove();
 
  private:
   QString folder_;
-  QString file_;  ///< path of the recovery file; empty: there is none
+  QString file_;  ///< path of the recovery file; empty: there is no recovery file
   std::unique_ptr<QLockFile> lock_;
 };
 
@@ -55,7 +55,7 @@ class LeftBehind {
   ~LeftBehind();
 
   [[nodiscard]] const UnsavedText& unsaved() const { return unsaved_; }
-  /// Returns when the text was written.
+  /// Returns the time at which the text was written.
   [[nodiscard]] const QDateTime& kept() const { return kept_; }
   /// Removes the file.
   void discard();
@@ -67,8 +67,8 @@ class LeftBehind {
   std::unique_ptr<QLockFile> lock_;
 };
 
-/// Returns the recovery files that editors left behind, newest first; if `path` is given, only
-/// those of that scenario. Leaves out files that cannot be read, or whose editor is running.
+/// Returns the recovery files of editors that no longer run, newest first. If `path` is given,
+/// returns only recovery files of that scenario. Omits files that cannot be read.
 std::vector<LeftBehind> left_behind(const QString& folder,
                                     const std::optional<QString>& path = std::nullopt);
 

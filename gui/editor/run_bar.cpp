@@ -36,8 +36,8 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
       missing_(backends_.size()),
       choice_(new QComboBox),
       run_(button(QStringLiteral("▶"), tr("Run"), tr("Run the scenario (F5)"))),
-      stop_(
-          button(QStringLiteral("■"), tr("Stop"), tr("Stop; keep what has run (Shift+F5 or Esc)"))),
+      stop_(button(QStringLiteral("■"), tr("Stop"),
+                   tr("Stop the run and keep its completed steps (Shift+F5 or Esc)"))),
       progress_(new QProgressBar),
       words_(new QLabel),
       title_(new QLabel) {
@@ -128,7 +128,7 @@ const Backend* RunBar::backend() const {
 
 QString RunBar::why() const {
   const int at = choice_->currentIndex();
-  return at < 0 ? tr("this window was started without an executor")
+  return at < 0 ? tr("this window cannot run scenarios")
                 : QString::fromStdString(missing_[static_cast<std::size_t>(at)]);
 }
 

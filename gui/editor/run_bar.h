@@ -16,8 +16,8 @@ class QToolButton;
 namespace tutti::gui {
 
 /// A bar with the choice of the backend that runs a scenario, and with the progress of the run.
-/// Backends that this machine does not support are grey and show the reason. A thread determines
-/// them, since looking for GPUs takes a while.
+/// Backends that this machine does not support are grey and show the reason. A thread checks which
+/// backends can be used, since the search for GPUs takes some time.
 class RunBar : public QWidget {
   Q_OBJECT
 
@@ -25,12 +25,13 @@ class RunBar : public QWidget {
   explicit RunBar(std::vector<Backend> backends, QWidget* parent = nullptr);
   ~RunBar() override;
 
-  /// Returns the chosen backend; null if there is none or if it cannot be used (why() returns the
+  /// Returns the chosen backend; null if none is chosen, or if it cannot be used (why() returns the
   /// reason).
   [[nodiscard]] const Backend* backend() const;
   [[nodiscard]] QString why() const;
   void choose(const std::string& id);
-  /// Returns why a backend cannot be used; "" if it can be used, or if that is not known yet.
+  /// Returns the reason why a backend cannot be used; "" if the backend can be used, or is not
+  /// checked yet.
   [[nodiscard]] QString missing(const std::string& id) const;
 
   void show_title(const QString& title);
@@ -43,7 +44,7 @@ class RunBar : public QWidget {
  signals:
   void run_wanted();
   void stop_wanted();
-  /// Emitted when it is known which backends can be used.
+  /// Emitted when all backends have been checked.
   void looked();
 
  private:

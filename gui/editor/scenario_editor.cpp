@@ -1,13 +1,13 @@
-// The text is the only state; form, problems, card and recovery file follow it. Every change of the
-// text starts three things: the form is updated at once (for a large text after a pause), a thread
-// checks the scenario, and within a second the recovery file is written. An edit in the form
-// becomes an edit of the text, and is dropped if the form shows an older text. `applying_` prevents
-// the cursor, which such an edit moves in the text, from moving the selection in the form. While
-// the text cannot be parsed, the form stays frozen at the last text that could. So there is one
-// undo history, that of the text.
+// The text is the only state. Form, problems, summary and recovery file are derived from the text.
+// Every change of the text has three effects: the form is updated at once (for a large text after a
+// pause), a thread checks the scenario, and the recovery file is written within a second. An edit
+// in the form becomes an edit of the text. The edit is dropped if the form shows an older text. An
+// edit in the form moves the cursor of the text. `applying_` prevents this cursor from moving the
+// selection in the form. While the text cannot be parsed, the form is frozen and shows the last
+// text that could be parsed. The only undo history is therefore the history of the text.
 //
-// Reading and writing files is left to ScenarioFile, the recovery folder to recovery.cpp, and
-// places of problems to scenario_check.cpp.
+// ScenarioFile reads and writes files, recovery.cpp manages the recovery folder, and
+// scenario_check.cpp finds the positions of problems.
 
 #include "gui/editor/scenario_editor.h"
 
@@ -252,7 +252,7 @@ void ScenarioEditor::keep_changes() {
   if (!changed()) return recovery_.remove();
   const auto kept = recovery_.keep(unsaved());
   if (!kept && !keeping_failed_)
-    emit told(tr("unsaved changes cannot be saved for recovery: %1")
+    emit told(tr("unsaved changes cannot be stored for recovery: %1")
                   .arg(QString::fromStdString(kept.error().message())));
   keeping_failed_ = !kept;
 }
@@ -273,9 +273,10 @@ ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
   QMessageBox question(QMessageBox::Question, tr("Tutti"),
                        tr("Recover unsaved changes of %1?").arg(name),
                        QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel, this);
-  question.setInformativeText(tr("A window was closed before they were saved. They are of %1.%2")
-                                  .arg(QLocale().toString(left.kept(), QLocale::ShortFormat),
-                                       path.isEmpty() ? QString() : QStringLiteral("\n") + path));
+  question.setInformativeText(
+      tr("A window was closed before the changes were saved. The last change was at %1.%2")
+          .arg(QLocale().toString(left.kept(), QLocale::ShortFormat),
+               path.isEmpty() ? QString() : QStringLiteral("\n") + path));
   question.button(QMessageBox::Yes)->setText(tr("&Recover"));
   question.button(QMessageBox::Cancel)->setText(tr("&Not now"));
   question.setDefaultButton(QMessageBox::Yes);
@@ -303,7 +304,7 @@ void ScenarioEditor::take_over(LeftBehind& left) {
   follow_text();
   keep_changes();
   left.discard();
-  emit told(tr("recovered the changes of %1; they are not saved yet").arg(title()));
+  emit told(tr("recovered the unsaved changes of %1; save the file to keep them").arg(title()));
 }
 
 bool ScenarioEditor::recover(bool* nothing_left) {
@@ -324,7 +325,7 @@ bool ScenarioEditor::recover(bool* nothing_left) {
 
 void ScenarioEditor::text_changed() {
   if (!keep_->isActive()) keep_->start();
-  // A large text is not parsed again at every keystroke.
+  // A large text is not parsed at every keystroke, but after a pause.
   constexpr int kLarge = 100'000, kLargePauseMs = 250;
   follow_->start(text_->document()->characterCount() > kLarge && !applying_ ? kLargePauseMs : 0);
   checker_.check(text(), path().toStdString());
@@ -337,13 +338,14 @@ void ScenarioEditor::follow_text() {
   broken_->setVisible(now->broken() || old_form);
   if (old_form)
     broken_->setText(
-        tr("Some fields of this text have an older form and are missing in the form below. <a "
-           "href=\"convert\">Rewrite them</a>"));
+        tr("Some fields of this text have an older form, so they do not appear in the form below. "
+           "<a href=\"convert\">Rewrite them</a>"));
   model_->set_frozen(now->broken().has_value());
   if (now->broken()) {
     const core::Problem& first = now->broken()->problems().front();
-    return broken_->setText(tr("The text cannot be parsed: %1. The form is updated when it can be.")
-                                .arg(shown_problem(first, {})));
+    return broken_->setText(
+        tr("The text cannot be parsed: %1. The form is updated once the text is valid.")
+            .arg(shown_problem(first, {})));
   }
   read_ = now;
   model_->show_text(now);

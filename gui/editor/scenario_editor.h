@@ -20,36 +20,37 @@ namespace tutti::gui {
 class FormView;
 class TextEditor;
 
-/// The editor of a scenario as a form and as a text, side by side and always equal, with the
-/// scenario's problems below and a summary above. The text is authoritative: an edit in the form
-/// changes the text at the position of the field, and both share one undo history.
+/// The editor of a scenario. A form and a text show the same content side by side. The scenario's
+/// problems are listed below, and a summary is above. The form has no state of its own: an edit in
+/// the form changes the text at the position of the field. Form and text therefore share one undo
+/// history.
 class ScenarioEditor : public QWidget {
   Q_OBJECT
 
  public:
-  /// `recovery_folder`: the directory for unsaved changes, see RecoveryFile. Empty: unsaved changes
-  /// are not kept.
+  /// `recovery_folder`: the directory for unsaved changes, see RecoveryFile. If `recovery_folder`
+  /// is empty, unsaved changes are not kept.
   explicit ScenarioEditor(const core::Library& library, QString recovery_folder = {},
                           QWidget* parent = nullptr);
-  /// Unsaved changes stay in the recovery file unless forget_changes() was called.
+  /// Unsaved changes remain in the recovery file unless forget_changes() was called.
   ~ScenarioEditor() override;
 
-  /// Shows a file. If an editor left unsaved changes of the file behind, asks whether to recover
-  /// them. Drops the current text, so may_close() has to be called first. ERRORS: as
+  /// Opens a file. If an earlier editor has left unsaved changes of the file, asks whether to
+  /// recover them. The current text is discarded, so call may_close() first. ERRORS: as
   /// ScenarioFile::take(); the editor is then unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
-  /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
-  /// Recovered changes replace the current text, after asking. Returns true if changes were
-  /// recovered. Sets `nothing_left` to true if there were none.
+  /// Offers to recover the unsaved changes that earlier editors have left, of any scenario, newest
+  /// first. Recovered changes replace the current text, after asking. Returns true if changes were
+  /// recovered. Sets `nothing_left` to true if there were no unsaved changes.
   bool recover(bool* nothing_left = nullptr);
   /// Discards the unsaved changes of the current text.
   void forget_changes();
-  /// Shows a text that has no file yet.
+  /// Shows a new text, which has no file yet.
   void start_new(const std::string& text);
   /// Asks about unsaved changes. Returns false if the user wants to continue editing.
   bool may_close();
-  /// Saves the text. If it has no file yet, or is one of Tutti's examples, asks for a path. Returns
-  /// false if it was not saved; the user has seen the reason.
+  /// Saves the text. Asks for a path if the text has no file yet, or is one of Tutti's examples.
+  /// Returns false if the text was not saved; the user has already seen the reason.
   bool save();
   bool save_as();
   bool save_to(const QString& path);
@@ -59,8 +60,8 @@ class ScenarioEditor : public QWidget {
   [[nodiscard]] QString path() const;
   [[nodiscard]] QString title() const;
   [[nodiscard]] bool changed() const;
-  /// Returns true if the text is that of one of Tutti's examples. Examples are never overwritten,
-  /// since the editor has a copy.
+  /// Returns true if the text is from one of Tutti's examples. The editor never overwrites an
+  /// example, because it edits a copy.
   [[nodiscard]] bool is_example() const;
   /// Shows the problems that a run reported.
   void show_error(const core::Error& error);
@@ -98,7 +99,7 @@ class ScenarioEditor : public QWidget {
   void show_problems(std::vector<PlacedProblem> problems);
   void show_card(const std::optional<Card>& card);
   void show_field();
-  /// Converts a text in an older format to the current one.
+  /// Converts a text in an older format to the current format.
   void convert();
   void apply(const core::TextEdits& edits, const core::FieldPath& field);
   void go_to_problem(int number);
@@ -121,9 +122,10 @@ class ScenarioEditor : public QWidget {
   QLabel* broken_;
   QListWidget* list_;
   QTimer* follow_;
-  QTimer* keep_;                 ///< active while the recovery file is older than the text
-  bool keeping_failed_ = false;  ///< true: the user has been informed of the failure
-  bool applying_ = false;        ///< true while an edit in the form changes the text
+  QTimer* keep_;  ///< active while the recovery file is older than the text
+  bool keeping_failed_ =
+      false;  ///< true: the user has seen a message about the failure to write the recovery file
+  bool applying_ = false;  ///< true while an edit in the form changes the text
 };
 
 }  // namespace tutti::gui

@@ -58,19 +58,18 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
   if (file.crlf) replace_all(again, "\n", "\r\n");
   if (again != *text || lines.find('\r') != std::string::npos)
     return refuse(
-        "some of its lines end with \\r\\n and others without; make them the same (dos2unix) and "
-        "open it "
-        "again");
+        "some of its lines end with \\r\\n and others do not; use the same line ends everywhere "
+        "(dos2unix) and open the file again");
   for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     if (end - at > kMaxBytesOfALine)
       return refuse(
-          fmt::format("line {} is {} bytes long, and the editor's limit is {}; split it (JSON: "
-                      "python3 -m json.tool)",
+          fmt::format("line {} is {} bytes long, which exceeds the editor's limit of {}; split the "
+                      "line (JSON: python3 -m json.tool)",
                       line, end - at, kMaxBytesOfALine));
     at = end + 1;
   }
-  // A text document treats some characters as the end of a line or a frame.
+  // QTextDocument treats some characters as the end of a line or of a frame.
   QTextDocument document;
   document.setPlainText(QString::fromStdString(lines));
   if (lines.find('\0') != std::string::npos ||

@@ -17,13 +17,13 @@ struct ScenarioBytes {
   /// Reads a file. May be called from any thread. ERRORS: the file is missing or unreadable, is a
   /// folder or a pipe, or is larger than kMaxBytes.
   static core::Expected<ScenarioBytes> read(const QString& from);
-  /// The size in bytes of the largest text that can be edited. It is limited because form and text
-  /// are updated on every keystroke.
+  /// The size in bytes of the largest text that can be edited. The size is limited because form and
+  /// text are updated on every keystroke.
   static constexpr qint64 kMaxBytes = 4 << 20;
 };
 
-/// A scenario's file and its format on disk. The format is kept so that unchanged parts are written
-/// as they were read.
+/// A scenario's file and its format on disk. The editor keeps the format, so that unchanged parts
+/// of the file are written as they were read.
 struct ScenarioFile {
   QString path;  ///< path of the file; empty: none yet
   /// The modification time of the file when the editor last read or wrote it.
@@ -32,11 +32,10 @@ struct ScenarioFile {
   /// True: lines of the file end with "\r\n"; in memory they always end with '\n'.
   bool crlf = false;
 
-  /// The size in bytes of the longest line that is accepted. Qt takes seconds to break longer
-  /// lines.
+  /// The size in bytes of the longest line that is accepted. Qt takes seconds to wrap longer lines.
   static constexpr std::size_t kMaxBytesOfALine = 64 << 10;
 
-  /// Returns the text of a file that was read, and sets the other members. ERRORS: the file is not
+  /// Returns the text of the raw content, and sets the other members. ERRORS: the file is not
   /// UTF-8, has a line that is too long, or has mixed line endings.
   core::Expected<std::string> take(const ScenarioBytes& read);
   /// Writes a file atomically. ERRORS: the system's message.

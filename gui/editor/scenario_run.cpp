@@ -68,7 +68,7 @@ ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl&
     core::TimelineTee tee(summary, writer);
     core::RunControl watched = control;
     watched.progress = [&](double share) {
-      // Stop now if the disk is full, rather than after hours.
+      // Stop at once if the disk is full. Otherwise the run might fail only after hours.
       if (!writer.good()) cancel = true;
       control.progress(share);
     };

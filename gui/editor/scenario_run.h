@@ -25,8 +25,8 @@ class ScenarioRun : public QObject {
   struct Order {
     Backend backend;
     std::string text;
-    /// The path of the text, for error messages. Relative file names in the text refer to its
-    /// folder.
+    /// The path of the text. Error messages name it. Relative file names in the text refer to the
+    /// folder of this path.
     std::string path;
     core::Library library;
     std::string timeline;                      ///< path of the timeline to write
@@ -34,10 +34,10 @@ class ScenarioRun : public QObject {
   };
   /// Starts a run; ended() follows. REQUIRES: no run is in progress.
   void start(const Order& order);
-  /// Requests the run to end. ended() follows soon, with the part of the run that was recorded.
+  /// Requests the run to end. The signal ended() follows soon, with the recorded part of the run.
   void stop() { cancel_ = true; }
-  /// Ends the run, and waits until all its threads and processes have ended. ended() does not
-  /// follow.
+  /// Ends the run, and waits until all its threads and processes have ended. The signal ended() is
+  /// not emitted.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return thread_.joinable(); }
 
@@ -55,7 +55,8 @@ class ScenarioRun : public QObject {
   static Result run(const Order& order, const core::RunControl& control, std::atomic<bool>& cancel);
 
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< the number of the run; messages of earlier runs are ignored
+  std::int64_t number_ = 0;  ///< the number of the current run, by which messages of earlier runs
+                             ///< are detected and ignored
   std::jthread thread_;
 };
 

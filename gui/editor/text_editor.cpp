@@ -23,8 +23,8 @@ class LineNumbers : public QWidget {
 
 namespace {
 
-/// Draws comments fainter than fields. (JSON has no comments, and a '#' outside of a string is an
-/// error there anyway.)
+/// Draws comments fainter than fields. (In JSON, which has no comments, a '#' outside of a string
+/// is an error anyway.)
 class Remarks : public QSyntaxHighlighter {
  public:
   explicit Remarks(TextEditor& editor) : QSyntaxHighlighter(editor.document()), editor_(editor) {}
@@ -170,8 +170,9 @@ bool TextEditor::canInsertFromMimeData(const QMimeData* source) const {
   return source && source->hasText();
 }
 
-/// All ways to paste call this: keys, the menu, the middle button, dropping. An empty clipboard has
-/// no data or no text; Qt 6.4 (tried with 6.4.2) ends the program when it inserts that.
+/// Pasting by keys, the menu, the middle mouse button, or dropping calls this function. An empty
+/// clipboard has no data or no text. Qt 6.4 (tested with 6.4.2) crashes if it inserts such a
+/// clipboard.
 void TextEditor::insertFromMimeData(const QMimeData* source) {
   if (canInsertFromMimeData(source)) QPlainTextEdit::insertFromMimeData(source);
 }

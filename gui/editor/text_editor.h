@@ -21,8 +21,8 @@ class TextEditor : public QPlainTextEdit {
   /// Applies edits as one undo step.
   void apply(const core::TextEdits& edits);
   void underline(std::vector<core::ScenarioText::Range> problems);
-  /// Highlights the part of the text that belongs to a field of the form. {0, 0}: highlights
-  /// nothing.
+  /// Highlights the part of the text that belongs to a field of the form. The range {0, 0} removes
+  /// the highlight.
   void show_range(core::ScenarioText::Range range);
   [[nodiscard]] std::size_t cursor_byte() const;
   /// Moves the cursor to a byte offset.

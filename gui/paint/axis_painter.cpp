@@ -7,7 +7,7 @@ namespace tutti::gui {
 
 using core::Time;
 
-/// Paints the ticks in `piece`, counted from its beginning.
+/// Paints the ticks of the section `piece`. The labels count from the beginning of the section.
 static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& ticks,
                         const TimeRange& piece, const QRect& axis, ShortTexts& texts,
                         const QRegion& covered) {
@@ -29,7 +29,7 @@ static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& tick
     const int x = axis.left() + pixel_at(scene.range, piece.from + t, axis.width());
     const QRect box(x + 4, axis.top(), std::min(104, end - x - 6), axis.height() - 4);
     const QString label = QString::fromStdString(ticks.label(t));
-    // Omit a label that the next stretch or some overlay would cut.
+    // Omit a label that would extend into the next section or into an overlay.
     const int wide = painter.fontMetrics().horizontalAdvance(label);
     if (wide > box.width() ||
         covered.intersects(QRect(box.topLeft(), QSize(wide + 4, box.height()))))

@@ -1,11 +1,11 @@
-// The same code paints the window and vector pictures: fill() either writes pixels or hands
-// rectangles to a QPainter, and all other functions are based on it. Only spans have a faster way
-// into an image, which writes whole scanlines. Threads take lines from a shared counter. Each line
-// has its own pixel rows, so they need no lock; only pinned lines overlap the others, and are
-// painted afterwards. Rectangles are merged with their left neighbour of the same colour, so that a
-// vector picture does not have one rectangle per pixel column. pixel_at() and time_at() are the
-// only conversions between times and pixels, so all lines agree. row_raster.cpp determines the
-// content of each pixel.
+// The same code paints the window and vector pictures: fill() either writes pixels or passes
+// rectangles to a QPainter, and all other functions call fill(). Only spans are painted into an
+// image by faster code, which writes whole rows of pixels. Threads take lines from a shared
+// counter. Each line has its own pixel rows, so threads need no lock. Only pinned lines overlap
+// other lines, so they are painted last. Rectangles are merged with their left neighbour of the
+// same colour, so that a vector picture does not have one rectangle per pixel column. All lines
+// convert between times and pixels with pixel_at() and time_at(), so positions agree between lines.
+// row_raster.cpp determines the content of each pixel.
 
 #include "gui/paint/line_canvas.h"
 
@@ -91,7 +91,8 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   if (shown == 0) return;
   Pixel* const first = pixels_ + (top_ + top + hidden) * stride_;
   if (shown == height) return draw_columns(columns, looks, first, stride_, height);
-  // Draw a line that the window's edge cuts completely into a buffer, and copy the visible part.
+  // If a line is only partly visible at the window's edge, draw the whole line into a buffer, and
+  // copy the visible part.
   std::vector<Pixel> buffer(static_cast<std::size_t>(height) * columns.size());
   const auto line_of_buffer = [&](int y) {
     return buffer.begin() + (hidden + y) * static_cast<std::ptrdiff_t>(columns.size());
@@ -103,7 +104,7 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
     std::copy_n(line_of_buffer(y), columns.size(), first + y * stride_);
 }
 
-/// Paints the area that draw_columns() fills with as few rectangles as possible.
+/// Paints the same area as draw_columns(), with as few rectangles as possible.
 void LineCanvas::span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap,
                              int height) {
   for (std::size_t x = 0; x < columns.size(); ++x) {
@@ -127,7 +128,7 @@ void LineCanvas::path(const Side& side) {
 }
 
 /// Paints deviations: upwards from the bottom if the second timeline takes longer, downwards from
-/// the top if it takes less time. A quarter or more fills the height.
+/// the top if it takes less time. A deviation of a quarter or more fills the height.
 void LineCanvas::errors(const DifferenceRow& row) {
   constexpr double kMax = 0.25, kMin = 0.0005;
   const int room = height_ - 2 * device(kGap);
@@ -177,7 +178,7 @@ void LineCanvas::counter(const Counter& counter) {
 }
 
 /// Paints a collapsed group: the number of its devices that compute, or of its lanes that are busy.
-/// With two timelines, the first is in the upper half and the second in the lower half.
+/// If there are two timelines, the first is in the upper half and the second is in the lower half.
 void LineCanvas::utilisation(const Line& group) {
   const auto of_second = [&](std::size_t r) { return scene_.trace.rows()[r].side == 1; };
   const bool second = std::any_of(group.rows.begin(), group.rows.end(), of_second);

@@ -16,15 +16,15 @@ namespace tutti::gui {
 /// QPainter.
 class LineCanvas {
  public:
-  /// Paints rectangles by `shapes`, at one unit per logical pixel. `texts` receives, for each line
-  /// of the layout, the spans that are wide enough for a text.
+  /// Paints rectangles with the painter `shapes`, at one unit per logical pixel. `texts` receives,
+  /// for each line of the layout, the spans that are wide enough for a text.
   LineCanvas(const Scene& scene, const QSize& size, QPainter& shapes, std::vector<RowTexts>& texts);
   /// Paints into an image. Other canvases may paint other lines of the image at the same time.
-  /// REQUIRES: the image stays at its address.
+  /// REQUIRES: the image is not moved while this object exists.
   LineCanvas(const Scene& scene, QImage& image, qreal scale, std::vector<RowTexts>& texts);
 
-  /// Paints the lines whose indices it takes from `next`, a counter that threads share; only pinned
-  /// lines, or only lines that are not pinned.
+  /// Paints lines whose indices it takes from `next`, a counter that threads share. Depending on
+  /// `pinned`, paints only pinned lines, or only lines that are not pinned.
   void paint(bool pinned, std::atomic<std::size_t>& next);
 
  private:

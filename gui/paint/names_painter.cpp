@@ -20,7 +20,7 @@ std::string most_of(const NamedCounter& counter) {
   return fmt::format("at most {} message{} waiting", peak, peak == 1 ? "" : "s");
 }
 
-/// Paints the names of the lines, one after the other.
+/// Paints the names of the lines, line by line.
 class NamePainter {
  public:
   NamePainter(QPainter& painter, const Scene& scene, ShortTexts& texts)
@@ -58,7 +58,7 @@ class NamePainter {
     texts_.draw(painter_, box.adjusted(0, 0, right, 0), "•", colour(scene_.theme.path), kRight);
   }
 
-  /// Paints the maximum of the counter in the lower half; returns the upper half.
+  /// Paints the maximum of the counter in the lower half of the line. Returns the upper half.
   QRect counter(const Line& line, const QRect& text) {
     texts_.draw(
         painter_, text.adjusted(0, line.height / 2, 0, -1),
@@ -67,13 +67,14 @@ class NamePainter {
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }
 
-  /// Paints the line's side at its right end; returns the rest of the line for its name.
+  /// Paints the name of the line's side at the right end of the line. Returns the remaining
+  /// rectangle, for the line's name.
   QRect side(const Line& line, const QRect& box, const QRect& text) {
     const auto width_of = [&](const std::string& words) {
       return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
     };
     const QColor its = colour(scene_.theme.sides[line.side % 2]);
-    // The name has priority, since the colour shows the side, too.
+    // The line's name has priority, since the colour also shows the side.
     const int wide = std::clamp(text.width() - 10 - width_of(line.name),
                                 std::min(40, width_of(line.timeline)), width_of(line.timeline));
     texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()),
@@ -82,7 +83,7 @@ class NamePainter {
     return text.adjusted(0, 0, -wide - 10, 0);
   }
 
-  /// True if the line above shows the same name for the other timeline.
+  /// Returns true if the line above shows the same name for the other timeline.
   [[nodiscard]] bool is_said_above(std::size_t number) const {
     if (number == 0) return false;
     const Line& line = scene_.layout.lines()[number];

@@ -61,7 +61,7 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       columns_[x] = {};
     } else if (touching == 1) {
       const SpanRow::Index span = reaches_in ? first - 1 : first;
-      // Subsequent pixels that are only touched by this span are identical.
+      // The following pixels that only this span touches have identical columns.
       const std::int64_t until = spans.end(span).count();
       while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until)
         ++next;
@@ -90,8 +90,8 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
 
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels,
                   std::ptrdiff_t stride, int height) {
-  // First determine the lines that each pixel fills. Then draw line by line, in the order of memory
-  // and without branches, so that several pixels are drawn at a time.
+  // First determine the pixel rows that each column fills. Then draw row by row, in the order of
+  // memory and without branches, so that several pixels are drawn at a time.
   const std::size_t width = columns.size();
   std::vector<Pixel> colours(width);
   std::vector<std::int32_t> from(width), to(width);

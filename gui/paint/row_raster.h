@@ -12,14 +12,14 @@ namespace tutti::gui {
 /// 0xAARRGGBB, the layout of QImage::Format_RGB32.
 using Pixel = std::uint32_t;
 
-/// The look of spans of one kind: a colour, and, as a second cue for colour-blind readers, the part
-/// of the row's height that they fill, in eighths from the top.
+/// The appearance of spans of one kind: a colour, and the part of the row's height that the spans
+/// fill, in eighths from the top. The height helps colour-blind readers to distinguish kinds.
 struct SpanLook {
   Pixel colour = 0;
   std::uint8_t from = 0;
   std::uint8_t to = 8;
 };
-/// The looks of spans, by SpanKind.
+/// The appearance of spans, by SpanKind.
 using SpanLooks = std::array<SpanLook, 64>;
 
 /// The content of a row at one pixel of a time axis.
@@ -45,10 +45,10 @@ class RowRaster {
   /// REQUIRES: the range has at least one picosecond per pixel.
   RowRaster(const TimeRange& range, int width);
 
-  /// Returns the columns of a row. The next call overwrites them. A pixel touched by one span is
-  /// completely filled, however short the span is, so that no span vanishes. A pixel touched by
-  /// several spans has the kind of the longest one, and is filled by the fraction of the time that
-  /// they cover.
+  /// Returns the columns of a row. The next call overwrites the columns. A pixel that one span
+  /// touches is completely filled, even if the span is shorter than the pixel, so that no span
+  /// vanishes. A pixel that several spans touch has the kind of the longest span, and is filled by
+  /// the fraction of the time that the spans cover.
   /// Cost: one search among the spans per pixel, nearly independent of the number of spans.
   const std::vector<Column>& columns_of(const SpanRow& spans);
   /// Returns the columns of the last row.

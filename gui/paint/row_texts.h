@@ -7,10 +7,10 @@
 
 namespace tutti::gui {
 
-/// The spans of a drawn row that are wide enough for a text. They are collected while the row is
-/// drawn, since a second search for spans would cost as much as drawing them.
+/// The spans of a drawn row that are wide enough for a text. The spans are collected while the row
+/// is drawn, since a second search for spans would cost as much as drawing them.
 struct RowTexts {
-  /// Several adjacent short spans of one kind, which look like one span.
+  /// A run of adjacent short spans of one kind, which look like one span.
   struct Run {
     int from = 0, to = 0;  ///< range in logical pixels
     std::uint8_t kind = 0;
@@ -23,8 +23,8 @@ struct RowTexts {
 /// The width in logical pixels below which spans have no text.
 constexpr int kNarrowText = 28;
 
-/// Returns the texts of the row whose columns `raster` computed last. `scale`: the number of its
-/// pixels per logical pixel.
+/// Returns the texts of the row whose columns `raster` computed last. `scale`: the number of the
+/// raster's pixels per logical pixel.
 RowTexts texts_of(const RowRaster& raster, double scale);
 
 }  // namespace tutti::gui

@@ -17,9 +17,10 @@ struct Scene {
   const Layout& layout;
   const Theme& theme;
   TimeRange range;
-  /// The number of pixels that are scrolled out at the top. Pinned lines do not scroll.
+  /// The scroll position: the number of pixels above the visible part of the lines. Pinned lines do
+  /// not scroll.
   int scroll = 0;
-  bool path_only = false;              ///< true: everything except the critical path is faint
+  bool path_only = false;              ///< true: all spans outside the critical path are faint
   const Traffic* traffic = nullptr;    ///< the values of counter lines; null: none
   static constexpr int kGutter = 210;  ///< width in pixels of the names, left of the lines
   static constexpr int kAxis = 26;     ///< height in pixels of the time axis, above the lines
@@ -28,11 +29,11 @@ struct Scene {
 /// Returns the rectangle of the lines in an area of this size: right of the names and below the
 /// axis.
 QRect lines_rect(const QSize& area);
-/// Returns the y coordinate of the top of line `i` in the area. Pinned lines do not move; the
-/// others scroll beneath them.
+/// Returns the y coordinate of the top of line `i` in the area. Pinned lines do not move. All other
+/// lines scroll beneath the pinned lines.
 int top_of_line(const Scene& scene, std::size_t i);
-/// Returns the background of a line. It alternates between lines, and differs for the lines of a
-/// second timeline.
+/// Returns the background of a line. The background alternates between lines. Lines of a second
+/// timeline have other backgrounds.
 Pixel background_of(const Scene& scene, std::size_t line);
 /// Returns the colour of spans of a kind.
 Pixel colour_of(const Scene& scene, int kind);

@@ -6,10 +6,10 @@ namespace tutti::gui {
 
 namespace {
 
-/// Maximum number of cached texts; then the cache is cleared.
+/// The maximum number of cached texts. When it is reached, the cache is cleared.
 constexpr int kMax = 4096;
-/// Widths are rounded down to a multiple of this, so that shortened texts stay the same while the
-/// view is zoomed.
+/// Widths are rounded down to a multiple of this number of pixels, so that shortened texts rarely
+/// change while the view is zoomed.
 constexpr int kGrain = 4;
 
 }  // namespace

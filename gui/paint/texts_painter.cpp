@@ -37,7 +37,7 @@ std::string fitted(const Difference& difference, const QFontMetrics& metrics, in
   return "";
 }
 
-/// Paints the texts of the lines, one after the other.
+/// Paints the texts of the lines, line by line.
 class TextPainter {
  public:
   TextPainter(QPainter& painter, const Scene& scene, const QRect& lines, ShortTexts& texts)
@@ -61,11 +61,12 @@ class TextPainter {
     for (const SpanRow::Index i : found.wide) {
       const QRect box = box_of(spans.start(i), spans.end(i));
       if (box.isEmpty()) continue;
-      // A colour alone does not show where a span ends and the next one of its kind begins.
+      // The colour alone does not show the border between two spans of the same kind.
       if (i > 0 && spans.end(i - 1) == spans.start(i)) part(spans.start(i));
       if (i + 1 < spans.size() && spans.start(i + 1) == spans.end(i)) part(spans.end(i));
       std::string label = label_of(scene_.trace, row, i);
-      // The colour shows that it is a backward pass, but not the layer, so the layer has priority.
+      // The colour already shows the backward pass, so the name of the layer has priority in the
+      // text.
       const std::string kind = core::span_name(spans.kind(i));
       if (label.size() > kind.size() && !has_room(box, label) && spans.layer(i) >= 0)
         label = has_room(box, label.substr(kind.size() + 1)) ? label.substr(kind.size() + 1) : kind;
@@ -127,7 +128,7 @@ class TextPainter {
                       colour(scene_.theme.background));
   }
 
-  /// True if the box is roughly wide enough for the whole text.
+  /// Returns true if the box is about as wide as the text, or wider.
   [[nodiscard]] bool has_room(const QRect& box, const std::string& text) const {
     return static_cast<int>(text.size()) * painter_.fontMetrics().averageCharWidth() <= box.width();
   }

@@ -32,8 +32,8 @@ SpanLooks span_looks() {
   set(SpanKind::kPackInFlight, {kOrange, 0, 8});
   set(SpanKind::kChannel, {kOrange, 0, 8});
   set(SpanKind::kExchange, {kYellow, 0, 8});
-  // Sends fill the upper part of the row, receives the lower part, and steps that do both the whole
-  // row.
+  // Sends fill the upper part of the row. Receives fill the lower part. Steps that both send and
+  // receive fill the whole row.
   set(StepKind::kSend, {kOrange, 0, 5});
   set(StepKind::kMulticast, {kYellow, 0, 5});
   set(StepKind::kReceive, {kSky, 3, 8});

@@ -15,7 +15,7 @@ struct Theme {
   Pixel text;
   Pixel faint_text;
   Pixel line;       ///< lines between rows, and ticks
-  Pixel selection;  ///< outline of the selection, and tint of ranges
+  Pixel selection;  ///< outline of the selection, and tint of selected ranges
   Pixel path;       ///< the critical path
   Pixel load;       ///< load of links, and utilisation of collapsed groups
   Pixel full_load;
@@ -30,9 +30,9 @@ struct Theme {
 const Theme& light_theme();
 const Theme& dark_theme();
 
-/// Returns the colour of readable text on `background`, which is black or white.
+/// Returns black or white, whichever is more readable on `background`.
 Pixel text_on(Pixel background);
-/// Returns a mixture of `share` (0 … 1) of `colour` with `background`.
+/// Returns a mixture of two colours: `share` (0 … 1) of `colour`, and the rest of `background`.
 Pixel blend(Pixel background, Pixel colour, double share);
 
 }  // namespace tutti::gui

@@ -21,7 +21,7 @@ static void fill_rest(QImage& image, const Scene& scene, qreal scale) {
   }
 }
 
-/// Lines share no pixels, so each core paints the next line. Pinned lines are painted last, since
+/// Lines share no pixels, so each thread takes the next line. Pinned lines are painted last, since
 /// other lines scroll beneath them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before) {
   const auto device = [scale](int logical) {

@@ -15,14 +15,14 @@ namespace tutti::gui {
 
 /// The painted area of the lines, right of the names.
 struct PaintedLines {
-  QImage image;  ///< spans, groups and loads without texts
+  QImage image;  ///< the painted spans, groups and loads, without texts
   /// By line of the layout: the spans that are wide enough for a text.
   std::vector<RowTexts> texts;
 };
 
-/// Paints the lines at `scale` device pixels per logical pixel, by scanlines and on all cores, so
-/// that ten million spans can be painted in the time of a frame (see row_raster.h). `before`: an
-/// image that is no longer needed. It is reused if it has the same size, since allocating megabytes
+/// Paints the lines at `scale` device pixels per logical pixel. Painting pixel by pixel and on all
+/// cores takes less than the time of a frame for ten million spans (see row_raster.h). `before`: an
+/// image that is no longer needed. An image of the same size is reused, since allocating megabytes
 /// takes as long as painting them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before = {});
 /// Paints the lines as rectangles, for vector pictures. Returns the spans that are wide enough for
@@ -33,14 +33,14 @@ std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, c
 void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines,
                  const std::vector<RowTexts>& found, ShortTexts& texts);
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names, ShortTexts& texts);
-/// Paints the time axis. `covered`: the region that will be painted over. Labels that would be
-/// partly covered are left out.
+/// Paints the time axis. `covered`: the region that other objects will cover. Labels that overlap
+/// `covered` are not painted.
 void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts,
                 const QRegion& covered = {});
-/// Paints everything, with the lines as rectangles (for SVG).
+/// Paints the whole timeline, with spans as rectangles (for SVG).
 void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size,
                   const QRegion& covered = {});
-/// Paints everything into an image, as the window shows it.
+/// Paints the whole timeline into an image, as the window shows it.
 QImage paint_picture(const Scene& scene, const QSize& size, qreal scale,
                      const QRegion& covered = {});
 

@@ -11,8 +11,8 @@
 
 namespace tutti::gui {
 
-/// The positions of the parts of a plot, in pixels. They depend only on the size, the font and the
-/// curves.
+/// The positions of the parts of a plot, in pixels. The positions depend only on the size, the font
+/// and the curves.
 class PlotGeometry {
  public:
   PlotGeometry(const SweepCurves& curves, const QSize& size, const QFontMetrics& font);
@@ -23,8 +23,8 @@ class PlotGeometry {
   [[nodiscard]] QPointF at(const CurvePoint& point) const { return at(point.x, point.y); }
   [[nodiscard]] const QRectF& area() const { return area_; }
   [[nodiscard]] const QRect& legend() const { return legend_; }
-  /// Returns the rectangles of the legend's entries: one per line, then the bound, then the
-  /// measurements, if the plot has them. Entries that do not fit are left out.
+  /// Returns the rectangles of the legend's entries: one per line, then the bound if there is one,
+  /// then the measurements if there are any. Entries that do not fit are omitted.
   [[nodiscard]] const std::vector<QRect>& entries() const { return entries_; }
 
  private:
@@ -33,7 +33,7 @@ class PlotGeometry {
   std::vector<QRect> entries_;
 };
 
-/// Returns the colour of a curve by its index. paint_dot() chooses the shape of a curve's dots.
+/// Returns the colour of a curve by its index. (paint_dot() chooses the shape of a curve's dots.)
 /// Colours and shapes repeat with different periods, so that few curves have the same combination.
 QColor curve_colour(std::size_t curve, const Theme& theme);
 void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QColor& colour,

@@ -1,10 +1,10 @@
-// The plot is painted once into a pixmap, and again only if the curves, the size or the theme
-// change. A paint event copies the pixmap, and adds the selection, the point under the mouse and
-// its card. So the response to the mouse does not depend on the number of points. The points of a
-// curve are sorted by x, so the search for the nearest point visits only those within reach of the
-// mouse. Curves may cross, so the keys for up and down move to the next point by height at the same
-// x, not to the next curve in the list. sweep_curves.h computes the curves, and plot_painter.h
-// paints them.
+// The plot is painted into a pixmap, which is painted again only if the curves, the size or the
+// theme change. A paint event copies the pixmap, and adds the selection, the point under the mouse
+// and its card. The response time to the mouse therefore does not depend on the number of points.
+// The points of a curve are sorted by x, so the search for the nearest point visits only points
+// near the mouse. Curves may cross, so the up and down keys move to the next higher or lower point
+// at the same x, not to the next curve in the list. sweep_curves.h computes the curves, and
+// plot_painter.h paints them.
 
 #include "gui/sweep/plot_view.h"
 
@@ -178,7 +178,7 @@ void PlotView::mouseReleaseEvent(QMouseEvent* event) {
   open_selected();
 }
 
-/// While the plot has the focus, arrow keys move in the plot rather than in the timeline.
+/// While the plot has the focus, arrow keys move the selection in the plot, not the timeline.
 bool PlotView::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* const key = static_cast<QKeyEvent*>(event);
@@ -216,7 +216,8 @@ QString PlotView::card() const {
   if (!place || !data_) return {};
   const CurvePoint& point = curves_.at(*place);
   QString text = QString::fromStdString(describe_point(*data_, point.point));
-  if (point.others > 0) text += tr("\n%1 other points are behind it").arg(point.others);
+  if (point.others > 0)
+    text += tr("\n%1 other points are drawn behind this point").arg(point.others);
   return text;
 }
 

@@ -11,7 +11,7 @@
 namespace tutti::gui {
 
 /// An interactive plot of a sweep. A card describes the point under the mouse. A click on a point
-/// opens it, as does Enter after selecting it with the arrow keys.
+/// opens the point. The arrow keys select a point, and Enter opens the selected point.
 class PlotView : public QWidget {
   Q_OBJECT
 
@@ -28,14 +28,14 @@ class PlotView : public QWidget {
 
   [[nodiscard]] std::optional<CurvePlace> selected() const { return selected_; }
   void select(const std::optional<CurvePlace>& place);
-  /// step_along() moves the selection along its curve. step_across() moves it to the next curve
-  /// above or below, at the same value of the x axis.
+  /// step_along() moves the selection along its curve. step_across() moves the selection to the
+  /// next curve above or below, at the same value of the x axis.
   void step_along(int by);
   void step_across(int up);
   void open_selected();
   /// Returns the position at which a point is drawn.
   [[nodiscard]] QPointF pixel_of(const CurvePlace& place) const;
-  /// Returns the point nearest to a pixel; nullopt if none is close enough.
+  /// Returns the point nearest to a pixel; nullopt if no point is close enough.
   [[nodiscard]] std::optional<CurvePlace> near(const QPointF& pixel) const;
   /// Returns the text of the card, which describes the point under the mouse, or else the selected
   /// point; empty if no card is shown.

@@ -10,19 +10,19 @@ class QGridLayout;
 
 namespace tutti::gui {
 
-/// The controls that choose a plot of a sweep: the cost, the field of the x axis, and the field
-/// with one line per value; and for each remaining field, one value or the best value.
+/// The controls for a plot of a sweep. They choose the cost, the field of the x axis, and the field
+/// with one line per value. For each remaining field, they choose one value, or the best value.
 class SweepChoices : public QWidget {
   Q_OBJECT
 
  public:
   explicit SweepChoices(QWidget* parent = nullptr);
 
-  /// Shows a choice. `drawn`: the curves that result from the choice.
+  /// Shows a choice. `drawn`: the curves that are drawn for this choice.
   void show_choice(const SweepData& sweep, const SweepCurves& drawn, const SweepChoice& choice);
   [[nodiscard]] const SweepChoice& choice() const { return choice_; }
   void set(const SweepChoice& choice);
-  /// Switch the scale to the next of automatic, linear and logarithmic.
+  /// Switches the scale of an axis to the next of automatic, linear and logarithmic.
   void next_x_scale();
   void next_y_scale();
 

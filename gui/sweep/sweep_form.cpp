@@ -1,9 +1,9 @@
-// The form is a list of rows, each with a field and its values, which are written as in `tutti
-// sweep --over` and read by the same parser. So the window and the command line accept the same
-// texts and report the same errors. check() reads the whole form again after every keystroke, which
-// the limit of 200,000 values keeps fast. The offered fields are those of the schema, the most
-// useful ones first. The form only describes a sweep (order()); SweepPanel runs it and shows the
-// results.
+// The form is a list of rows, each with a field and its values. Values are written as for `tutti
+// sweep --over`, and parsed by the same function, so the window and the command line accept the
+// same texts and report the same errors. check() reads the whole form after every keystroke. The
+// limit of 200,000 values keeps this fast. The form offers all fields of the schema. The most
+// useful fields come first. The form only describes a sweep (order()); SweepPanel runs it and shows
+// the results.
 
 #include "gui/sweep/sweep_form.h"
 
@@ -62,7 +62,7 @@ void collect(const core::MessageType& message, const QString& inside, QStringLis
   }
 }
 
-/// The fields of the schema, the common ones first.
+/// The fields of the schema. The fields that are varied most often come first.
 const QStringList& all_fields() {
   static const QStringList fields = [] {
     QStringList known;
@@ -165,9 +165,9 @@ void SweepForm::add_row(const QString& field, const QString& values) {
   row.values->setPlaceholderText(tr("1,2,4 or 64KiB..256MiB*2 or 2..16+2"));
   row.values->setAccessibleName(tr("Its values"));
   row.values->setToolTip(
-      tr("A list with commas. A..B*F: multiply by F from A to B; A..B+S: add S from A to B. "
-         "Bytes may be written as "
-         "64KiB or 25MB. An empty value between two commas leaves the field unset."));
+      tr("A list with commas. A..B*F is a range from A to B with factor F, and A..B+S a range with "
+         "step S. Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves "
+         "the field unset."));
   auto* const remove = new QToolButton;
   remove->setText(QStringLiteral("−"));
   remove->setAccessibleName(tr("Without this field"));
@@ -251,12 +251,12 @@ void SweepForm::check() {
   run_->setText(mode_->currentIndex() == 1 ? tr("&Run the search") : tr("&Run the sweep"));
   if (!filled) return words_->setText(QString::fromStdString(filled.error().message()));
   if (filled->info.axes.empty())
-    return words_->setText(
-        tr("pack sizes, and algorithms with their shards: the search space of tutti tune"));
+    return words_->setText(tr("varies pack sizes, algorithms and shards, as tutti tune does"));
   std::int64_t points = 1;
   for (const core::Axis& axis : filled->info.axes) points *= std::ssize(axis.rows);
-  const QString there =
-      QFileInfo::exists(file_->text()) ? tr("; continues the sweep in this file") : QString();
+  const QString there = QFileInfo::exists(file_->text())
+                            ? tr("; the sweep in this file will be continued")
+                            : QString();
   words_->setText(tr("%1 points%2").arg(QString::fromStdString(core::show_count(points)), there));
 }
 

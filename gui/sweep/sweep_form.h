@@ -16,23 +16,23 @@ class QVBoxLayout;
 
 namespace tutti::gui {
 
-/// The form for a new sweep. It has the fields of a scenario with the values to try, as in `tutti
-/// sweep --over`, and the results file.
+/// The form for a new sweep. The user enters fields of a scenario with the values to try, as for
+/// `tutti sweep --over`, and the results file.
 class SweepForm : public QWidget {
   Q_OBJECT
 
  public:
   explicit SweepForm(QWidget* parent = nullptr);
 
-  /// Starts a form for a scenario. Fields that were filled in before stay. `set`: overrides of the
-  /// scenario. `file`: the results file.
+  /// Starts a form for a scenario. Fields that the user has filled in keep their content. `set`:
+  /// overrides of the scenario. `file`: the results file.
   void start(const std::string& text, const std::string& path, const std::vector<std::string>& set,
              const QString& file);
-  /// Replaces all fields, each with its values.
+  /// Replaces the content of the form by these fields and their values.
   void set_fields(const std::vector<std::pair<QString, QString>>& fields);
   void set_search(bool search);
   [[nodiscard]] QLineEdit& file() { return *file_; }
-  /// Returns the sweep that the form describes. ERRORS (requests): a field or value is invalid; no
+  /// Returns the sweep that the form describes. ERRORS (kRequest): a field or value is invalid; no
   /// field varies.
   [[nodiscard]] core::Expected<SweepOrder> order() const;
   /// Returns the message below the form: the number of points, or the error.

@@ -1,12 +1,12 @@
-// Joins three activities that run independently, each in a thread of its own: following the file of
-// a sweep, running a sweep, and simulating one point. Only the file connects the first two. A sweep
-// that was started here is plotted like a sweep of another program, from its file, so a stopped
-// sweep loses nothing and can be continued. One progress bar serves both runs, and the sweep has
-// precedence.
+// The panel controls three independent activities, each in its own thread: reading the file of a
+// sweep and its changes, running a sweep, and simulating one point. The first two activities share
+// only the file. A sweep that was started here is plotted from its file, as is a sweep of another
+// program. A stopped sweep therefore loses nothing and can be continued. One progress bar shows the
+// progress of the sweep and of the point. The sweep has precedence.
 //
-// A point is simulated with the files as the sweep read them, even if they have changed since, so
-// that its timeline belongs to its result. Curves are computed in sweep_curves.cpp, the plot is
-// drawn by plot_painter.cpp, and the window shows the timelines.
+// A point is simulated with the file contents that the sweep has read, even if files have changed
+// since then, so that the timeline matches the result in the sweep. Curves are computed in
+// sweep_curves.cpp, the plot is drawn by plot_painter.cpp, and the window shows the timelines.
 
 #include "gui/sweep/sweep_panel.h"
 
@@ -66,7 +66,7 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
   words_->setAccessibleName(tr("Progress of the sweep"));
   stop_->setText(QStringLiteral("■ ") + tr("Stop"));
   stop_->setAccessibleName(tr("Stop the sweep"));
-  stop_->setToolTip(tr("Stop; keep the completed points (Ctrl+Shift+F5)"));
+  stop_->setToolTip(tr("Stop the sweep and keep its completed points (Ctrl+Shift+F5)"));
   bar->addWidget(progress_);
   bar->addWidget(words_, 1);
   bar->addWidget(stop_);
@@ -78,7 +78,7 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
   for (QWidget* const part : {static_cast<QWidget*>(form_), static_cast<QWidget*>(head_),
                               static_cast<QWidget*>(choices_), bar_})
     part->hide();
-  plot_->show_words(tr("Results are drawn here when they are available."));
+  plot_->show_words(tr("Results are drawn here as points complete."));
 
   connect(choices_, &SweepChoices::changed, this, [this] { choose(choices_->choice()); });
   connect(plot_, &PlotView::wanted, this, &SweepPanel::open_point);
@@ -95,8 +95,9 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
     emit failed(why);
   });
   connect(&reader_, &SweepReader::joined, this, [this](const QStringList& wrong) {
-    emit told(wrong.isEmpty() ? tr("the real runs were added to the plot and to the sweep's file")
-                              : wrong.join(QStringLiteral("; ")));
+    emit told(wrong.isEmpty()
+                  ? tr("the real runs were added to the plot and to the file of the sweep")
+                  : wrong.join(QStringLiteral("; ")));
     emit joined(wrong);
   });
   connect(&run_, &SweepRun::begun, this, &SweepPanel::open);
@@ -106,8 +107,8 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
   });
   connect(&run_, &SweepRun::ended, this, [this](const SweepRun::Result& result) {
     QString words = result.all ? QString()
-                               : tr("stopped; completed points are kept, and starting the same "
-                                    "sweep again continues it");
+                               : tr("the sweep was stopped; its completed points are kept, and "
+                                    "starting the same sweep again continues it");
     if (result.error) words = QString::fromStdString(result.error->message());
     if (point_run_.running()) {
       show_running(true, tr("simulating this point …"));
@@ -148,7 +149,7 @@ bool SweepPanel::made(const QString& path) const {
   return QFileInfo(path).absolutePath() == QFileInfo(folder_.path()).absoluteFilePath();
 }
 
-// --- what is read and drawn ---
+// --- Reading and drawing the sweep ---
 
 void SweepPanel::open(const QString& path) {
   opening_ = path;
@@ -231,7 +232,7 @@ void SweepPanel::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
 }
 
-// --- sweeps that are begun here ---
+// --- Starting new sweeps ---
 
 void SweepPanel::start_form(const std::string& text, const QString& path) {
   const QFileInfo scenario(path);
@@ -302,7 +303,7 @@ void SweepPanel::open_point(std::int64_t point) {
   if (backend == executors_.backends.end()) return emit told(tr("this window cannot simulate"));
   const auto changes = changes_of(point);
   if (!changes) return emit told(QString::fromStdString(changes.error().message()));
-  // Another click selects another point, so stop the present run.
+  // A click on another point stops the current run of a point.
   point_run_.stop_and_wait();
   point_ = point;
   if (run_.running()) {
@@ -315,7 +316,7 @@ void SweepPanel::open_point(std::int64_t point) {
   for (int again = 2; QFileInfo::exists(timeline); ++again)
     timeline =
         folder_.filePath(QStringLiteral("%1 point %2 (%3).tutti").arg(stem).arg(point).arg(again));
-  // Use the files as the sweep read them, even if they have changed since then.
+  // Use the file contents that the sweep has read, even if files have changed since then.
   point_run_.start({*backend, data_->info.scenario_text, data_->info.scenario_file,
                     core::Library(data_->files), timeline.toStdString(), *changes});
 }

@@ -19,9 +19,9 @@ namespace tutti::gui {
 class SweepChoices;
 class SweepForm;
 
-/// The panel of a sweep. It plots the sweep's file, and updates the plot when any program adds to
-/// the file. It also runs single points, and starts new sweeps. Timelines of points are written to
-/// a temporary folder, which is removed with this object.
+/// The panel of a sweep. The panel plots the sweep's file, and updates the plot when any program
+/// adds to the file. The panel also runs single points, and starts new sweeps. Timelines of points
+/// are written to a temporary folder, which is removed with this object.
 class SweepPanel : public QWidget {
   Q_OBJECT
 
@@ -29,7 +29,8 @@ class SweepPanel : public QWidget {
   explicit SweepPanel(Executors executors, QWidget* parent = nullptr);
   ~SweepPanel() override;
 
-  /// Starts to follow a file; opened() or failed() follows. Until then, the open sweep stays.
+  /// Starts to read a file and its later changes; the signal opened() or failed() follows. The open
+  /// sweep is shown until then.
   void open(const QString& path);
   /// Overlays real runs on the plot, as measured points. REQUIRES: a sweep is open.
   void join(const QStringList& timelines);
@@ -45,20 +46,20 @@ class SweepPanel : public QWidget {
   void stop_and_wait();
   [[nodiscard]] bool running() const { return run_.running() || point_run_.running(); }
 
-  /// Returns true if there is something to show: a sweep or the form.
+  /// Returns true if the panel shows a sweep or the form.
   [[nodiscard]] bool used() const;
   [[nodiscard]] const std::shared_ptr<const SweepData>& data() const { return data_; }
   [[nodiscard]] PlotView& plot() { return *plot_; }
   [[nodiscard]] SweepForm& form() { return *form_; }
   [[nodiscard]] SweepChoices& choices() { return *choices_; }
-  /// Sets the plot of the sweep.
+  /// Sets the fields and the cost that the plot of the sweep shows.
   void choose(const SweepChoice& choice);
   [[nodiscard]] QString words() const;
   /// Returns true if the file is the timeline of a point that this panel simulated.
   [[nodiscard]] bool made(const QString& path) const;
 
   /// Writes the plot as PNG or SVG, depending on the file's suffix. Returns an error message; empty
-  /// if there is no error.
+  /// on success.
   [[nodiscard]] QString write_picture(const QString& path) const;
   [[nodiscard]] QByteArray csv() const;
 
@@ -69,14 +70,14 @@ class SweepPanel : public QWidget {
   void told(const QString& text);
   void opened();
   void failed(const QString& why);
-  /// Emitted when the real runs have been overlaid. `wrong`: the reasons for those that could not
-  /// be overlaid.
+  /// Emitted when the real runs have been overlaid. `wrong`: for each real run that could not be
+  /// overlaid, the reason.
   void joined(const QStringList& wrong);
   /// Emitted when the timeline of a point is available.
   void timeline_made(const QString& path);
   /// Emitted when the user requests to open the scenario of a point in the editor.
   void scenario_wanted(const std::string& text);
-  /// Emitted when the panel has something to show: the form or a sweep.
+  /// Emitted when the panel begins to show the form or a sweep.
   void shown();
 
  protected:
@@ -98,7 +99,7 @@ class SweepPanel : public QWidget {
   SweepReader reader_;
   SweepRun run_;
   ScenarioRun point_run_;
-  std::int64_t point_ = -1;  ///< the point that is being simulated; -1: none
+  std::int64_t point_ = -1;  ///< the index of the point that is being simulated; -1: none
   std::shared_ptr<const SweepData> data_;
   QString opening_;  ///< the file that is being opened; empty: none
   SweepChoice choice_;

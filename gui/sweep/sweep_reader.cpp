@@ -18,7 +18,7 @@ using core::SweepStore;
 
 namespace {
 
-/// The interval between two checks for new points. Reading takes at most a tenth of a core.
+/// The interval between two checks for new points. Reading uses at most a tenth of a core.
 constexpr std::chrono::milliseconds kLook{400};
 constexpr int kRest = 10;
 
@@ -78,7 +78,7 @@ void SweepReader::work(const std::string& path, const std::shared_ptr<Course>& c
   std::vector<std::string> to_join;
   std::optional<QStringList> wrong;  // errors of the measurements that were last joined
   while (true) {
-    // Get the version before reading, so that later changes count as new.
+    // Get the file's version before reading, so that changes during the read count as new.
     const auto version = store->version();
     if (!version) return fail(version.error());
     QElapsedTimer took;

@@ -14,8 +14,8 @@
 
 namespace tutti::gui {
 
-/// Reads a sweep's file in a thread, and rereads the file whenever another program or thread has
-/// added to it, until all its points are completed.
+/// Reads a sweep's file in a thread. Until all points are completed, rereads the file whenever
+/// another program or thread has added to it.
 class SweepReader : public QObject {
   Q_OBJECT
 
@@ -23,18 +23,18 @@ class SweepReader : public QObject {
   explicit SweepReader(QObject* parent = nullptr) : QObject(parent) {}
   ~SweepReader() override { stop(); }
 
-  /// Starts to follow a file. After each change, read() or failed() is emitted. A file that was
-  /// followed before is followed until the new one is read.
+  /// Starts to follow a file. After each change, read() or failed() is emitted. The previous file
+  /// is followed until the new file is read.
   void follow(const QString& path);
-  /// Stops. No signal is emitted any more.
+  /// Stops. No signal is emitted after this call.
   void stop();
-  /// Adds measured runs to the file. If a run was added, read() is emitted; then joined() is
-  /// emitted. REQUIRES: follow() was called.
+  /// Adds measured runs to the file. If a run was added, read() is emitted. joined() is emitted in
+  /// all cases, after read(). REQUIRES: follow() was called.
   void join(const QStringList& timelines);
 
  signals:
   void read(std::shared_ptr<const tutti::gui::SweepData> data);
-  /// Emitted when the file cannot be read, or not any more.
+  /// Emitted when the file cannot be read or reread.
   void failed(const QString& why);
   /// Emitted with the reason for each run that could not be added.
   void joined(const QStringList& wrong);

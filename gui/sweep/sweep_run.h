@@ -18,11 +18,12 @@ class SweepRun : public QObject {
   explicit SweepRun(QObject* parent = nullptr) : QObject(parent) {}
   ~SweepRun() override { stop_and_wait(); }
 
-  /// Starts a sweep or search; ended() follows. REQUIRES: !running().
+  /// Starts a sweep or search; the signal ended() follows. REQUIRES: !running().
   void start(const SweepRunner& runner, const SweepOrder& order, const core::Library& library);
-  /// Requests the sweep to end; ended() follows soon. Completed points are in the file.
+  /// Requests the sweep to end; the signal ended() follows soon. Completed points remain in the
+  /// file.
   void stop() { cancel_ = true; }
-  /// Stops the sweep, and waits until it has ended. ended() does not follow.
+  /// Stops the sweep, and waits until it has ended. The signal ended() is not emitted.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return thread_.joinable(); }
 
@@ -38,7 +39,8 @@ class SweepRun : public QObject {
 
  private:
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< the number of the sweep; messages of earlier sweeps are ignored
+  std::int64_t number_ = 0;  ///< the number of the current sweep, by which messages of earlier
+                             ///< sweeps are detected and ignored
   std::jthread thread_;
 };
 

@@ -10,14 +10,14 @@ namespace tutti::gui {
 class Actions;
 class TimeCursor;
 
-/// A bar with the buttons of the time cursor (back to the start, events, play, speed), and with the
-/// time of the run that plays per second.
+/// A bar with the buttons of the time cursor (back to the start, previous and next event, play,
+/// speed), and with the playback speed, which is the time of the run that plays per second.
 class PlayBar : public QWidget {
   Q_OBJECT
 
  public:
-  /// The buttons trigger the actions that `cursor` has added to `actions`. REQUIRES: both outlive
-  /// the bar.
+  /// The buttons trigger actions of `cursor`, which `cursor` has added to `actions`. REQUIRES: both
+  /// outlive the bar.
   PlayBar(const TimeCursor& cursor, const Actions& actions);
 
   [[nodiscard]] QString text() const;

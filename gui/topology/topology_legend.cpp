@@ -10,7 +10,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Draws signs and words from left to right.
+/// Draws symbols and texts from left to right.
 class Writer {
  public:
   Writer(QPainter& painter, const Theme& theme, int line)
@@ -65,9 +65,9 @@ TopologyLegend::TopologyLegend(QWidget* parent) : QWidget(parent), theme_(&light
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   setAccessibleName(tr("Legend of the topology"));
   setAccessibleDescription(
-      tr("The width of a link is its capacity and its colour is its load; a fully loaded link is a "
-         "broken line. Dots are chunks in flight; hollow dots are waiting. The height of a column "
-         "in a device is the share of ranks whose contribution it holds."));
+      tr("The width of a link shows its capacity, and its colour shows its load; a fully loaded "
+         "link is a broken line. Dots are chunks in flight; hollow dots are waiting. The height of "
+         "a column in a device is the share of ranks whose contribution it holds."));
   setToolTip(accessibleDescription());
 }
 
@@ -101,7 +101,7 @@ void TopologyLegend::paintEvent(QPaintEvent*) {
     links.word(tr("other packs"));
   } else {
     links.line(theme_->load, 6);
-    links.word(tr("senders and receivers; wider lines carried more bytes"));
+    links.word(tr("a line connects a sender and a receiver; wider lines carried more bytes"));
   }
   Writer chunks(painter, *theme_, 1);
   chunks.dot(false);

@@ -14,7 +14,7 @@ class TopologyLegend : public QWidget {
   explicit TopologyLegend(QWidget* parent = nullptr);
 
   void set_theme(const Theme& theme);
-  /// Sets whether lines represent links of the cluster. Otherwise they connect devices that
+  /// Sets whether lines represent links of the cluster. If false, lines connect devices that
   /// exchanged messages.
   void set_links_known(bool known);
 

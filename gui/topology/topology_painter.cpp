@@ -1,10 +1,11 @@
-// Paints one moment of a topology, from back to front: boxes of workers, the network, links,
-// devices, loads as numbers, and messages in flight. Coordinates are units of the layout, and the
-// painter scales them, so a size that is to be constant in pixels is divided by `scale_`. The
-// amount of detail depends on the scale: no texts below 0.4 pixels per unit, and neither dashes nor
-// the contents of devices below 0.22. Parts outside the visible area are skipped. Nothing is shown
-// by colour alone: full links are dashed, too, and the height of a column repeats its colour.
-// topology_layout.h decides where parts are, and topology_moment.h what they do at this moment.
+// Paints the state of a topology at one time, from back to front: boxes of workers, the network,
+// links, devices, loads as numbers, and messages in flight. Coordinates are in units of the layout,
+// which the painter scales to pixels. A size that is constant in pixels is therefore divided by
+// `scale_`. The amount of detail depends on the scale. Below 0.4 pixels per unit, there are no
+// texts. Below 0.22 pixels per unit, there are no dashes and no contents of devices. Parts outside
+// the visible area are skipped. No information is shown by colour alone: full links are also
+// dashed, and the height of a column shows the same number as its colour. topology_layout.h
+// computes the positions of parts, and topology_moment.h computes their state.
 
 #include "gui/topology/topology_painter.h"
 
@@ -23,14 +24,14 @@ namespace {
 
 using Kind = Topology::Kind;
 
-/// Scales below which details would not be legible: texts; the two directions of a link and the
-/// content of devices.
+/// The scales below which details are not legible. The first is for texts, the second for the two
+/// directions of a link and for the content of devices.
 constexpr double kTextScale = 0.4, kFineScale = 0.22;
 /// Heights of texts in pixels, if there is enough space.
 constexpr double kNamePixels = 10, kFigurePixels = 9;
 /// If there are more messages, they are drawn as small dots without names.
 constexpr std::size_t kFewFlights = 60;
-/// Loads from this fraction on are also shown as a number next to the link.
+/// A load of at least this fraction is also shown as a number next to the link.
 constexpr double kTold = 0.5;
 constexpr double kDot = 6.5, kBridge = 3;
 constexpr double kStrip = 15;  ///< height of the strip in a device's box that shows its content
@@ -125,7 +126,7 @@ class TopologyPainter {
     painter_.drawPolyline(polygon);
     if (!known) paint_arrow_head(polygon, width);
     if (load <= kFullLoad || scale_ < kFineScale) return;
-    // A second cue besides the colour: a full link is dashed.
+    // Full links are dashed, so that readers do not need the colour.
     painter_.setPen(QPen(colour(theme().background), std::max(1.0, width * 0.4), Qt::CustomDashLine,
                          Qt::FlatCap));
     QPen dashes = painter_.pen();
@@ -134,8 +135,8 @@ class TopologyPainter {
     painter_.drawPolyline(polygon);
   }
 
-  /// Draws an arrow head on lines between devices that sent to each other. Links need none, since
-  /// both directions are drawn.
+  /// Draws an arrow head on a line that stands for messages between two devices. Links have no
+  /// arrow heads, since both directions are drawn.
   void paint_arrow_head(const QPolygonF& line, double width) {
     const QPointF tip = line.back(), along = tip - line[line.size() - 2];
     const double length = std::max(1e-9, std::hypot(along.x(), along.y()));
@@ -184,7 +185,7 @@ class TopologyPainter {
                held, scene_.moment, theme(), false);
   }
 
-  /// Paints loads as numbers, next to links that carry much.
+  /// Paints the load as a number next to links with a high load.
   void paint_figures() {
     if (scale_ < kTextScale) return;
     const double unit = std::clamp(kFigurePixels / scale_, 8.0, 14.0);
@@ -233,7 +234,7 @@ class TopologyPainter {
     small.setBold(true);
     painter_.setFont(small);
     const Pixel strong = theme().spans[core::SpanKind::kPackInFlight].colour;
-    // Draw the messages of the selected pack above the others.
+    // Draw the messages of the selected pack last, above all other messages.
     for (const bool of_pack : {false, true}) {
       for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
         if (flight.of_pack != of_pack || flight.transfer->bytes.count() == 0) continue;
@@ -291,7 +292,7 @@ void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackRepl
     const double width = box.width() * static_cast<double>(piece.count) / elements;
     const double share =
         static_cast<double>(piece.contributions) / std::max(1, moment.contributors);
-    // Every piece must be visible, however small its share.
+    // Every piece must be visible, even if its share is small.
     const double height = piece.contributions > 0 ? std::max(2.0, box.height() * share) : 0;
     const QRectF column(left, box.bottom() - height, width, height);
     const Pixel filled = held_colour(theme, piece.contributions, moment.contributors);

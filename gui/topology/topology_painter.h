@@ -10,8 +10,8 @@
 
 namespace tutti::gui {
 
-/// The input for painting a topology. Lengths are in units of the layout; the painter applies its
-/// own scale.
+/// The input for painting a topology. Lengths are in units of the layout, which the painter scales
+/// to pixels.
 struct TopologyScene {
   const Topology& topology;
   const TopologyLayout& layout;
@@ -21,24 +21,24 @@ struct TopologyScene {
   std::optional<std::size_t> link;  ///< the selected link
 };
 
-/// Returns the colour of a link with this load. It ranges from faint to the colour of link rows;
-/// full links have another colour.
+/// Returns the colour of a link with this load. The colour ranges from a faint colour to the colour
+/// of link rows. Full links have a separate colour.
 Pixel load_colour(const Theme& theme, double load);
-/// Returns the colour of a part of a pack by its number of contributions. The height of the part
-/// shows the same number.
+/// Returns the colour of a part of a pack, which depends on the number of contributions in the
+/// part. The height of the part shows the same number.
 Pixel held_colour(const Theme& theme, std::int32_t contributions, std::int32_t contributors);
-/// Paints a device's copy of a pack, from the first element to the last, as columns whose height is
-/// the share of all contributions. With `figures`, columns that are wide enough show the number of
-/// contributions.
+/// Paints a device's copy of a pack as columns, from the first element to the last. The height of a
+/// column is its number of contributions as a share of all contributions. With `figures`, columns
+/// that are wide enough show the number.
 void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackReplay::Piece>& held,
                 const TopologyMoment& moment, const Theme& theme, bool figures);
 
-/// Paints the topology. `seen`: the visible part. `scale`: the number of pixels per unit; details
-/// that are too small at this scale are left out.
+/// Paints the topology. `seen`: the visible part. `scale`: the number of pixels per unit. Details
+/// that are too small at this scale are omitted.
 void paint_topology(QPainter& painter, const TopologyScene& scene, const QRectF& seen,
                     double scale);
 
-/// Returns the line of a link as a polygon.
+/// Returns the outline of a link's line as a polygon.
 QPolygonF polygon_of(const Line2& line);
 
 }  // namespace tutti::gui

@@ -1,9 +1,9 @@
-// The panel connects the timeline, the time cursor, the reader of messages and the picture of the
-// cluster, none of which depends on the others. Two functions do the work. begin() makes a new
-// topology and player whenever the timeline or the reader's result has changed. show_moment() asks
-// the player for the state at the time of the cursor. No moment is computed while the panel is
-// hidden: moment_is_old_ remembers this, and showEvent() makes up for it. With two timelines on one
-// axis, every time and link record is converted to the shown side first (own_trace(),
+// The panel connects four independent parts: the timeline, the time cursor, the reader of messages,
+// and the picture of the cluster. Two functions do the work. begin() creates a new topology and a
+// new TopologyPlayer when the timeline or the reader's result has changed. show_moment() gets the
+// state at the time of the cursor from the player. While the panel is hidden, the state is not
+// computed and moment_is_old_ is set. showEvent() then computes the state. If two timelines are on
+// one axis, every time and link record is first converted to the shown side (own_trace(),
 // own_moment()). topology_view.cpp draws the picture, and gui/traffic computes its content.
 
 #include "gui/topology/topology_panel.h"
@@ -39,7 +39,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
       packs_(new QComboBox),
       words_(new QLabel) {
   packs_->setObjectName(QStringLiteral("packs"));
-  packs_->setAccessibleName(tr("Pack in flight that is shown"));
+  packs_->setAccessibleName(tr("Selects the pack in flight whose chunks are shown"));
   packs_->setToolTip(tr("Packs in flight at the time cursor; select one to show its chunks"));
   packs_->setMinimumContentsLength(12);
   words_->setWordWrap(true);
@@ -48,7 +48,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   words_->setMinimumHeight(3 * words_->fontMetrics().lineSpacing() + 8);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   top_->setContentsMargins(0, 0, 4, 0);
-  sides_->setAccessibleName(tr("Shown timeline of the two"));
+  sides_->setAccessibleName(tr("Selects which of the two timelines is shown"));
   sides_->setToolTip(tr("Selects which of the two timelines is shown here (Shift+T)"));
   sides_->hide();
   top_->addWidget(sides_);
@@ -132,7 +132,8 @@ void TopologyPanel::fill_sides() {
   sides_->setCurrentIndex(static_cast<int>(side_));
 }
 
-/// Resets the panel for a new timeline. With two timelines, each is read when it is first shown.
+/// Resets the panel for a new timeline. If there are two timelines, each of them is read when it is
+/// first shown.
 void TopologyPanel::begin() {
   player_.reset();
   topology_.reset();
@@ -202,7 +203,7 @@ void TopologyPanel::tell() {
                           : tr("No pack is in flight at the time cursor."));
   }
   if (view_.trace() && view_.trace()->parts())
-    words << tr("This shows %1 at %2 of its run.")
+    words << tr("The topology shows %1 at time %2 of its run.")
                  .arg(sides_->currentText(), QString::fromStdString(core::show(own_moment())));
   if (!moment.words.empty()) words << QString::fromStdString(moment.words);
   if (topology_ && !topology_->words().empty()) words << QString::fromStdString(topology_->words());

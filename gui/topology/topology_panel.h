@@ -21,9 +21,10 @@ class TopologyLegend;
 class TopologyView;
 class TrafficReader;
 
-/// A panel that shows the cluster at the time of the time cursor: the load of its links, chunks in
-/// flight, and each device's copy of the pack in flight. With two timelines, it shows one of them.
-/// A link that is selected in the panel is also selected in the timeline, and vice versa.
+/// A panel that shows the cluster at the time of the time cursor: the load of links, the chunks in
+/// flight, and each device's copy of the pack in flight. If two timelines are open, the panel shows
+/// one of them. A link that is selected in the panel is also selected in the timeline, and vice
+/// versa.
 class TopologyPanel : public QWidget, public Overlay {
   Q_OBJECT
 
@@ -31,7 +32,7 @@ class TopologyPanel : public QWidget, public Overlay {
   /// REQUIRES: all arguments outlive the panel.
   TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficReader& reader);
 
-  /// Adds the panel's actions, and the time cursor's, which have buttons in the panel.
+  /// Adds the panel's actions, and the actions of the time cursor, which have buttons in the panel.
   void add_actions(Actions& actions);
 
   void set_theme(const Theme& theme);
@@ -45,13 +46,13 @@ class TopologyPanel : public QWidget, public Overlay {
   bool select_device(const QString& name);
   /// Selects a pack to show while it is in flight.
   void look_at(std::optional<PackOfStep> pack);
-  /// With two timelines on one axis: selects the timeline to show.
+  /// Selects the timeline to show, if two timelines are on one axis.
   void show_side(std::size_t side);
   [[nodiscard]] std::size_t side() const { return side_; }
 
  private:
   [[nodiscard]] std::shared_ptr<const Trace> own_trace() const;
-  /// Returns the time of the run of the shown timeline at the time cursor.
+  /// Returns the time at the time cursor, as a time of the run of the shown timeline.
   [[nodiscard]] core::Time own_moment() const;
   void fill_sides();
   void begin();

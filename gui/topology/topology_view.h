@@ -12,7 +12,8 @@ namespace tutti::gui {
 
 /// A zoomable picture of the topology at one time. The wheel zooms at the mouse, dragging moves the
 /// picture, a click or the arrow keys select a device or a link, and a double click shows the whole
-/// topology. Only the visible part is painted, so that thousands of nodes take a few milliseconds.
+/// topology. Only the visible part is painted, so painting a topology with thousands of nodes takes
+/// a few milliseconds.
 class TopologyView : public QWidget {
   Q_OBJECT
 
@@ -30,11 +31,11 @@ class TopologyView : public QWidget {
   [[nodiscard]] const TopologyMoment& moment() const { return moment_; }
   [[nodiscard]] std::optional<std::size_t> selected_node() const { return node_; }
   [[nodiscard]] std::optional<std::size_t> selected_link() const { return link_; }
-  /// Returns the node under the mouse, else the selected one.
+  /// Returns the node under the mouse, or else the selected node.
   [[nodiscard]] std::optional<std::size_t> current_node() const {
     return hovered_ ? hovered_ : node_;
   }
-  /// Returns the position of a point of the layout in the widget.
+  /// Converts a point of the layout to a position in the widget.
   [[nodiscard]] QPointF place_of(const Point& point) const;
   [[nodiscard]] double scale() const { return scale_; }
 

@@ -23,7 +23,7 @@ void TrafficReader::wait() {
   thread_.join();
   const auto cancel = cancel_;
   const Known known = *result_;
-  // Take the thread's result here rather than in the event that it has queued.
+  // Take the thread's result at once, before the event that the thread has queued.
   *cancel = true;
   take(known);
 }
@@ -71,7 +71,7 @@ void TrafficReader::read(const std::shared_ptr<const Trace>& trace) {
       if (auto plan = plan_of_run(*trace, library)) {
         result->plan = *plan;
       } else {
-        result->problem = "The scenario of this timeline cannot be read here (" +
+        result->problem = "The scenario of this timeline cannot be read (" +
                           plan.error().problems().front().text +
                           ", so the contents of devices are unknown.";
       }

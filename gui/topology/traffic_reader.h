@@ -14,26 +14,27 @@ namespace tutti::gui {
 class TimelineView;
 
 /// Reconstructs the plan of the shown timeline, matches its messages and computes its counters, in
-/// a thread. With two timelines on one axis, it reads the one that read_side() selects.
+/// a thread. If two timelines are on one axis, read_side() selects the timeline to read.
 class TrafficReader : public QObject {
   Q_OBJECT
 
  public:
-  /// `library`: resolves the names in scenarios. REQUIRES: the view outlives the reader.
+  /// `library`: resolves the names of machines and models in scenarios. REQUIRES: the view outlives
+  /// the reader.
   TrafficReader(TimelineView& view, core::Library library);
   ~TrafficReader() override { stop(); }
 
-  /// Returns the plan. Null before ready() is emitted for the shown timeline, or if the plan could
-  /// not be reconstructed; problem() then returns the reason.
+  /// Returns the plan. Returns null until ready() is emitted for the shown timeline. Also returns
+  /// null if the plan could not be reconstructed; problem() then returns the reason.
   [[nodiscard]] const std::shared_ptr<const core::Scenario>& plan() const { return known_.plan; }
   [[nodiscard]] const std::shared_ptr<const Traffic>& traffic() const { return known_.traffic; }
   [[nodiscard]] const std::string& problem() const { return known_.problem; }
   [[nodiscard]] bool busy() const { return busy_; }
-  /// Selects one of two timelines. If it is not the current one, ready() follows.
+  /// Selects one of two timelines. If the selection changes, the signal ready() follows.
   void read_side(std::size_t side);
   /// Ends the work. After this call, no thread uses the timeline.
   void stop();
-  /// Waits until the results are ready. Needed for pictures, which are taken only once.
+  /// Waits until the results are ready. Needed for pictures, which cannot be updated later.
   void wait();
 
  signals:
@@ -53,11 +54,13 @@ class TrafficReader : public QObject {
   TimelineView& view_;
   core::Library library_;
   std::size_t side_ = 0;
-  std::shared_ptr<const Trace> source_;  ///< the trace of `known_`, or of the pending result
+  std::shared_ptr<const Trace>
+      source_;  ///< the trace to which `known_` or the pending result belongs
   Known known_;
   bool busy_ = false;
   std::shared_ptr<std::atomic<bool>> cancel_;
-  std::shared_ptr<Known> result_;  ///< written by the thread; read after the thread has ended
+  std::shared_ptr<Known>
+      result_;  ///< the thread's result, which is read after the thread has ended
   std::jthread thread_;
 };
 

@@ -55,7 +55,7 @@ void report_empty_rows(const Trace& trace, core::TrackKind kind, const char* wha
                                empty == rows ? "all" : std::to_string(empty), rows));
 }
 
-/// Describes the data that the run should have recorded but that is missing from its file.
+/// Describes the data that is missing from the run's file.
 std::string what_is_lost(const Trace& trace) {
   const core::RunInfo& run = trace.run();
   std::vector<std::string> lost;
@@ -97,7 +97,7 @@ std::string moment(const Trace& trace, Time shown) {
 
 core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow::Index index) {
   if (trace.parts()) {
-    // The facts of the span in its own file, with the facts of the comparison inserted.
+    // The facts about the span in its own file. The facts about the comparison are inserted.
     const auto [own, there] = trace.parts()->origin({row, index});
     auto of_file = facts_of_span(*own, there.row, there.index);
     if (!of_file) return of_file;
@@ -161,7 +161,7 @@ Facts facts_of_run(const Trace& trace) {
     for (const auto& part : core::parts_that_add_up(*step))
       facts.emplace_back(part.title, show(part.value));
   } else {
-    facts.emplace_back("step time", "unknown: the end of no step is recorded");
+    facts.emplace_back("step time", "unknown, because the timeline records no end of a step");
   }
   if (run.step_bound > Time())
     facts.emplace_back("lower bound of the step time", show(run.step_bound));

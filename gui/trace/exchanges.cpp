@@ -14,7 +14,7 @@ namespace {
 /// An exchange in flight on one device.
 struct Seen {
   std::int32_t step;
-  std::int64_t exchange;  ///< number of the exchange in the scenario
+  std::int64_t exchange;  ///< the index of the exchange in the scenario
   Time start, end;
   std::int32_t slot;
 };

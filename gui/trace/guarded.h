@@ -8,7 +8,7 @@
 
 namespace tutti::gui {
 
-/// Calls `what`. If it throws an exception, returns that as an error; else nullopt. For the
+/// Calls `what`. Returns an error if `what` throws an exception; else nullopt. Used in the
 /// outermost function of a thread, where no caller can catch exceptions.
 template <class Do>
 std::optional<core::Error> guarded(Do&& what) {

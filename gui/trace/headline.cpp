@@ -45,16 +45,16 @@ void add_times(const Trace& trace, const core::Summary& summary,
   }
   figures.push_back(time);
   figures.push_back({"exposed comm.", show(step->exposed), percent(step->exposed, step->time),
-                     fmt::format("Communication that no computation hides, and its share of the "
-                                 "step time. All communication takes {}.",
+                     fmt::format("The time of communication that does not overlap computation, and "
+                                 "its share of the step time. All communication takes {}.",
                                  show(step->communication))});
   const Time bound = trace.run().step_bound;
   if (bound > Time()) {
     figures.push_back({"lower bound", show(bound),
                        fmt::format("step = {:.2f} ×", static_cast<double>(step->time.count()) /
                                                           static_cast<double>(bound.count())),
-                       "No algorithm and no packing makes a training step faster than this, "
-                       "according to the figures of the scenario."});
+                       "The lower bound of the step time for any algorithm and any packing, "
+                       "computed from the parameters of the scenario."});
   }
 }
 
@@ -105,8 +105,8 @@ std::vector<HeadlineFigure> headline_of(const Trace& trace) {
         {"NCCL's error",
          fmt::format("{:.2f} to {:.2f} ×", band->first, band->second),
          {},
-         "Eight of ten measured times of such collectives lay in this range, relative "
-         "to the predicted time. It is the widest range of all packs."});
+         "80 % of measured times of similar collectives are in this range, relative to the "
+         "predicted time. If packs have different ranges, the widest is shown."});
   }
   return figures;
 }

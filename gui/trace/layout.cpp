@@ -1,10 +1,10 @@
-// The lines form a tree, which is stored as a list (`all_`): every group precedes its content, and
-// a line is in a group if its key begins with the key of the group and '/'. Collapsed and pinned
+// The lines form a tree, which is stored as the list `all_`. Every group precedes its content. A
+// line is in a group if its key begins with the key of the group and '/'. Collapsed and pinned
 // lines are sets of keys. Keys are the same for every run of a scenario, so these sets remain valid
-// when another timeline is opened. The constructor creates all lines. arrange() derives the visible
-// ones after every change: first the pinned lines, then those that match the filter and are in no
-// collapsed group. A filter ignores collapsed groups, so that no match is hidden. Painting is in
-// gui/paint.
+// when another timeline is opened. The constructor creates all lines. After every change, arrange()
+// computes the visible lines: first the pinned lines, then all lines that match the filter and are
+// not in a collapsed group. A filter ignores collapsed groups, so that no match is hidden. Painting
+// is in gui/paint.
 
 #include "gui/trace/layout.h"
 
@@ -24,7 +24,7 @@ constexpr std::size_t kOpenLanes = 8;
 constexpr std::size_t kOpenDevices = 16;
 constexpr std::size_t kOpenLinks = 12;
 
-/// Returns the name as the last part of a key.
+/// Converts a name to the last part of a key.
 std::string behind(const std::string& timeline) { return timeline.empty() ? "" : '/' + timeline; }
 
 /// Sorts rows of both sides into one order, in which matching rows are adjacent.
@@ -80,7 +80,7 @@ void Layout::show_counters(const std::vector<std::string>& names) {
     return line.kind == Line::Kind::kCounters || line.kind == Line::Kind::kCounter;
   });
   counters_ = !names.empty();
-  // Place these lines above the lines of single workers and links.
+  // Place lines that concern the whole run above the lines of single workers and links.
   std::vector<Line> below;
   const auto first =
       std::find_if(all_.begin(), all_.end(), [](const Line& line) { return line.is_group(); });
@@ -167,7 +167,8 @@ void Layout::add_links(const Trace& trace, const std::vector<std::size_t>& sides
   struct Place {
     std::size_t side, number;
   };
-  // Links are in the order of the first timeline; matching links of the second are adjacent.
+  // Links are in the order of the first timeline. The matching link of the second timeline is
+  // adjacent.
   std::vector<std::pair<std::string, std::vector<Place>>> links;
   std::map<std::string, std::size_t> known;
   for (const std::size_t s : sides) {
@@ -207,8 +208,8 @@ void Layout::add(Line line) {
   all_.push_back(std::move(line));
 }
 
-/// Collapses groups so that a new user is not overwhelmed. A few devices stay open, and so do their
-/// lanes if there are few.
+/// Collapses groups of a large timeline, so that the first view is clear. The first few devices
+/// remain open. Their lanes also remain open if there are few lanes.
 void Layout::close_what_is_much() {
   const auto inside = [this](const Line& group, Line::Kind kind) {
     return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [&](const Line& l) {

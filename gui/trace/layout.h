@@ -9,7 +9,7 @@
 
 namespace tutti::gui {
 
-/// One line of the window, from top to bottom.
+/// One line of the timeline view.
 struct Line {
   enum class Kind {
     kSteps,     ///< the training steps
@@ -27,20 +27,21 @@ struct Line {
   };
   Kind kind = Kind::kSpans;
   int depth = 0;
-  /// The path of the line, such as "worker 0/gpu1/lanes". It is the same in every run of a
+  /// The path of the line, such as "worker 0/gpu1/lanes". The path is the same in every run of a
   /// scenario.
   std::string key;
   std::string name;  ///< the last part of the key
   std::size_t side = 0;
-  /// With two timelines: the name of the side, if no group around the line shows it.
+  /// The name of the line's timeline, if there are two timelines and no group around the line shows
+  /// the name.
   std::string timeline{};
-  /// kSpans: the row. Groups: all rows in the group. Their utilisation is drawn while the group is
-  /// collapsed.
+  /// kSpans: the row. For groups: all rows in the group. The utilisation of these rows is drawn
+  /// while the group is collapsed.
   std::vector<std::size_t> rows{};
-  /// An index. kLink: among the side's links; kError: among the trace's difference rows; kCounter:
-  /// in counters_of().
+  /// An index. For kLink: among the side's links. For kError: among the trace's difference rows.
+  /// For kCounter: in counters_of().
   std::size_t number = 0;
-  bool open = true;  ///< groups: true if not collapsed
+  bool open = true;  ///< for groups: true if the group is not collapsed
   bool pinned = false;
   int top = 0;  ///< distance in pixels from the top of the first line
   int height = 0;
@@ -54,11 +55,11 @@ struct Line {
 /// The arrangement of the lines of two timelines.
 enum class Arrangement {
   kPairs,  ///< matching lines of both timelines are adjacent
-  kSides   ///< all lines of the first timeline are above those of the second
+  kSides   ///< all lines of the first timeline are above all lines of the second timeline
 };
 
-/// The lines of the window and their positions. The lines form a tree: worker ▸ device ▸ lanes, and
-/// links. Groups can be collapsed, and lines pinned and filtered.
+/// The lines of the timeline view and their positions. The lines form a tree: worker ▸ device ▸
+/// lanes, and worker ▸ links. Groups can be collapsed, and lines can be pinned and filtered.
 class Layout {
  public:
   Layout() = default;
@@ -66,8 +67,8 @@ class Layout {
   /// REQUIRES: the trace outlives the layout.
   explicit Layout(const Trace& trace, Arrangement arrangement = Arrangement::kPairs);
 
-  /// Takes over the pins and the filter of `before`, and which groups are open, for groups that
-  /// both have.
+  /// Copies the pins and the filter of `before`. Groups that exist in both layouts are open or
+  /// collapsed as in `before`.
   void take_over(const Layout& before);
 
   /// Returns the visible lines; pinned lines first.
@@ -75,11 +76,12 @@ class Layout {
   [[nodiscard]] int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
   /// Returns the height of the pinned lines, which do not scroll.
   [[nodiscard]] int pinned_height() const { return pinned_height_; }
-  /// Returns the line at `y` pixels from the top; lines().size() if there is none.
+  /// Returns the index of the line at `y` pixels from the top; lines().size() if there is none.
   [[nodiscard]] std::size_t line_at(int y) const;
-  /// Returns the line that shows the row; lines().size() if it is hidden.
+  /// Returns the index of the line that shows the row; lines().size() if the row is hidden.
   [[nodiscard]] std::size_t line_of_row(std::size_t row) const;
-  /// Returns the line that shows the row, or the collapsed group that contains it.
+  /// Returns the index of the line that shows the row, or of the collapsed group that contains the
+  /// row.
   [[nodiscard]] std::size_t line_with_row(std::size_t row) const;
 
   /// Shows lines for the counters with these names, above the workers. Empty: shows none.
@@ -94,9 +96,11 @@ class Layout {
   /// Makes the row visible: opens collapsed groups around it, and clears the filter if it hides the
   /// row.
   void reveal(std::size_t row);
-  /// Does the same for the line with this key.
+  /// Makes the line with this key visible: opens groups, and clears the filter if it hides the
+  /// line.
   void reveal(const std::string& key);
-  /// Returns the key of the line of a side's link, even if it is hidden; empty if there is none.
+  /// Returns the key of the line that shows a side's link, even if the line is hidden; empty if
+  /// there is no such line.
   [[nodiscard]] std::string key_of_link(std::size_t side, std::size_t link) const;
 
  private:

@@ -8,7 +8,7 @@ namespace {
 
 using Entry = LongestSpans::Entry;
 
-/// Replaces `best` by the later entry if that is longer.
+/// Replaces `best` by the later entry if the later entry is longer.
 void take(Entry& best, const Entry& later) {
   if (later.duration > best.duration) best = later;
 }
@@ -42,8 +42,8 @@ void LongestSpans::build(const std::vector<std::int64_t>& sums,
   }
 }
 
-/// Combines blocks of all levels, from both ends: entries that do not fill a block of the next
-/// level are examined one by one.
+/// Combines blocks of all levels, from both ends of the range. Entries that do not fill a block of
+/// the next level are examined one by one.
 Entry LongestSpans::of_blocks(std::size_t first, std::size_t end) const {
   Entry left, right;  // `right` collects entries from right to left
   for (std::size_t l = 0; first < end; ++l) {

@@ -7,11 +7,11 @@
 namespace tutti::gui {
 
 /// Finds the longest span in any range of a row. Level 0 stores the maximum of each block of 16
-/// spans, level 1 that of each 16 entries of level 0, and so on. A query for a pixel with ninety
-/// spans looks at about five maxima of whole blocks, and at the two blocks that the range cuts. It
-/// scans a cut block only if the block's longest span lies outside of the range and is longer than
-/// the longest span of the whole blocks; otherwise the stored maxima suffice. Memory: 1.07 bytes
-/// per span.
+/// spans. Level 1 stores the maximum of each 16 entries of level 0, and so on. A query for a pixel
+/// with ninety spans reads about five maxima of blocks inside the range, and examines the two
+/// blocks that are only partly in the range. A partly covered block is scanned only if its longest
+/// span is outside the range and longer than the maxima of all other blocks. Otherwise the stored
+/// maxima suffice. Memory: 1.07 bytes per span.
 class LongestSpans {
  public:
   using Index = std::uint32_t;
@@ -23,7 +23,8 @@ class LongestSpans {
 
   /// Builds the index. sums[i]: the sum of the durations of spans 0 … i - 1.
   void build(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds);
-  /// Returns the longest of spans first … end - 1; the earliest if there are several. `sums`,
+  /// Returns the index of the longest span among first … end - 1; the earliest if several are
+  /// equally long. `sums`,
   /// `kinds`: as in build(). REQUIRES: first < end.
   [[nodiscard]] Entry longest(const std::vector<std::int64_t>& sums,
                               const std::vector<std::uint8_t>& kinds, Index first, Index end) const;

@@ -10,20 +10,21 @@
 
 namespace tutti::gui {
 
-/// A note at a time of a run, or on a range of times.
+/// A note of the user at a time of a run, or on a time range.
 struct Mark {
   TimeRange at;  ///< the range of the note; both ends are equal for a note at one time
   std::string text;
   bool operator==(const Mark&) const = default;
 };
 
-/// The notes of a timeline, in order of time. They are stored in a file next to the timeline's
-/// file; gui/proto/marks.proto has the format.
+/// The notes of a timeline, in order of time. The notes are stored in a file next to the timeline's
+/// file. gui/proto/marks.proto defines the format.
 class Marks {
  public:
   /// Returns the path of the file with the notes of a timeline.
   static std::string path_of(const std::string& timeline) { return timeline + ".marks"; }
-  /// Parses the text of such a file. ERRORS: all problems, with their places in the text.
+  /// Parses the text of a file with notes. ERRORS: the text is invalid; the error has all problems
+  /// with their positions in the text.
   static core::Expected<Marks> read(const std::string& text, const std::string& path);
   [[nodiscard]] std::string write() const;
 

@@ -14,7 +14,8 @@ using core::Time;
 
 namespace {
 
-/// Reads spans from the file in stretches, and caches these, since queries go back and forth.
+/// Reads several consecutive spans from the file at a time, and caches them, since later queries
+/// often need neighbouring spans.
 class Stretches {
  public:
   explicit Stretches(const Trace& trace) : trace_(trace) {}
@@ -41,21 +42,21 @@ class Stretches {
   std::map<std::pair<std::size_t, SpanRow::Index>, std::vector<Span>> read_;
 };
 
-/// True if `to` records that it received the message of `from` from that lane.
+/// Returns true if the span `to` records that it received the message of the span `from`.
 bool is_received_from(const Span& to, const Span& from) {
   return to.step == from.step && to.pack == from.pack && to.peer_index == from.index;
 }
 
 bool is_lane(const Trace::Row& row) { return row.track.kind == core::TrackKind::kLane; }
 
-/// True if spans of that kind may receive a message.
+/// Returns true if spans of this kind may receive a message.
 bool may_receive(int kind) {
   return kind <= static_cast<int>(core::StepKind::kSwitchReduce) &&
          receives(static_cast<core::StepKind>(kind));
 }
 
-/// Returns when the pack was complete on all devices in that step; the end of the run if that is
-/// not recorded.
+/// Returns the time at which the pack was complete on all devices in the training step; the end of
+/// the run if the time is not recorded.
 Time end_of_pack(const Trace& trace, std::size_t side, const Span& span) {
   for (const core::PackRecord& pack : trace.sides()[side].packs) {
     if (pack.step == span.step && pack.pack == span.pack) return pack.end;

@@ -54,9 +54,9 @@ class Layers {
   static constexpr std::size_t kSeveral = static_cast<std::size_t>(-1);
 
   std::map<std::string_view, std::size_t> by_name_;
-  /// By parent's name: the first of its layers.
+  /// By the name of a parent: the first layer of the parent.
   std::map<std::string_view, std::size_t> by_parent_;
-  /// By prefix: the layer, if it is the only one below it at any depth.
+  /// By prefix of a name: the layer below the prefix, if there is only one at any depth.
   std::map<std::string_view, std::size_t> below_;
 };
 

@@ -67,7 +67,7 @@ Time previous_event(const Trace& trace, const std::vector<std::size_t>& rows, Ti
     const SpanRow::Index from = spans.first_from(t);
     if (from == 0) continue;
     best = std::max(best, spans.start(from - 1));
-    // Consider the last spans that ended before `t`; a span that covers `t` has not ended.
+    // Consider the last span that ended before `t`. A span that covers `t` has not ended.
     if (spans.end(from - 1) < t) best = std::max(best, spans.end(from - 1));
     if (from > 1 && spans.end(from - 2) < t) best = std::max(best, spans.end(from - 2));
   }

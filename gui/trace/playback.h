@@ -8,11 +8,11 @@
 
 namespace tutti::gui {
 
-/// The state of the time cursor, a time of the run that can be played. It has no clock: the caller
-/// passes the time since the last frame, so that tests control the frames.
+/// The state of the time cursor: a time of the run, which can be played like a video. The class has
+/// no clock. The caller passes the time since the last frame, so that tests control the frames.
 class Playback {
  public:
-  /// The time in which the visible range plays at normal speed (speed 0).
+  /// The real time in which the visible range plays at normal speed (speed 0).
   static constexpr std::int64_t kMillisecondsForRange = 20'000;
   /// The limits of the speed, which is an exponent of two.
   static constexpr int kSlowest = -5, kFastest = 5;
@@ -21,7 +21,7 @@ class Playback {
   [[nodiscard]] bool playing() const { return playing_; }
   [[nodiscard]] int speed() const { return speed_; }
 
-  /// Moves the cursor. If it is playing, it continues to play.
+  /// Moves the cursor. If the cursor is playing, it continues to play from there.
   void set_moment(core::Time t) { moment_ = t; }
   /// Starts to play at the cursor, or at the start of the range if the cursor is outside the range
   /// or at its end.
@@ -31,7 +31,7 @@ class Playback {
   /// Advances by `milliseconds` of real time. Pauses at the end of the range. REQUIRES:
   /// milliseconds ≥ 0.
   void advance(std::int64_t milliseconds, const TimeRange& range);
-  /// Returns the time of the run that plays per second of real time, with this visible range.
+  /// Returns the time of the run that plays per second of real time if `range` is visible.
   [[nodiscard]] core::Time per_second(const TimeRange& range) const;
 
  private:

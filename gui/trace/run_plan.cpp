@@ -18,8 +18,9 @@ core::Expected<std::shared_ptr<const core::Scenario>> plan_of_run(const Trace& t
   for (std::size_t p = 0; same && p < packs.size(); ++p)
     same = scenario->plan.collective(packs[p]).bytes() == run.packs[p].bytes;
   if (!same) {
-    return tl::make_unexpected(Error::request(
-        run.scenario_file + ": the files that it names have changed since, and so have its packs"));
+    return tl::make_unexpected(
+        Error::request(run.scenario_file + ": the files that the scenario names have changed since "
+                                           "the run, so its packs are different"));
   }
   return std::make_shared<const core::Scenario>(std::move(*scenario));
 }

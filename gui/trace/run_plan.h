@@ -7,9 +7,9 @@
 
 namespace tutti::gui {
 
-/// Reconstructs the scenario of a timeline, with the cluster, the plan and the schedule of every
-/// pack, from the scenario's text in the timeline. ERRORS: the text, or a file that it names,
-/// cannot be read; such a file has changed since the run, so that the plan is different.
+/// Reconstructs the scenario of a timeline from the scenario's text in the timeline. The result has
+/// the cluster, the plan, and the schedule of every pack. ERRORS: the text, or a file to which it
+/// refers, cannot be read; a file has changed since the run, so that the plan differs.
 core::Expected<std::shared_ptr<const core::Scenario>> plan_of_run(const Trace& trace,
                                                                   const core::Library& library);
 

@@ -1,10 +1,11 @@
-// Query translates words into conditions that a span must meet together: its kind, its pack, a
-// range of durations, words in the name of its row, and names of layers or gradients. A word may
-// have several meanings, which are tried in a fixed order: a number after "pack", a duration, a
-// kind, a name. nearest() searches all rows at once in the order of (start, row). It scans a row
-// only until no later span of the row can be better than the best one found so far, so most scans
-// are short. While no span is found in the direction of the search, it also remembers the first
-// span of all, for the wrap-around. naming.cpp determines which packs and layers a name refers to.
+// Query translates words into conditions on a span: the kind, the pack, a range of durations, words
+// in the name of the row, and names of layers or gradients. A span matches if it satisfies all
+// conditions. A word may have several meanings. They are tried in a fixed order: a number after
+// "pack", a duration, a kind, a name. nearest() searches all rows at once in the order of (start,
+// row). The scan of a row ends when no later span of the row can be better than the best span so
+// far, so most scans are short. Until a span is found in the direction of the search, nearest()
+// also stores the first matching span of all rows, for the wrap-around. naming.cpp determines which
+// packs and layers a name refers to.
 
 #include "gui/trace/search.h"
 
@@ -56,8 +57,8 @@ std::bitset<64> kinds_in(const Trace& trace) {
 }
 
 /// Returns the kinds of spans with a word in their name that begins with `word`. Whole names have
-/// priority over parts ("send" is not "receive-send"). A part does not match kinds that the trace
-/// does not contain ("conv" does not match "convert" if nothing is converted).
+/// priority over parts ("send" is not "receive-send"). A part of a name does not match kinds that
+/// the trace does not contain: "conv" does not match "convert" if the trace has no such spans.
 std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   std::bitset<64> whole, parts;
   for (std::size_t kind = 0; kind < whole.size(); ++kind) {
@@ -71,7 +72,7 @@ std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
 /// The position of a span in the search order.
 using Place = std::pair<Time, std::size_t>;
 
-/// Returns the first span of the other row that comes after `from` in the search order.
+/// Returns the index of the first span in another row that follows `from` in the search order.
 SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t row) {
   const Time t = trace.rows()[from.row].spans.start(from.index);
   // Spans with the same start are ordered by row.
@@ -80,9 +81,9 @@ SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t 
 
 enum class Way { kForward, kBack };
 
-/// Searches forwards for the first of all rows' spans from `split(row)` on, and wraps around to the
-/// first of all. Backwards, it searches for the last one before that, and wraps around to the last
-/// of all.
+/// A forward search returns the first matching span at or after `split(row)` over all rows, or else
+/// the first matching span. A backward search returns the last matching span before `split(row)`,
+/// or else the last matching span.
 template <class Split>
 std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, Split split) {
   if (query.empty()) return std::nullopt;
@@ -96,7 +97,8 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
       for (; forward ? edge < spans.size() : edge > 0; edge = forward ? edge + 1 : edge - 1) {
         const SpanRow::Index i = forward ? edge : edge - 1;
         const Place place{spans.start(i), r};
-        // Starts ascend within a row, so no further span of this row can be better.
+        // The spans of a row are sorted by their starts, so no later span of this row can be
+        // better.
         if (best && (forward ? place >= best_place : place <= best_place)) return;
         if (!query.takes(trace.rows()[r], i)) continue;
         best = SpanId{r, i};
@@ -170,7 +172,7 @@ void Query::narrow_down(const std::string& word, const Trace& trace, bool layer)
       !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
   if (row_word) return row_words_.push_back(word);
   std::vector<Concerned>& of_sides = named_.emplace_back();
-  // A name that does not exist matches nothing.
+  // A name that does not exist matches no span.
   for (const Side& side : trace.sides())
     of_sides.push_back(best == Naming::kNot ? Concerned() : concerned(side.run, word, best));
 }

@@ -10,12 +10,12 @@
 
 namespace tutti::gui {
 
-/// A search for spans of a trace by words. Words are kinds and packs ("pack 3", "receive", "send
-/// pack 12") and durations (">1ms": at least 1 ms, "<20us": less than 20 µs). Any other word
+/// A search for spans of a trace by words. Words select kinds and packs ("pack 3", "receive", "send
+/// pack 12"), and durations (">1ms": at least 1 ms; "<20us": less than 20 µs). Any other word
 /// selects rows by name ("gpu1"). If no row has such a name, the word refers to layers or gradients
-/// ("conv1", "fc.weight"); the search then finds the packs that carry these gradients, and the
-/// parts of the backward pass that compute them. After "layer", a word always refers to a layer
-/// ("layer gpu1").
+/// ("conv1", "fc.weight"). The search then finds the packs that carry these gradients, and the
+/// parts of the backward pass that compute these gradients. After "layer", a word always refers to
+/// a layer ("layer gpu1").
 class Query {
  public:
   /// Parses the words. REQUIRES: the query is used only with rows of this trace.
@@ -54,17 +54,17 @@ struct Durations {
     std::int64_t spans = 0;
     bool operator==(const Bin&) const = default;
   };
-  std::vector<Bin> bins;  ///< from the first non-empty bin to the last one
+  std::vector<Bin> bins;  ///< all bins from the first to the last non-empty bin
   std::int64_t spans = 0;
   core::Time sum, shortest, longest;
 };
 
-/// Return the next (previous) matching span after (before) `from`, in order of time and then of
-/// row, with wrap-around. Cost: linear in the number of spans.
+/// Returns the next (previous) matching span after (before) `from`. The order is by time, then by
+/// row, and wraps around. Cost: linear in the number of spans.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from);
-/// Return the first matching span that starts at `from` or later, and the last one that starts
-/// before `from`, with wrap-around.
+/// Returns the first matching span that starts at `from` or later (the last matching span that
+/// starts before `from`). The search wraps around.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
 /// Returns the histogram of all matching spans. Cost: linear in the number of spans.

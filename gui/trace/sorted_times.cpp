@@ -6,8 +6,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// Like std::lower_bound, but starts at an index at or before the result. Cost: logarithmic in the
-/// distance.
+/// Returns the same as std::lower_bound. The search starts at an index at or before the result.
+/// Cost: logarithmic in the distance.
 std::size_t walk(const std::vector<std::int64_t>& times, std::size_t from, std::int64_t t) {
   std::size_t reach = 1;
   while (from + reach <= times.size() && times[from + reach - 1] < t) {
@@ -33,8 +33,8 @@ void SortedTimes::finish() {
   }
 }
 
-/// Returns the number of times of a level that are before `t`. `above` is that number for the level
-/// above.
+/// Returns the number of times of a level that are before `t`. `above` is the number of times
+/// before `t` in the level above.
 std::size_t SortedTimes::refine(std::size_t of, std::size_t above, std::int64_t t) const {
   if (above == 0) return 0;
   const std::vector<std::int64_t>& times = level(of);
@@ -55,7 +55,7 @@ SortedTimes::Index SortedTimes::first_from(std::int64_t t) const {
   return static_cast<Index>(place);
 }
 
-/// Returns the finest level that has only a few times between any two of the wanted times.
+/// Returns the finest level that has only a few times between two consecutive wanted times.
 std::size_t SortedTimes::level_for(std::span<const std::int64_t> wanted) const {
   std::size_t between = (first_from(wanted.back()) - first_from(wanted.front())) / wanted.size();
   std::size_t level = 0;

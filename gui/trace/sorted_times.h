@@ -9,20 +9,20 @@ namespace tutti::gui {
 
 /// An array of times in ascending order that can be searched quickly.
 ///
-/// A binary search among millions of times waits for memory at every step. Here, every 16th time is
-/// also stored in a second array, every 16th time of that array in a third one, and so on. A search
-/// reads adjacent values, two cache lines per level, and the upper levels stay in the cache. A
-/// search for many times at once (the edges of a row's pixels) descends level by level for all of
-/// them, so that many memory accesses overlap. Memory: 8 bytes per time, plus half a byte for the
-/// additional arrays.
+/// A binary search among millions of times waits for memory at every step. This class therefore
+/// stores every 16th time in a second array, every 16th time of the second array in a third array,
+/// and so on. A search reads adjacent values, two cache lines per level, and the upper levels stay
+/// in the cache. A search for many times at once (the edges of a row's pixels) processes all of
+/// them level by level, so that many memory accesses overlap. Memory: 8 bytes per time, plus half a
+/// byte per time for the additional arrays.
 class SortedTimes {
  public:
   using Index = std::uint32_t;
 
   void reserve(std::size_t times) { times_.reserve(times); }
-  /// Appends a time. REQUIRES: it is not earlier than the last one.
+  /// Appends a time. REQUIRES: the new time is not earlier than the last time.
   void push_back(std::int64_t time) { times_.push_back(time); }
-  /// Builds the additional arrays. To be called after the last push_back() and before any search.
+  /// Builds the additional arrays. Must be called after the last push_back() and before any search.
   void finish();
 
   [[nodiscard]] Index size() const { return static_cast<Index>(times_.size()); }
@@ -32,10 +32,10 @@ class SortedTimes {
 
   /// Returns the index of the first time that is `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(std::int64_t t) const;
-  /// Writes first_from() of each value of `wanted` to `places`. REQUIRES: `wanted` is ascending;
-  /// places.size() == wanted.size().
-  /// Cost: two cache lines per value, if many times lie between consecutive values; else a scan of
-  /// the times between them.
+  /// Computes first_from() for each value in `wanted`, and writes the results to `places`.
+  /// REQUIRES: `wanted` is ascending; places.size() == wanted.size().
+  /// Cost: two cache lines per value if many times lie between consecutive values; else a scan of
+  /// the times between the values.
   void first_from_each(std::span<const std::int64_t> wanted, std::span<Index> places) const;
 
   /// Returns the memory in use, in bytes.
@@ -51,7 +51,7 @@ class SortedTimes {
   [[nodiscard]] std::size_t level_for(std::span<const std::int64_t> wanted) const;
 
   std::vector<std::int64_t> times_;
-  /// samples_[0] has every 16th time, samples_[1] every 16th entry of samples_[0], and so on.
+  /// samples_[0] has every 16th time. samples_[1] has every 16th entry of samples_[0], and so on.
   std::vector<std::vector<std::int64_t>> samples_;
 };
 

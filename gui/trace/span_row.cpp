@@ -57,8 +57,8 @@ Time SpanRow::busy(Time from, Time to) const {
   return busy(from, to, first_from(from), first_from(to));
 }
 
-/// Spans do not overlap, so only the last one before `from` can extend into the window, and only
-/// the last one before `to` can extend beyond it.
+/// Spans do not overlap. Only the last span that starts before `from` can extend into the range,
+/// and only the last span that starts before `to` can extend beyond the range.
 Time SpanRow::busy(Time from, Time to, Index first, Index last) const {
   if (to <= from) return Time();
   Time sum(columns_->sums[last] - columns_->sums[first]);

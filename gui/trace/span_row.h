@@ -15,8 +15,8 @@
 
 namespace tutti::gui {
 
-/// The spans of one row of the window, with an index that allows drawing any time range at any zoom
-/// without visiting each span. Three queries suffice to paint a pixel:
+/// The spans of one row of the timeline view. An index makes it possible to draw any time range at
+/// any zoom without a visit to each span. Three queries suffice to paint a pixel:
 ///
 ///   first_from(t)       the spans that it touches (sorted_times.h)
 ///   busy(from, to)      how much of its time they cover: running sums of durations
@@ -29,11 +29,12 @@ class SpanRow {
   using Index = SortedTimes::Index;
 
   void reserve(std::size_t spans);
-  /// Appends a span. If it begins before the previous span ends (in a damaged file), it is moved to
-  /// that end. REQUIRES: the row was not copied, and has fewer than 2^32 - 1 spans.
+  /// Appends a span. If the new span begins before the previous span ends (in a damaged file), the
+  /// new span is moved to that end. REQUIRES: the row was not copied, and has fewer than 2^32 - 1
+  /// spans.
   void add(const core::Span& span);
-  /// Builds the index. To be called after the last add(), and before any query about more than one
-  /// span.
+  /// Builds the index. Must be called after the last add(), and before any query about more than
+  /// one span.
   void finish();
 
   [[nodiscard]] Index size() const { return starts_->size(); }
@@ -57,24 +58,26 @@ class SpanRow {
   [[nodiscard]] core::Time busy(core::Time from, core::Time to, Index first, Index end) const;
   /// Returns the first span that starts at `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(core::Time t) const { return starts_->first_from(t.count()); }
-  /// Writes first_from() of each of `times` (in ps, ascending) to `places`, faster than separate
-  /// calls. Also prefetches the data that busy() needs.
+  /// Computes first_from() for each of `times` (in ps, ascending), and writes the results to
+  /// `places`. One call is faster than separate calls of first_from(). Also prefetches the data
+  /// that busy() needs.
   void first_from_each(std::span<const std::int64_t> times, std::span<Index> places) const;
   /// Returns the span that covers `t`; size() if there is none.
   [[nodiscard]] Index at(core::Time t) const;
-  /// Returns the longest of spans first … end - 1; the earliest if there are several. REQUIRES:
-  /// first < end.
+  /// Returns the index of the longest span among first … end - 1; the earliest if several are
+  /// equally long. REQUIRES: first < end.
   [[nodiscard]] Index longest(Index first, Index end) const {
     return longest_entry(first, end).index;
   }
-  /// Returns the same span with its duration and kind.
+  /// Returns the longest span as above, with its duration and kind.
   [[nodiscard]] LongestSpans::Entry longest_entry(Index first, Index end) const;
 
-  /// Delays with the index of the first span. Each applies up to the index of the next entry.
+  /// Delays, each with the index of the first span to which the delay applies. A delay applies up
+  /// to the index of the next entry.
   using Shifts = std::vector<std::pair<Index, core::Time>>;
   /// Returns a copy of the row with its spans delayed. The copy shares all data except times with
-  /// this row. A span that would begin before the previous one ends begins at that end. Returns
-  /// nullopt if a span would begin before 0 or end after kHorizon.
+  /// this row. If the delayed start of a span would be before the end of the previous span, the
+  /// span starts at that end. Returns nullopt if a span would begin before 0 or end after kHorizon.
   [[nodiscard]] std::optional<SpanRow> moved(const Shifts& shifts) const;
 
   /// Returns the memory in use, in bytes.
@@ -86,7 +89,7 @@ class SpanRow {
     /// sums[i] is the sum of the durations of spans 0 … i - 1.
     std::vector<std::int64_t> sums{0};
     std::vector<std::uint8_t> kinds;
-    /// The pack; -1: none. Values of kFirstLayer and below encode the layer of a span without a
+    /// The pack; -1: none. A value of kFirstLayer or less encodes the layer of a span that has no
     /// pack.
     std::vector<std::int32_t> packs;
     LongestSpans longest;

@@ -14,7 +14,7 @@ using core::Time;
 
 namespace {
 
-/// Returns a percentile, and reorders the lengths. REQUIRES: `lengths` is not empty.
+/// Returns a percentile of the lengths. Reorders the lengths. REQUIRES: `lengths` is not empty.
 Time percentile(std::vector<std::int64_t>& lengths, int percent) {
   const std::size_t rank = (lengths.size() - 1) * static_cast<std::size_t>(percent) / 100;
   std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rank),
@@ -22,7 +22,7 @@ Time percentile(std::vector<std::int64_t>& lengths, int percent) {
   return Time(lengths[rank]);
 }
 
-/// Returns the spans of a row that are in the range, at least in part.
+/// Returns the spans of a row that are at least partly in the range.
 std::pair<SpanRow::Index, SpanRow::Index> in_range(const SpanRow& spans, const TimeRange& range) {
   SpanRow::Index first = spans.first_from(range.from);
   if (first > 0 && spans.end(first - 1) > range.from) --first;

@@ -12,16 +12,17 @@
 
 namespace tutti::gui {
 
-/// Totals of the spans of one kind in a time range. A span that crosses an edge of the range counts
-/// with the part inside, and with the corresponding part of its bytes.
+/// Totals of the spans of one kind in a time range. If a span crosses an edge of the range, only
+/// the part inside counts, with the corresponding part of the span's bytes.
 struct KindStatistics {
   int kind = 0;
   std::size_t side = 0;
   std::string device;  ///< the device, such as "w0/gpu1"; empty: all devices
   std::int64_t spans = 0;
-  /// The total size; nullopt: it was not requested, or the file has changed.
+  /// The total size in bytes; nullopt: the size was not requested, or the file has changed.
   std::optional<core::Bytes> bytes;
-  double busy = 0;  ///< total time as a fraction of the time of all rows that have such spans
+  double busy =
+      0;  ///< total time as a fraction of the time of all rows that have spans of this kind
   core::Time sum, p50, p99, longest;
   [[nodiscard]] core::Time mean() const {
     return spans > 0 ? core::Time(sum.count() / spans) : core::Time();
@@ -29,8 +30,8 @@ struct KindStatistics {
 };
 
 struct RangeStatistics {
-  /// Ordered by total time, largest first. Entries of one kind from both sides and from several
-  /// devices are adjacent.
+  /// The entries are ordered by total time, largest first. Entries of the same kind, from both
+  /// sides and from several devices, are adjacent.
   std::vector<KindStatistics> kinds;
   double busy = 0;        ///< fraction of all rows' time that spans cover
   std::int64_t rows = 0;  ///< number of rows that were counted
@@ -38,13 +39,14 @@ struct RangeStatistics {
 
 struct StatisticsOptions {
   bool by_device = false;
-  /// True: also sums up bytes, which have to be read from the file. That takes 20 times as long.
+  /// True: also sums up bytes, which have to be read from the file. Summing up bytes takes 20 times
+  /// as long.
   bool bytes = false;
-  /// If it becomes true, the computation stops, and the result may be incomplete.
+  /// If `stop` becomes true, the computation stops, and the result may be incomplete.
   const std::atomic<bool>* cancel = nullptr;
 };
 
-/// Returns the number of spans of `rows` that lie at least partly in the range.
+/// Returns the number of spans of `rows` that are at least partly in the range.
 std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows,
                       const TimeRange& range);
 

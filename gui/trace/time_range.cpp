@@ -15,8 +15,8 @@ using core::Time;
 
 namespace {
 
-/// Narrowest view: no span is shorter than a picosecond, and no window is wider than this many
-/// pixels.
+/// The narrowest view, with one picosecond per pixel for the widest window. No span is shorter than
+/// a picosecond.
 constexpr Time kNarrowestView{10'000};
 constexpr std::size_t kMaxKept = 200;
 
@@ -56,7 +56,8 @@ void View::glide(const TimeRange& range) {
 TimeRange View::zoomed(double factor, Time at) const {
   const auto from = static_cast<double>((range_.from - at).count());
   const auto to = static_cast<double>((range_.to - at).count());
-  // Distances far beyond the run are limited, which shows the same and cannot overflow.
+  // Limit distances far beyond the run, so that they cannot overflow. The resulting view is the
+  // same.
   const auto reach = 2 * static_cast<double>(length_.count());
   const auto scaled = [&](double distance) {
     return Time(std::llround(std::clamp(distance * factor, -reach, reach)));

@@ -15,8 +15,8 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
-/// The visible time range of a run, with the history of previous ranges. It is always inside the
-/// run, and at least ten nanoseconds long.
+/// The visible time range of a run, with the history of previous ranges. The range is always inside
+/// the run, and at least ten nanoseconds long.
 class View {
  public:
   /// Shows the whole run. A run shorter than ten nanoseconds counts as ten nanoseconds long.
@@ -28,14 +28,13 @@ class View {
   /// Shows `range`, moved and cut so that it fits into the run. Stores the previous range for
   /// go_back().
   void show(const TimeRange& range);
-  /// Like show(), but as part of a gesture. go_back() returns to the range before the whole
-  /// gesture, which settle() ends.
+  /// Shows `range` as show() does, but as part of a gesture. settle() ends the gesture. go_back()
+  /// then returns to the range before the whole gesture.
   void glide(const TimeRange& range);
   /// Ends the gesture.
   void settle() { gliding_ = false; }
 
-  /// Returns a range that is `factor` times as long, in which `at` has the same position on the
-  /// screen.
+  /// Returns a range that is `factor` times as long. Time `at` keeps its position on the screen.
   [[nodiscard]] TimeRange zoomed(double factor, core::Time at) const;
   /// Returns the range shifted to later times by `share` of its length.
   [[nodiscard]] TimeRange panned(double share) const;
@@ -59,7 +58,7 @@ struct Ticks {
   core::Time first;
   core::Time step;  ///< the distance of ticks: 1, 2 or 5 times a power of ten picoseconds
   int minor = 5;    ///< the number of minor intervals between two ticks
-  /// Formats a time as the axis does, in a unit that suits `step`, with enough digits to
+  /// Formats a time for the axis: in a unit that suits `step`, and with enough digits to
   /// distinguish adjacent ticks.
   [[nodiscard]] std::string label(core::Time t) const;
 };

@@ -1,12 +1,12 @@
-// Opens a timeline for drawing. Only what drawing needs stays in memory (SpanRow); other data of a
-// span is read from the file again when it is asked for. This relies on one invariant: the spans of
-// a row are the spans of its blocks, one block after the other, ordered by the blocks' first times.
-// So span i is found by counting spans of blocks, and damaged blocks must be left out for all later
-// readers, too.
+// Opens a timeline for drawing. Only data for drawing stays in memory (SpanRow). Other data of a
+// span is read from the file when it is requested. The code relies on one invariant: the spans of a
+// row are the spans of its blocks, block by block, and the blocks are ordered by their first times.
+// Span i is therefore found by counting the spans of blocks, so every later reader must also omit
+// the damaged blocks.
 //
-// Rows are read in parallel. Every thread takes the next unread row, and a row belongs to one
-// thread, so only failures and damaged blocks need a lock. A trace that combines two others has no
-// file, and asks TraceParts (gui/comparison).
+// Rows are read in parallel. Every thread takes the next unread row. A row belongs to one thread,
+// so only the lists of failures and damaged blocks need a lock. A trace that combines two other
+// traces has no file, and gets its data from TraceParts (gui/comparison).
 
 #include "gui/trace/trace.h"
 
@@ -156,7 +156,8 @@ void Trace::list_blocks() {
   }
 }
 
-/// Restricts the timeline to its undamaged blocks, for later readers of the file as well.
+/// Restricts the timeline to its undamaged blocks. Later readers of the file also omit damaged
+/// blocks.
 void Trace::leave_out(const std::vector<Block>& damaged) {
   if (damaged.empty()) return;
   reader_->leave_out(damaged);
@@ -164,8 +165,8 @@ void Trace::leave_out(const std::vector<Block>& damaged) {
   list_blocks();
 }
 
-/// Reads all rows. They are independent of each other, so each core reads the next one. Each block
-/// is read once.
+/// Reads all rows. Blocks are independent of each other, so several threads read blocks in
+/// parallel. Each block is read once.
 Expected<void> Trace::read_rows(const OpenControl& control) {
   std::atomic<std::size_t> next{0}, blocks_done{0};
   std::atomic<bool> stop{false};

@@ -1,11 +1,12 @@
 #pragma once
 
 // A trace is the data that the window shows. It has rows of spans with an index for drawing
-// (span_row.h), and the records of the run as a whole. A comparison of two timelines is a trace,
-// too. It has two sides, and gets details of its spans from the two source traces through
-// TraceParts (gui/comparison), so most views need not distinguish the two cases. Memory holds only
-// the time, kind, and pack or layer of a span; everything else is read from the file when it is
-// needed. A trace never changes, so any number of threads may share it without locks.
+// (span_row.h), and the records of the run as a whole. A comparison of two timelines is also a
+// trace. Such a trace has two sides, and gets details of its spans from the two source traces
+// through TraceParts (gui/comparison). Most views therefore treat both kinds of trace in the same
+// way. Only the time, kind, and pack or layer of a span are in memory. All other data is read from
+// the file when it is needed. A trace never changes, so any number of threads may share it without
+// locks.
 
 #include <atomic>
 #include <functional>
@@ -41,8 +42,8 @@ class Trace;
 /// Facts about a span or a run, as names and values in the order of display.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// One of the timelines of a trace: its records of the run as a whole, at the times at which they
-/// are shown.
+/// One of the timelines of a trace, with its records of the run as a whole. Records have the times
+/// at which they are shown.
 struct Side {
   std::string name;  ///< the name of the side, such as "simulated"; empty if there is only one side
   core::RunInfo run;
@@ -51,7 +52,7 @@ struct Side {
   std::vector<core::LinkRecord> links;
   std::vector<core::PathPiece> path;
   std::optional<core::SteadyState> steady{};
-  /// A text on the damage of the file (core::TimelineReader::damage()); empty: the file is
+  /// A description of the file's damage (core::TimelineReader::damage()); empty: the file is
   /// complete.
   std::string damage{};
 };
@@ -62,7 +63,7 @@ struct Difference {
   core::Pair time;
   std::string what;  ///< the activity, such as "step 2" or "pack 3"
 };
-/// Differences of one kind that do not overlap. They are shown as one line of the window.
+/// Differences of one kind that do not overlap. They are shown in one line of the timeline view.
 struct DifferenceRow {
   std::string name;
   std::vector<Difference> differences;  ///< sorted by time
@@ -73,36 +74,37 @@ struct AxisStretch : TimeRange {
   std::string name;  ///< the name, such as "step 2"
 };
 
-/// The interface by which a trace that combines other traces accesses them (see
+/// The interface through which a combined trace accesses its source traces (see
 /// gui/comparison/comparison.h).
 class TraceParts {
  public:
   virtual ~TraceParts() = default;
-  /// Reads spans, like Trace::spans().
+  /// Reads spans, as Trace::spans() does.
   [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row,
                                                                       SpanRow::Index first,
                                                                       SpanRow::Index end) const = 0;
   /// Returns the source trace of a span, and the span in that trace.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
-  /// Returns the matching spans of the other side. There may be none, or several, if the span
-  /// matches a whole pack.
+  /// Returns the matching spans of the other side. The result may be empty. It has several spans if
+  /// the span matches a whole pack.
   [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
   /// Returns additional facts about a span, and about the whole comparison.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
   [[nodiscard]] virtual Facts facts() const = 0;
   /// Returns the source trace of a side.
   [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
-  /// Returns the time of the side's run that is shown at time `shown` of the axis. Takes the delay
-  /// of the step, although packs may have their own delays. In a pause, returns the time at which
-  /// the side completed its step.
+  /// Returns the time of the side's run that is shown at time `shown` of the axis. The result is
+  /// computed with the delay of the training step, although packs may have their own delays. In a
+  /// pause, returns the time at which the side completed its step.
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
-/// A timeline in memory, or two timelines on one time axis: the records of the run as a whole, and
-/// for each row an index for drawing. It is immutable, so any thread may use it.
+/// A timeline in memory, or two timelines on one time axis. A trace has the records of the run as a
+/// whole, and an index of each row for drawing. A trace is immutable, so any thread may use it.
 class Trace {
  public:
-  /// A row of spans. Rows are ordered by worker, then by device, then computation, packs and lanes.
+  /// A row of spans. Rows are ordered by worker, then by device. On each device, the order is
+  /// computation, packs, lanes.
   struct Row {
     core::Track track;
     std::string group;  ///< the group of the row, such as "worker 0"
@@ -115,22 +117,22 @@ class Trace {
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
-  /// Reads a file. Damaged blocks of spans are left out; damage() describes them. ERRORS: the file
-  /// is unreadable, is not a timeline, or has nothing that can be drawn (kRequest); reading was
-  /// cancelled (kRun).
+  /// Reads a file. Damaged blocks of spans are omitted, and damage() describes them. ERRORS: the
+  /// file is unreadable, is not a timeline, or has nothing that can be drawn (kRequest); reading
+  /// was cancelled (kRun).
   /// Cost: 20 ns per span, divided by the number of cores.
   static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path,
                                                            const OpenControl& control = {});
-  /// Reads a timeline from memory. `name`: the name in error messages.
+  /// Reads a timeline from memory. `name`: the name of the timeline in error messages.
   static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes,
                                                                  const std::string& name,
                                                                  const OpenControl& control = {});
-  /// Reads a timeline from any source, and each block of spans only once.
+  /// Reads a timeline from any source. Each block of spans is read only once.
   static core::Expected<std::shared_ptr<const Trace>> from_source(
       std::shared_ptr<const core::ByteSource> source, const std::string& name,
       const OpenControl& control = {});
 
-  /// Combines other traces. REQUIRES: the track of each row has the row's number.
+  /// Combines other traces. REQUIRES: the track of each row has the same number as the row.
   Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
         std::vector<DifferenceRow> differences, std::shared_ptr<const TraceParts> parts);
 
@@ -149,36 +151,38 @@ class Trace {
   /// Returns false if the run or the file ended early; damage() describes how.
   [[nodiscard]] bool complete() const { return damage().empty(); }
   [[nodiscard]] const std::string& damage() const { return sides_.front().damage; }
-  /// Returns the sections of the axis, each of which restarts at 0; empty if the axis does not
-  /// restart.
+  /// Returns the sections of the axis. The labels of each section begin at 0. Empty if the axis has
+  /// no sections.
   [[nodiscard]] const std::vector<AxisStretch>& axis() const { return axis_; }
   [[nodiscard]] const std::vector<DifferenceRow>& differences() const { return differences_; }
-  /// Returns the interface to the combined traces; null if the trace is of one file.
+  /// Returns the interface to the source traces of a combined trace; null if the trace has only one
+  /// timeline.
   [[nodiscard]] const TraceParts* parts() const { return parts_.get(); }
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::int64_t spans() const { return spans_; }
-  /// Returns when the last span ends.
+  /// Returns the time at which the last span ends.
   [[nodiscard]] core::Time length() const { return length_; }
-  /// Returns the row of a track; nullopt if it has no spans.
+  /// Returns the row of a track; nullopt if the track has no spans.
   [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
 
-  /// Reads a span from the file. Its times are those at which it is shown. ERRORS: the file has
+  /// Reads a span from the file. The span has the times at which it is shown. ERRORS: the file has
   /// changed since it was opened.
   [[nodiscard]] core::Expected<core::Span> span(std::size_t row, SpanRow::Index index) const;
-  /// Reads spans first … end - 1 of a row. Cost: linear in the size of the blocks that contain
-  /// them.
+  /// Reads spans first … end - 1 of a row. Cost: linear in the size of the blocks that contain the
+  /// spans.
   [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
                                                               SpanRow::Index end) const;
 
-  /// Returns the reader of the file, which any thread may use. REQUIRES: the trace is of one file.
+  /// Returns the reader of the file, which any thread may use. REQUIRES: the trace has only one
+  /// timeline.
   [[nodiscard]] const core::TimelineReader& reader() const { return *reader_; }
   /// Calls `each` with every span of a row, in order of time. ERRORS: the file has changed since it
-  /// was opened. REQUIRES: the trace is of one file.
+  /// was opened. REQUIRES: the trace has only one timeline.
   core::Expected<void> read_row(std::size_t row,
                                 const std::function<void(const core::Span&)>& each) const;
 
-  /// Returns the memory of the rows, in bytes.
+  /// Returns the memory that the rows use, in bytes.
   [[nodiscard]] std::size_t memory() const;
 
  private:
@@ -194,7 +198,7 @@ class Trace {
   std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines other traces
   std::vector<Side> sides_;
   std::vector<Row> rows_;
-  /// By row: indices into reader_->span_blocks(), sorted by time.
+  /// By row: the indices of the row's blocks in reader_->span_blocks(), sorted by time.
   std::vector<std::vector<std::size_t>> blocks_;
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;
@@ -205,8 +209,8 @@ class Trace {
 
 /// Returns the name of a row, such as "compute", "packs, slot 1" or "lane 3".
 std::string name_of_row(const core::Track& track);
-/// Compares tracks in the order of rows: by worker, then by device, then computation, packs and
-/// lanes.
+/// Compares tracks in the order of rows: by worker, then by device, then in the order computation,
+/// packs, lanes.
 bool is_listed_before(const core::Track& a, const core::Track& b);
 
 }  // namespace tutti::gui

@@ -8,8 +8,8 @@
 
 namespace tutti::gui {
 
-/// An integer that changes during the run. Returns its value at any time, and its exact maximum in
-/// any time range. Memory: 17 bytes per change.
+/// An integer that changes during the run. The class computes the value at any time, and the exact
+/// maximum in any time range. Memory: 17 bytes per change.
 class Counter {
  public:
   struct Change {
@@ -35,8 +35,8 @@ class Counter {
 
   std::vector<std::int64_t> times_;
   std::vector<std::int64_t> values_;  ///< values_[i] is the value from times_[i] on
-  /// Maxima: highest_[0] has those of each 16 values, highest_[1] those of each 16 entries of
-  /// highest_[0], and so on.
+  /// highest_[0] has the maximum of each 16 values. highest_[1] has the maximum of each 16 entries
+  /// of highest_[0], and so on.
   std::vector<std::vector<std::int64_t>> highest_;
   std::int64_t peak_ = 0;
 };

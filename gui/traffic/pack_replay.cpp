@@ -1,11 +1,11 @@
-// The timeline gives, for each recorded lane, the number of steps that had ended at a time. push()
-// executes such a step, but first the steps of other lanes on which it depends: a message that was
-// received must have been sent, even if its sender was not recorded or had not completed its step.
-// push() keeps these lanes in a list instead of recursion, since the chain may be as long as the
-// collective has lanes. If a lane would occur in the list twice, the timeline contradicts the
-// schedule, and the replay stops there. A symbolic run cannot go back, so an earlier time begins a
-// new one. Chunks are the intervals between the boundaries of all ranges that occur in the
-// schedule.
+// For each recorded lane, the timeline gives the number of steps that had ended at a time. push()
+// executes such a step after the steps of other lanes on which it depends: a received message must
+// have been sent, even if its sender was not recorded or had not completed its step. push() uses a
+// list of lanes instead of recursion, since the chain may be as long as the number of lanes of the
+// collective. If a lane would occur in the list twice, the timeline contradicts the schedule, and
+// the replay stops. A symbolic run cannot go back in time, so a request for an earlier time starts
+// a new symbolic run. Chunks are the intervals between the boundaries of all ranges that occur in
+// the schedule.
 
 #include "gui/traffic/pack_replay.h"
 
@@ -52,13 +52,13 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
       plan->plan.collective(packs[static_cast<std::size_t>(pack)]).nccl) {
     return tl::make_unexpected(
         Error::request({core::ProblemCode::kMissing, "--record"},
-                       "NCCL's collective is recorded as a whole, without schedule steps; simulate "
-                       "with --nccl rings to follow chunks"));
+                       "this NCCL collective is recorded without schedule steps, so its chunks "
+                       "cannot be followed; simulate with --nccl rings"));
   }
   if (!traffic->has_steps()) {
-    return tl::make_unexpected(Error::request(
-        {core::ProblemCode::kMissing, "--record"},
-        "the timeline has no schedule steps; record with --record steps to follow chunks"));
+    return tl::make_unexpected(Error::request({core::ProblemCode::kMissing, "--record"},
+                                              "the timeline has no schedule steps, so chunks "
+                                              "cannot be followed; record it with --record steps"));
   }
   if (pack < 0 || static_cast<std::size_t>(pack) >= plan->plan.packs.size())
     return tl::make_unexpected(Error::request({core::ProblemCode::kUnknownName, "pack"},
@@ -67,9 +67,9 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
       plan->plan.collective(plan->plan.packs[static_cast<std::size_t>(pack)]);
   std::vector<std::int32_t> devices = devices_of_ranks(collective, *traffic);
   if (devices.empty()) {
-    return tl::make_unexpected(Error::request(
-        fmt::format("pack {}: {} ranks are too many to follow, or several share a device", pack,
-                    collective.group.size())));
+    return tl::make_unexpected(Error::request(fmt::format(
+        "pack {} cannot be followed: its {} ranks are too many, or several ranks share a device",
+        pack, collective.group.size())));
   }
   std::int64_t steps = 0;
   for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
@@ -77,9 +77,9 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
       steps += collective.schedule->steps(r, l);
   }
   if (steps > kMaxSteps)
-    return tl::make_unexpected(
-        Error::request({core::ProblemCode::kTooLarge, "pack"},
-                       fmt::format("pack {}: {} steps are too many to follow", pack, steps)));
+    return tl::make_unexpected(Error::request(
+        {core::ProblemCode::kTooLarge, "pack"},
+        fmt::format("pack {} cannot be followed: its {} steps are too many", pack, steps)));
   return std::unique_ptr<PackReplay>(new PackReplay(std::move(plan), std::move(traffic), collective,
                                                     step, pack, std::move(devices)));
 }
@@ -125,7 +125,7 @@ Rank PackReplay::rank(std::int32_t device) const {
 }
 
 /// Returns the lane from which the lane's next step received its message, according to the
-/// timeline. It is needed for steps that accept any message.
+/// timeline. Steps that accept a message from any lane need this lane.
 std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const SymbolicRun::LaneState& lane = run_->lane(number);
   const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];
@@ -136,8 +136,9 @@ std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   return run_->lane_number(from, sender.lane);
 }
 
-/// Executes the lane's next step, after the steps on which it depends: a received message must have
-/// been sent, even if the sending step had not ended by then. Returns false if that is impossible.
+/// Executes the lane's next step, after the steps on which it depends. A received message must have
+/// been sent, even if the sending step had not ended at this time. Returns false if the step cannot
+/// be executed.
 bool PackReplay::push(std::size_t wanted) {
   std::vector<std::size_t> chain{wanted};  // each lane waits for the one after it
   while (!chain.empty()) {
@@ -154,7 +155,7 @@ bool PackReplay::push(std::size_t wanted) {
     const SymbolicRun::Obstacle obstacle = run_->obstacle(number, sender);
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kNone) return false;
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kAnyMessage) {
-      // The sender of the message is unknown: any lane that can advance might have sent it.
+      // The sender of the message is unknown. Any lane that can advance may have sent the message.
       bool moved = false;
       for (std::size_t other = 0; other < run_->lanes() && !moved; ++other)
         moved =

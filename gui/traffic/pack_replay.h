@@ -11,33 +11,33 @@
 
 namespace tutti::gui {
 
-/// Computes the content of each device's copy of a pack at a time of a run. It executes the pack's
-/// schedule symbolically (with core::SymbolicRun, which also checks schedules), each lane up to the
-/// schedule step that the timeline has recorded at that time.
+/// Computes the content of each device's copy of a pack at a time of a run. The replay executes the
+/// pack's schedule symbolically, with core::SymbolicRun. Each lane advances up to the schedule step
+/// that the lane has completed at that time according to the timeline.
 ///
-/// Lanes that were not recorded advance as far as other lanes need their data. So the content of
-/// recorded devices is exact, even if other devices were not recorded.
+/// Lanes that were not recorded advance as far as other lanes need their data. The content of
+/// recorded devices is therefore exact, even if other devices were not recorded.
 class PackReplay {
  public:
-  /// A part of a device's buffer, elements offset … offset + count - 1, each of which contains the
-  /// contributions of `contributions` ranks.
+  /// A part of a device's buffer: the elements offset … offset + count - 1. Each element contains
+  /// the contributions of `contributions` ranks.
   struct Piece {
     std::int64_t offset = 0;
     std::int64_t count = 0;
     std::int32_t contributions = 0;  ///< 0: no valid data yet
     bool operator==(const Piece&) const = default;
   };
-  /// The maximum number of steps of a collective that is replayed.
+  /// Collectives with more schedule steps than this are not replayed.
   static constexpr std::int64_t kMaxSteps = 2'000'000;
 
   /// Returns a replay, positioned before the pack's first step. ERRORS: the pack cannot be
-  /// replayed; the message is a sentence with the reason.
+  /// replayed. The message is a sentence with the reason.
   static core::Expected<std::unique_ptr<PackReplay>> of(std::shared_ptr<const core::Scenario> plan,
                                                         std::shared_ptr<const Traffic> traffic,
                                                         std::int32_t step, std::int32_t pack);
 
-  /// Moves the replay to time `t`. Cost: linear in the number of steps since the previous time, or,
-  /// if `t` is earlier, since the start of the pack.
+  /// Moves the replay to time `t`. Cost: linear in the number of schedule steps between the
+  /// previous time and `t`; if `t` is earlier, between the start of the pack and `t`.
   void show(core::Time t);
 
   [[nodiscard]] std::int32_t step() const { return step_; }
@@ -48,15 +48,15 @@ class PackReplay {
   [[nodiscard]] std::int32_t contributors() const {
     return static_cast<std::int32_t>(collective_.contributors);
   }
-  /// Returns the rank of the device in the collective; -1 if it does not take part.
+  /// Returns the rank of the device in the collective; -1 if the device does not take part.
   [[nodiscard]] core::Rank rank(std::int32_t device) const;
   /// Returns the content of a rank's buffer, from the first element to the last. Adjacent elements
   /// with equal numbers of contributions are one piece.
   [[nodiscard]] std::vector<Piece> held(core::Rank rank) const;
   /// Returns the ranks whose contributions an element contains.
   [[nodiscard]] std::vector<core::Rank> contributions(core::Rank rank, std::int64_t element) const;
-  /// Returns the elements of the pack that a message carries; nullopt if it does not carry elements
-  /// of the pack's own buffer, or if its step is unknown.
+  /// Returns the elements of the pack that a message carries. Returns nullopt if the message
+  /// carries other data than elements of the pack's own buffer, or if its schedule step is unknown.
   [[nodiscard]] std::optional<core::Range> range_of(const Transfer& message) const;
 
   /// Returns the boundaries of the chunks in which the schedule moves the pack: the starts and ends
@@ -80,7 +80,7 @@ class PackReplay {
   std::shared_ptr<const Traffic> traffic_;
   core::Collective collective_;
   std::int32_t step_, pack_;
-  std::vector<std::int32_t> devices_;  ///< by rank: number of the device
+  std::vector<std::int32_t> devices_;  ///< by rank: the number of the rank's device
   core::Contract contract_;
   std::unique_ptr<core::SymbolicRun> run_;
   core::Time shown_;

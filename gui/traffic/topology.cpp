@@ -1,10 +1,10 @@
-// Builds the graph of devices and links that the window draws. Names connect its sources, because
-// the cluster and the timeline name the same things in the same way: a node by its worker and name,
-// a link as "w0/gpu1→w0/nvswitch". The network with all its switches is one node, which belongs to
-// no worker; links between switches are not drawn. At most 256 workers are drawn.
+// Builds the graph of devices and links that the window draws. The cluster and the timeline use the
+// same names for nodes (worker and name) and for links ("w0/gpu1→w0/nvswitch"), so their data is
+// joined by name. The network with all its switches is one node, which belongs to no worker. Links
+// between switches are not drawn. At most 256 workers are drawn.
 //
-// If the cluster is known, a route may cross several links. Otherwise it is only known if a single
-// link joins sender and receiver. Positions are computed in topology_layout.cpp.
+// If the cluster is known, a route may cross several links. Otherwise a route is known only if a
+// single link connects sender and receiver. Positions are computed in topology_layout.cpp.
 
 #include "gui/traffic/topology.h"
 
@@ -57,7 +57,8 @@ Topology::Kind guessed(const std::string& name) {
 constexpr const char* kArrow = "→";
 constexpr const char* kNetwork = "network";
 
-/// True for "network", and for its switches as Fabric names them. They are drawn as one node.
+/// Returns true for "network", and for the names that Fabric gives to switches of the network. The
+/// network and its switches are drawn as one node.
 bool is_of_network(const std::string& name) {
   const auto numbered = [&name](const char* word) {
     const std::size_t length = std::string(word).size();
@@ -90,7 +91,7 @@ Topology Topology::of(const Trace& trace, const core::Scenario* plan, const Traf
     if (traffic) topology.from_messages(*traffic);
     topology.words_ =
         topology.links_.empty()
-            ? "This timeline records no links or messages; only its devices are known."
+            ? "Only devices are drawn, because this timeline records no links or messages."
             : fmt::format(
                   "{} no record of links. Lines connect senders and receivers; wider lines carried "
                   "more bytes.",
@@ -125,7 +126,7 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
   // Switches of the network are drawn as one node, so links between them are not drawn.
   if (cluster.fabric()) {
     words_ +=
-        fmt::format("{}The network, a {}, is drawn as a single node; the report lists its links.",
+        fmt::format("{}The network ({}) is drawn as a single node; the report lists its links.",
                     words_.empty() ? "" : " ", cluster.fabric()->describe());
   }
   for (core::LinkId id = cluster.switch_links(); id < cluster.first_link(workers); ++id) {

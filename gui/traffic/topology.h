@@ -15,9 +15,9 @@ namespace tutti::gui {
 
 /// The hardware of a run: devices, switches, network cards, and the links between them.
 ///
-/// It is built from the best available source: the scenario's cluster; else, if files of the
-/// cluster are missing, the links that the timeline names; else, for a real run, which records no
-/// links, the pairs of devices that exchanged messages. words() states the source.
+/// The topology is built from the best available source. This is the scenario's cluster; if files
+/// of the cluster are missing, the links in the timeline; and if there are none, as in a real run,
+/// the pairs of devices that exchanged messages. words() states the source.
 class Topology {
  public:
   enum class Kind { kGpu, kCpu, kPcieSwitch, kNvswitch, kNic, kNetwork, kPart };
@@ -29,7 +29,8 @@ class Topology {
     [[nodiscard]] std::string full_name() const;
     [[nodiscard]] bool is_device() const { return kind == Kind::kGpu || kind == Kind::kCpu; }
   };
-  /// One direction of a link. For a real run: all messages from one device to another.
+  /// One direction of a link. In a real run, a link stands for all messages from one device to
+  /// another.
   struct Link {
     std::size_t from = 0;
     std::size_t to = 0;
@@ -40,8 +41,8 @@ class Topology {
     /// The index in the trace's links; nullopt: no message was sent over the link.
     std::optional<std::size_t> record;
   };
-  /// The maximum number of workers that are drawn. If the run has more, words() states their
-  /// number.
+  /// The maximum number of workers that are drawn. If the run has more workers, words() states
+  /// their number.
   static constexpr std::int64_t kMaxWorkers = 256;
 
   /// Builds the topology of a trace. `plan` and `traffic` may be null if they are not available.
@@ -52,13 +53,13 @@ class Topology {
   /// Returns true if links() are the cluster's links, with capacity and load; false if they connect
   /// devices that exchanged messages.
   [[nodiscard]] bool has_links() const { return has_links_; }
-  /// Returns remarks on the picture, for the user; may be empty.
+  /// Returns remarks for the user about the picture; may be empty.
   [[nodiscard]] const std::string& words() const { return words_; }
 
   [[nodiscard]] std::optional<std::size_t> node_of_device(std::int32_t device) const;
   [[nodiscard]] std::optional<std::size_t> link_of_record(std::size_t record) const;
-  /// Returns the links that a message from one device to another travels over, in order; empty if
-  /// they are unknown.
+  /// Returns the links over which a message from one device to another travels, in order; empty if
+  /// the route is unknown.
   [[nodiscard]] std::vector<std::size_t> route(std::int32_t from, std::int32_t to,
                                                core::Staging staging) const;
 

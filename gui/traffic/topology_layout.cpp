@@ -1,11 +1,11 @@
 // The layout is computed in three steps. Inside each worker, nodes are in rows by kind. One row,
-// usually that of the GPUs, and all rows below it are spaced evenly; nodes of the rows above are
-// centred over the nodes that they are connected to, and then pushed apart, once from the left and
-// once from the right, until they fit. The boxes of the workers then form a grid, with the number
-// of columns that allows the largest scale in the given area. Finally, links are drawn as straight
-// lines, or as arcs if nodes of their row lie between their ends. The width of a link grows with
-// the square root of its bandwidth. Each direction is shifted to its right, so that both are
-// visible side by side.
+// usually the row of GPUs, and all rows below it are spaced evenly. Nodes of the rows above are
+// centred over the nodes to which they are connected. They are then pushed apart, once from the
+// left and once from the right, until they do not overlap. The boxes of the workers then form a
+// grid, with the number of columns that allows the largest scale in the given area. Finally, links
+// are drawn as straight lines, or as arcs if nodes of their row lie between their ends. The width
+// of a link grows with the square root of its bandwidth. Each direction is shifted to its right, so
+// that both are visible side by side.
 
 #include "gui/traffic/topology_layout.h"
 
@@ -51,13 +51,14 @@ class Inside {
     width_ = 0;
     for (const auto& row : rows_) width_ = std::max(width_, width_of(row));
     place_rows();
-    // The row with the most connections is spaced evenly. From there outwards, other nodes are
-    // placed above and below the nodes that they are connected to.
+    // The row with the most connections is spaced evenly. Starting from this row, the nodes of
+    // other rows are placed above and below the nodes to which they are connected.
     const int anchor = !rows_[3].empty() ? 3 : !rows_[1].empty() ? 1 : 2;
     spread(anchor);
     for (int row = anchor - 1; row >= 0; --row) gather(row);
     for (int row = anchor + 1; row < kRows; ++row) spread(row);
-    // Place cards above the switches that they are connected to, which have been placed.
+    // Place network cards above the switches to which they are connected. The switches are already
+    // placed.
     gather(0);
   }
   [[nodiscard]] double width() const { return width_ + 2 * kPadding; }
@@ -125,8 +126,8 @@ class Inside {
       boxes_[row.front()].x = kPadding + (width_ - boxes_[row.front()].width) / 2;
   }
 
-  /// Centres each node of a row on the nodes that it is connected to, and shifts nodes until none
-  /// overlap.
+  /// Centres each node of a row on the nodes to which it is connected, and shifts nodes until they
+  /// do not overlap.
   void gather(int number) {
     auto row = rows_[static_cast<std::size_t>(number)];
     if (row.empty()) return;
@@ -285,7 +286,7 @@ class Layouter {
   }
 
   /// Returns a line from edge to edge: from the lower side of the upper box to the upper side of
-  /// the lower box. Between adjacent boxes it is straight.
+  /// the lower box. The line between adjacent boxes is straight.
   static Line2 between(const Box& a, const Box& b) {
     const auto end = [](const Box& box, const Box& other) -> Point {
       const double towards = other.centre().x - box.centre().x;
@@ -380,7 +381,7 @@ Point along(const Line2& line, double share) {
 
 Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links) {
   Line2 way;
-  // Returns the bar whose edge a point is on.
+  // Returns the network bar on whose edge the point is.
   const auto bar_at = [&](const Point& p) -> const Box* {
     for (const Box& bar : layout.network) {
       if (p.x >= bar.x - 1 && p.x <= bar.right() + 1 && std::abs(p.y - bar.bottom()) < 1)

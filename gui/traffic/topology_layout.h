@@ -24,10 +24,11 @@ struct Box {
 };
 
 /// The positions of all parts of a drawn topology. Workers are boxes in a grid. In each box,
-/// network cards are at the top. Below them are CPUs, PCIe switches, GPUs and NVSwitches, in this
-/// order, each above the nodes that it is connected to. Links between adjacent nodes are straight;
-/// other links within a row are arcs. The network is a bar above every row of boxes; all bars are
-/// connected at the left. The unit is a pixel at full size.
+/// network cards are at the top. Below the network cards are CPUs, PCIe switches, GPUs and
+/// NVSwitches, in this order. Each node is above the nodes to which it is connected. Links between
+/// adjacent nodes are straight; other links within a row are arcs. The network is drawn as a bar
+/// above every row of boxes. All bars are connected at the left. The unit of lengths is a pixel at
+/// full size.
 struct TopologyLayout {
   std::vector<Box> nodes;
   struct Worker {
@@ -48,8 +49,8 @@ TopologyLayout lay_out(const Topology& topology, double aspect);
 
 /// Returns the point at `share` (0 … 1) of the line's length. REQUIRES: the line is not empty.
 Point along(const Line2& line, double share);
-/// Returns the path along consecutive links. Within the network, it follows the bars and the line
-/// that connects them.
+/// Returns the path along consecutive links. Within the network, the path follows the bars and the
+/// line that connects the bars.
 Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links);
 
 }  // namespace tutti::gui

@@ -78,7 +78,7 @@ PackReplay* TopologyPlayer::replay_of(const PackOfStep& pack, std::string& words
 }
 
 const std::vector<std::size_t>& TopologyPlayer::route(const Transfer& transfer) {
-  // Packs of several algorithms may be staged differently.
+  // Packs with different algorithms may have different stages.
   const auto pack = static_cast<std::size_t>(std::max(0, transfer.pack));
   const bool planned = plan_ && pack < plan_->plan.packs.size();
   const core::Staging staging =

@@ -26,21 +26,23 @@ struct TopologyMoment {
   std::vector<double> loads;  ///< by link of the topology; empty if the links are unknown
   struct Flight {
     const Transfer* transfer = nullptr;
-    /// The links of the route; empty: the message is drawn on a straight line from node to node.
+    /// The links of the message's route. Empty: the message is drawn on a straight line from node
+    /// to node.
     std::vector<std::size_t> route;
     std::size_t from = 0, to = 0;  ///< nodes at the ends
-    double progress = 0;           ///< the covered share of the path, from 0 to 1
-    bool waits = false;            ///< true: the message waits for a link or for its receiver
-    bool of_pack = false;          ///< true: the message belongs to the selected pack
-    /// The chunks that it carries, such as "3" or "3-5"; empty for other packs, and outside of the
-    /// pack's own buffer.
+    double progress = 0;   ///< the share of the path that the message has travelled, from 0 to 1
+    bool waits = false;    ///< true: the message waits for a link or for its receiver
+    bool of_pack = false;  ///< true: the message belongs to the selected pack
+    /// The chunks of the selected pack that the message carries, such as "3" or "3-5". Empty for
+    /// messages of other packs, and for messages with other data than elements of the pack's own
+    /// buffer.
     std::string chunk;
   };
   std::vector<Flight> flights;
   std::vector<PackOfStep> in_flight;  ///< the packs in flight, sorted by start
   std::optional<PackOfStep> pack;     ///< the selected pack
-  /// By node: the content of the device's copy of the selected pack; empty if it is unknown, or if
-  /// the device does not take part.
+  /// By node: the content of the device's copy of the selected pack; empty if the content is
+  /// unknown, or if the device does not take part.
   std::vector<std::vector<PackReplay::Piece>> held;
   std::int32_t contributors = 0;  ///< the number of contributions in a complete element
   std::int64_t elements = 0;
@@ -48,15 +50,16 @@ struct TopologyMoment {
 };
 
 /// Computes the state of a topology at successive times. Cost of a frame: linear in the number of
-/// messages in flight, and of steps of the selected pack since the previous frame.
+/// messages in flight, and in the number of schedule steps of the selected pack since the previous
+/// frame.
 class TopologyPlayer {
  public:
   /// `plan` may be null. REQUIRES: `topology` outlives this object.
   TopologyPlayer(std::shared_ptr<const Trace> trace, std::shared_ptr<const core::Scenario> plan,
                  std::shared_ptr<const Traffic> traffic, const Topology& topology);
 
-  /// Returns the state at `t`. `wanted`: the pack to select. If it is not in flight, the pack in
-  /// flight that started first is selected.
+  /// Returns the state at `t`. `wanted`: the pack to select. If the chosen pack is not in flight,
+  /// the pack in flight that started first is selected.
   TopologyMoment at(core::Time t, std::optional<PackOfStep> wanted = std::nullopt);
 
   /// Returns the replay of the selected pack; null if it cannot be replayed.
@@ -82,8 +85,8 @@ class TopologyPlayer {
   std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;
 };
 
-/// Returns a time that is suitable for a first look: the middle of the last step's pack that was in
-/// flight longest; 0 if there is none.
+/// Returns a time to show first: the middle of the pack in the last training step that was in
+/// flight longest; 0 if there is no pack.
 core::Time moment_to_begin_with(const Trace& trace);
 
 }  // namespace tutti::gui

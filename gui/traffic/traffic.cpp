@@ -1,11 +1,11 @@
-// Messages are reconstructed from the steps that received them: such a step names the track and the
-// index of the step that sent the message, so a message is one lookup in the sender's segment. The
-// start of a message needs care. A step that only sends records when it began to send; a fused step
-// does not, so the wait of the receiver is used (see Transfer). Messages are sorted by `sent`.
-// in_flight() skips messages that have been taken with a tree of maxima, each over 16 entries of
-// the level below. Exchanges have no pack number, so they are distinguished by their times
-// (exchanges.cpp). Files may be damaged, so times are clamped and sizes limited; no sum can
-// overflow.
+// Messages are reconstructed from the steps that received them. A receiving step records the track
+// and the index of the sending step, so each message needs only one lookup in the sender's segment.
+// The start of a message is not always recorded. A step that only sends records the time at which
+// it began to send. A fused step does not, so the start is determined by the wait of the receiver
+// (see Transfer). Messages are sorted by `sent`. in_flight() skips messages that have been taken.
+// It uses a tree in which each node has the maximum of 16 entries of the level below. Exchanges
+// have no pack number, so they are distinguished by their times (exchanges.cpp). Files may be
+// damaged, so times and sizes are limited, and no sum can overflow.
 
 #include "gui/traffic/traffic.h"
 
@@ -93,10 +93,10 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     if (row.track.kind == core::TrackKind::kLane) steps_ += row.spans.size();
   }
   if (steps_ > kMaxSteps) {
-    return tl::make_unexpected(Error::request(
-        fmt::format("{} recorded steps are too many to follow each message (at most {}); record "
-                    "fewer workers or training steps (--workers, --from-us, --to-us)",
-                    steps_, kMaxSteps)));
+    return tl::make_unexpected(Error::request(fmt::format(
+        "messages cannot be followed, because the timeline has {} schedule steps (limit: {}); "
+        "record fewer workers or a shorter time (--workers, --from-us, --to-us)",
+        steps_, kMaxSteps)));
   }
   if (steps_ == 0) return {};
   const auto exchanges = Exchanges::read(trace);
@@ -115,7 +115,7 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
                     exchange < 0 ? span.pack : kFirstExchange - exchange};
       if (!segment || key != last) segment = &segments_[key];
       last = key;
-      // A damaged file may contain a step twice; the first one counts.
+      // A damaged file may contain a step twice. The first occurrence counts.
       const bool again = !segment->indices.empty() && span.index <= segment->indices.back();
       if (again || span.index < 0 || span.index > kLastIndex || span.kind < 0) return;
       Sender sender;
@@ -186,7 +186,7 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
   transfers_.push_back(message);
 }
 
-/// Computes the levels over the messages, and the counters.
+/// Computes the tree of maxima over the messages, and the counters.
 void Traffic::count() {
   std::vector<Counter::Change> bytes, waiting;
   const auto between = [](std::vector<Counter::Change>& changes, Time from, Time to,
@@ -219,7 +219,7 @@ std::vector<const Transfer*> Traffic::in_flight(Time t) const {
                        [](Time wanted, const Transfer& message) { return wanted < message.sent; });
   const auto end = static_cast<std::size_t>(after - transfers_.begin());
   std::vector<const Transfer*> found;
-  // Skip blocks of 16 messages, at every level, in which none is taken after `t`.
+  // At every level, skip blocks of 16 entries in which no message is taken after `t`.
   for (std::size_t i = 0; i < end;) {
     std::size_t level = 0, size = 1;
     while (level < last_taken_.size() && i % (size * kMessageFan) == 0 &&

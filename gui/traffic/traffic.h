@@ -19,18 +19,19 @@ namespace tutti::gui {
 ///     sent ── moves ─────────── left            of the step that sends
 ///               awaited ─────────────── taken   of the step that receives
 ///
-/// If the sending step also receives, the timeline does not record when it began to send. Then
-/// `sent` is the time when the message began to move, according to its receiver; or, if the
-/// receiver arrived later than that, the time when the sending step was complete.
+/// If the sending step also receives, the timeline does not record when it began to send. In that
+/// case, `sent` is the time at which the message began to move according to its receiver. If the
+/// receiver arrived after that, `sent` is the time at which the sending step was complete.
 struct Transfer {
   core::Time sent;  ///< when the sending step stopped waiting
-  /// When the message acquired its first link. Later than `sent` if the link was busy.
+  /// The time at which the first link began to serve the message. This time is later than `sent` if
+  /// the link was busy.
   core::Time moves;
   core::Time left;     ///< when the sending step was complete
   core::Time awaited;  ///< when the receiving step began
   core::Time taken;    ///< when the receiving step was complete
-  /// The devices; -1: the step was not recorded. An in-switch reduction counts as sent by the
-  /// device that receives it.
+  /// The sending and the receiving device; -1: the schedule step was not recorded. The result of an
+  /// in-switch reduction counts as sent by the device that receives it.
   std::int32_t from = -1;
   std::int32_t to = -1;
   std::int32_t step = 0;  ///< the training step
@@ -39,8 +40,9 @@ struct Transfer {
   std::int64_t to_index = 0;  ///< the index of the receiving step
   core::Bytes bytes;
 
-  /// Returns the covered share of the path at `t`, from 0 to 1. It is 1 if the message has left its
-  /// sender but is not yet received. REQUIRES: sent ≤ t < taken.
+  /// Returns the share of the path that the message has travelled at time `t`, from 0 to 1. The
+  /// share is 1 if the message has left its sender and is not yet received. REQUIRES: sent ≤ t <
+  /// taken.
   [[nodiscard]] double progress(core::Time t) const;
   [[nodiscard]] bool waits(core::Time t) const {
     return (t >= sent && t < moves) || (t >= left && t < awaited);
@@ -57,7 +59,7 @@ class Traffic {
     std::string name;  ///< name of the device, such as "gpu1"
     auto operator<=>(const Device&) const = default;
   };
-  /// The maximum number of lane steps of a timeline that is read. It limits the memory to 1 GB.
+  /// Timelines with more lane steps than this are not read. This number limits the memory to 1 GB.
   static constexpr std::int64_t kMaxSteps = 8'000'000;
 
   /// Reads a trace. ERRORS: the trace has more than kMaxSteps steps; the file has changed since it
@@ -66,7 +68,7 @@ class Traffic {
       const Trace& trace, const std::atomic<bool>* cancel = nullptr);
 
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
-  /// Returns the number of a device; -1 if it has no spans.
+  /// Returns the number of a device; -1 if the device has no spans.
   [[nodiscard]] std::int32_t device(std::int32_t worker, const std::string& name) const;
   [[nodiscard]] bool has_steps() const { return steps_ > 0; }
 
@@ -79,7 +81,7 @@ class Traffic {
   /// at `t`.
   [[nodiscard]] std::int64_t steps_done(std::int32_t device, core::Lane lane, std::int32_t step,
                                         std::int32_t pack, core::Time t) const;
-  /// The device and the lane that sent a step's message; device -1 if unknown.
+  /// The device and the lane that sent the message of a step; device -1: unknown.
   struct Sender {
     std::int32_t device = -1;
     core::Lane lane = 0;
@@ -89,8 +91,8 @@ class Traffic {
 
   /// Returns the counter of the bytes of messages with sent ≤ t < taken.
   [[nodiscard]] const Counter& bytes_in_flight() const { return bytes_in_flight_; }
-  /// Returns the counter of waiting messages. A message waits for a busy link, or, after leaving
-  /// its sender, for its receiver.
+  /// Returns the counter of waiting messages. A message waits if its link is busy, or if it has
+  /// left its sender and its receiver is not ready.
   [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
 
  private:
@@ -103,12 +105,12 @@ class Traffic {
     std::vector<std::int32_t> kinds;
     std::vector<core::Bytes> bytes;
     std::vector<Sender> senders;  ///< the senders, as recorded in the timeline
-    /// The indices of the senders' steps, as recorded in the timeline.
+    /// The indices of the schedule steps that sent the messages, as recorded in the timeline.
     std::vector<std::int64_t> sender_indices;
     [[nodiscard]] std::size_t position(std::int64_t index) const;
   };
-  /// Device, lane, training step, and pack. Packs of kFirstExchange and below stand for exchanges
-  /// of the training step.
+  /// Device, lane, training step, and pack. A pack number of kFirstExchange or less stands for an
+  /// exchange of the training step.
   using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;
   static constexpr std::int32_t kFirstExchange = -2;
 
@@ -121,13 +123,14 @@ class Traffic {
   std::map<Key, Segment> segments_;
   std::int64_t steps_ = 0;
   std::vector<Transfer> transfers_;
-  /// Maxima of `taken`: last_taken_[0] has those of each 16 messages, last_taken_[1] those of each
-  /// 16 entries of last_taken_[0], and so on.
+  /// last_taken_[0] has the maximum of `taken` of each 16 messages. last_taken_[1] has the maximum
+  /// of each 16 entries of last_taken_[0], and so on.
   std::vector<std::vector<core::Time>> last_taken_;
   Counter bytes_in_flight_, queue_depth_;
 };
 
-/// Returns the names of the counters that the timeline shows. Does not need the computed counters.
+/// Returns the names of the counters that the timeline shows. The names are available before the
+/// counters are computed.
 std::vector<std::string> counter_names(const Trace& trace);
 /// A counter of a run and its name. counters_of() has the order of counter_names().
 struct NamedCounter {
@@ -137,8 +140,8 @@ struct NamedCounter {
 };
 std::vector<NamedCounter> counters_of(const Traffic& traffic);
 
-/// Returns, for each rank of a pack's collective, the number of its device in Traffic; -1 if the
-/// device has no spans. Returns an empty list if the collective has more ranks than the window
+/// Returns, for each rank of a pack's collective, the number in Traffic of the rank's device; -1 if
+/// the device has no spans. Returns an empty list if the collective has more ranks than the window
 /// supports, or if several ranks share a device, so that a timeline cannot distinguish their lanes.
 std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective,
                                            const Traffic& traffic);

@@ -10,7 +10,7 @@ class QWidget;
 namespace tutti::gui {
 
 /// The list of all actions of the window. Menus, shortcuts, the command palette, the help and tests
-/// are generated from it.
+/// are generated from this list.
 class Actions {
  public:
   struct Group {

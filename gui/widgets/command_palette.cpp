@@ -38,7 +38,7 @@ CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
   connect(list_, &QListWidget::itemActivated, this, &CommandPalette::run);
 }
 
-/// Moves through the list with keys that are pressed in the line.
+/// Moves the selection in the list by keys that are pressed in the text field.
 bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
   if (watched == line_ && event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();

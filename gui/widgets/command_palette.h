@@ -9,8 +9,8 @@ namespace tutti::gui {
 
 class Actions;
 
-/// A list of all actions with their shortcuts. Typed text filters it; Enter triggers the first
-/// action.
+/// A list of all actions with their shortcuts. Typed text filters the list. Enter triggers the
+/// first action.
 class CommandPalette : public QDialog {
   Q_OBJECT
 

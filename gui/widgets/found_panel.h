@@ -7,9 +7,8 @@
 
 namespace tutti::gui {
 
-/// A histogram of the durations of the spans that a search found, with logarithmic axes. Choosing a
-/// bar, by a click or by the arrow keys and Enter, restricts the search to the durations of the
-/// bar.
+/// A histogram of the durations of the spans that a search found, with logarithmic axes. A click on
+/// a bar restricts the search to the durations of the bar. The arrow keys and Enter do the same.
 class FoundPanel : public QWidget {
   Q_OBJECT
 

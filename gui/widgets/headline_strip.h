@@ -17,7 +17,7 @@ class HeadlineStrip : public QWidget {
  public:
   explicit HeadlineStrip(QWidget* parent = nullptr);
 
-  /// Shows the figures of headline_of(); hides itself if there are none.
+  /// Shows the figures that headline_of() returns. Hides the strip if there are none.
   void show_trace(const std::shared_ptr<const Trace>& trace);
   /// Returns the figures as a text, in the order of display.
   [[nodiscard]] QString text() const;

@@ -15,15 +15,16 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Help", text); }
 
 QString html_of(const Actions& actions) {
-  QString html = tr(
-      "<p>A pixel that contains a single span is drawn in full, even if the span is shorter. A "
-      "pixel with several spans has the colour of the longest and is filled by the share of time "
-      "that they cover. In a lane's row, sends fill the upper half, receives the lower half, and "
-      "spans that do both the whole height.</p><p>The wheel scrolls; with Ctrl it zooms at the "
-      "mouse, with Shift it moves in time. Dragging selects a range; with the middle button or "
-      "Space it moves the view, with Alt it zooms. A double click zooms to a span.</p><p>A search "
-      "term is a kind (receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), "
-      "the name of a layer or a gradient (conv1), or a combination of these.</p>");
+  QString html =
+      tr("<p>A pixel that contains a single span is drawn in full, even if the span is shorter. A "
+         "pixel with several spans has the colour of the longest and is filled by the share of "
+         "time that they cover. In the row of a lane, sends fill the upper half, receives fill the "
+         "lower half, and steps that send and receive fill the whole height.</p><p>The wheel "
+         "scrolls; Ctrl and the wheel zoom at the mouse, Shift and the wheel move in time. "
+         "Dragging selects a range; dragging with the middle button or Space moves the view, and "
+         "dragging with Alt zooms. A double click zooms to a span.</p><p>A search term is a kind "
+         "(receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), the name of "
+         "a layer or a gradient (conv1), or a combination of these.</p>");
   for (const Actions::Group& group : actions.groups()) {
     html += QStringLiteral("<h3>%1</h3><table>").arg(QString(group.name).remove(QLatin1Char('&')));
     for (QAction* const action : group.actions) {

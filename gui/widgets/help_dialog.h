@@ -6,8 +6,8 @@ namespace tutti::gui {
 
 class Actions;
 
-/// Shows the help dialog until the user closes it. It explains what pixels mean, and lists the
-/// shortcuts of all actions.
+/// Shows the help dialog until the user closes it. The dialog explains the colours and shapes in
+/// the timeline, and lists the shortcuts of all actions.
 void show_help(const Actions& actions, QWidget* parent);
 
 }  // namespace tutti::gui

@@ -1,11 +1,11 @@
-// Every change of a mark fills the list again and rewrites the whole file of marks, through a
-// temporary file that replaces the old one; so nothing has to be saved explicitly, and a crash
-// loses nothing. A file that cannot be read clears path_, because it would otherwise be
-// overwritten. `filling_` distinguishes changes of cells by this panel from edits by the user.
+// Every change of a mark updates the list and rewrites the whole file of marks. A temporary file
+// replaces the old file. The user therefore never has to save marks, and a crash loses nothing. If
+// the file cannot be read, path_ is cleared, because the file would otherwise be overwritten.
+// `filling_` distinguishes changes of cells by this panel from edits by the user.
 //
-// The flags on the axis are not widgets but an overlay of the view, and are placed anew whenever it
-// is painted. The axis leaves out its labels in the region that the flags cover. Marks and the
-// format of their file are in gui/trace/marks.h.
+// The flags on the axis are an overlay of the view, not widgets. Their positions are computed each
+// time the view is painted. The axis has no labels in the region that the flags cover. Marks and
+// the format of their file are in gui/trace/marks.h.
 
 #include "gui/widgets/marks_panel.h"
 
@@ -86,7 +86,7 @@ void MarksPanel::read_beside(const QString& timeline) {
 }
 
 void MarksPanel::mark_here() {
-  if (!view_.trace()) return emit told(tr("open a timeline first: marks are notes in it"));
+  if (!view_.trace()) return emit told(tr("open a timeline first, then add marks to it"));
   TimeRange at;
   if (view_.range()) {
     at = *view_.range();

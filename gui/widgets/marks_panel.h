@@ -13,8 +13,9 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// The notes of the timeline: flags on the time axis, and a list to rename, visit and delete them.
-/// Each change is written at once to the file of notes next to the timeline's file.
+/// Shows the notes of the timeline as flags on the time axis, and in a list in which the user
+/// renames, visits and deletes notes. Each change is written at once to the file of notes next to
+/// the timeline's file.
 class MarksPanel : public QWidget, public Overlay {
   Q_OBJECT
 
@@ -26,8 +27,8 @@ class MarksPanel : public QWidget, public Overlay {
   void paint(QPainter& painter, const Placement& place) const override;
   [[nodiscard]] QRegion on_axis(const Placement& place, const QFontMetrics& metrics) const override;
 
-  /// Reads the marks of the timeline that was opened. If the file of marks is invalid, reports
-  /// that, and does not overwrite the file. If `timeline` is empty, there are no marks, and new
+  /// Reads the marks of the timeline that was opened. If the file of marks is invalid, shows an
+  /// error, and does not overwrite the file. If `timeline` is empty, there are no marks, and new
   /// marks are not saved.
   void read_beside(const QString& timeline);
   [[nodiscard]] const Marks& marks() const { return marks_; }

@@ -11,7 +11,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// If more steps of lanes are visible, the arrows would be too dense to show all of them.
+/// If more lane steps than this are visible, the arrows are not shown, because they would be too
+/// dense.
 constexpr std::size_t kFew = 250;
 constexpr int kRestMs = 120;
 constexpr double kHead = 7;
@@ -79,8 +80,8 @@ void MessageArrows::follow(bool forward) {
     return (forward ? m.from : m.to) == here;
   });
   if (next == of_selection_.end())
-    return emit told(forward ? tr("no recorded receive of a message from this span")
-                             : tr("this span has no recorded receive"));
+    return emit told(forward ? tr("the timeline records no receive of a message from this span")
+                             : tr("this span does not receive a recorded message"));
   view_.go_to(forward ? next->to : next->from);
 }
 

@@ -12,8 +12,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Draws arrows from the lane step that sent a message to the lane step that received it: for the
-/// selected span, and for all visible messages if there are few.
+/// Draws an arrow for each message, from the lane step that sent it to the lane step that received
+/// it. Draws the messages of the selected span, and, if there are few, all visible messages.
 class MessageArrows : public QObject, public Overlay {
   Q_OBJECT
 
@@ -24,11 +24,12 @@ class MessageArrows : public QObject, public Overlay {
   void add_actions(Actions& actions);
   void paint(QPainter& painter, const Placement& place) const override;
 
-  /// Returns the messages of the selected span: the received message, then the sent ones.
+  /// Returns the messages of the selected span: the received message, then the sent messages.
   [[nodiscard]] const std::vector<Message>& of_selection() const { return of_selection_; }
   /// Returns all visible messages; empty if there are too many to draw.
   [[nodiscard]] const std::vector<Message>& in_view() const { return in_view_; }
-  /// Updates the visible messages now, instead of when the view stops moving.
+  /// Updates the visible messages at once. Without this call, they are updated when the view stops
+  /// moving.
   void look_around();
 
  signals:

@@ -1,10 +1,10 @@
-// Decides when and where statistics are computed; gui/trace/statistics.h computes them. Up to
-// 20,000 spans in 64 rows are computed at once, and more in a thread. More than two million spans
-// are computed only if the user has selected a range, because the visible range changes too often.
-// Bytes have to be read from the file, so they are left out above 100,000 spans. At most one job
-// runs. A change of the input cancels the job and waits for its thread. The result of a job arrives
-// through the event loop, possibly after the job was replaced, so it is used only if it is that of
-// the current job.
+// Decides when and in which thread gui/trace/statistics.h computes statistics. The statistics of up
+// to 20,000 spans in 64 rows are computed at once. For more spans, a thread computes them. For more
+// than two million spans, statistics are computed only if the user has selected a range, because
+// the visible range changes too often. For more than 100,000 spans, bytes are not summed up, since
+// they have to be read from the file. At most one job runs. A change of the input cancels the job
+// and waits for its thread. The result of a job arrives through the event loop, possibly after the
+// job was replaced, so only the result of the current job is used.
 
 #include "gui/widgets/numbers_panel.h"
 
@@ -28,15 +28,16 @@ using core::Time;
 
 namespace {
 
-/// With more spans than this, the visible range would have changed before its numbers are computed.
+/// If there are more spans than this, the visible range changes before its statistics are computed.
 constexpr std::int64_t kQuick = 2'000'000;
 
-/// With more spans than this, or more rows (a block is read for each), the computation would delay
-/// a gesture, so it runs in a thread.
+/// If there are more spans or rows than this (each row needs a block of the file), the computation
+/// runs in a thread, because it would delay a gesture.
 constexpr std::int64_t kAtOnce = 20'000;
 constexpr std::size_t kRowsAtOnce = 64;
 
-/// With more spans than this, bytes are not summed up, since they have to be read from the file.
+/// If there are more spans than this, bytes are not summed up, since they have to be read from the
+/// file.
 constexpr std::int64_t kQuickToRead = 100'000;
 
 constexpr int kBytesColumn = 4;
@@ -51,7 +52,8 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_);
-  // Both ends of "w0/gpu1, receive-send" are informative.
+  // Elide names in the middle, since both ends of a name such as "w0/gpu1, receive-send" are
+  // informative.
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->horizontalHeader()->setStretchLastSection(false);
   table_->viewport()->installEventFilter(this);
@@ -164,7 +166,7 @@ void NumbersPanel::show_numbers(int row, const KindStatistics& k) {
   for (int column = 1; column < table_->columnCount(); ++column)
     table_->item(row, column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   if (k.bytes) return;
-  const QString why = tr("select a range to count bytes of this many spans");
+  const QString why = tr("there are too many spans to count their bytes; select a range");
   QTableWidgetItem* const bytes = table_->item(row, kBytesColumn);
   bytes->setToolTip(why);
   bytes->setData(Qt::AccessibleDescriptionRole, why);
@@ -176,7 +178,8 @@ bool NumbersPanel::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
-/// Returns the name of the row: the kind, the device, and which of two timelines it belongs to.
+/// Returns the name of the row: the kind, the device, and, if there are two timelines, the name of
+/// the timeline.
 QString NumbersPanel::name_of(const KindStatistics& k) const {
   QString kind = QString::fromStdString(core::span_name(k.kind));
   if (!k.device.empty()) kind = tr("%1, %2").arg(QString::fromStdString(k.device), kind);

@@ -15,10 +15,10 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// A panel with statistics of the spans in the selected range, or in the visible range if none is
-/// selected, by kind or by kind and device. Only rows that match the filter count. Nothing is
-/// computed while the panel is hidden. Long computations run in a thread; until they are complete,
-/// the old numbers are shown in grey.
+/// A panel with statistics of the spans in the selected range, by kind, or by kind and device. If
+/// no range is selected, the visible range counts. The statistics include only rows that match the
+/// filter. Nothing is computed while the panel is hidden. Long computations run in a thread; until
+/// they are complete, the old numbers are shown in grey.
 class NumbersPanel : public QWidget {
   Q_OBJECT
 
@@ -31,7 +31,7 @@ class NumbersPanel : public QWidget {
   void set_seen(bool seen);
   /// Waits until the numbers are up to date.
   void finish();
-  /// Return the number of computations that were started, in total and in threads.
+  /// Returns the number of computations that were started in total (in threads).
   [[nodiscard]] int begun() const { return begun_; }
   [[nodiscard]] int begun_in_thread() const { return begun_in_thread_; }
 
@@ -73,10 +73,10 @@ class NumbersPanel : public QWidget {
   QTableWidget* table_;
   bool by_device_ = false;
   bool seen_ = false;
-  /// The input of the numbers in the table, or of those that are being computed.
+  /// The input of the numbers in the table, or of the current computation.
   std::optional<Wanted> shown_;
   int begun_ = 0, begun_in_thread_ = 0;
-  std::shared_ptr<Job> job_;  ///< null: no computation is running
+  std::shared_ptr<Job> job_;  ///< the current computation; null: none is running
   std::jthread thread_;
 };
 

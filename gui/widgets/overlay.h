@@ -12,21 +12,22 @@ namespace tutti::gui {
 /// The positions of lines and spans on the timeline, for painting over them.
 struct Placement {
   const Scene& scene;
-  /// The area of the lines in the widget. The axis is above it, and the names are left of it.
+  /// The area of the lines in the widget. The axis is above this area, and the names are left of
+  /// this area.
   QRect lines;
 
   [[nodiscard]] int x_of(core::Time t) const {
     return lines.left() + pixel_at(scene.range, t, lines.width());
   }
-  /// Returns the rectangle of the line that shows the row, which may be a collapsed group, or
-  /// scrolled out of view; empty if the row is hidden.
+  /// Returns the rectangle of the line that shows the row; empty if the row is hidden. The line may
+  /// be a collapsed group, and may be scrolled out of view.
   [[nodiscard]] QRect line_of(std::size_t row) const;
   /// Returns the box of a span; empty if the span is outside of the visible range, hidden, or
   /// beneath the pinned lines.
   [[nodiscard]] QRect box_of(SpanId span) const;
 };
 
-/// Interface for objects that are painted over the lines, such as arrows and marks. They are
+/// Interface for objects that are painted over the lines, such as arrows and marks. Overlays are
 /// painted each time the lines are shown, and are not part of the lines' image.
 class Overlay {
  public:

@@ -11,7 +11,7 @@
 namespace tutti::gui {
 
 /// A strip that shows the whole run, with the visible range marked. Dragging moves the visible
-/// range; a click goes to the time at the mouse.
+/// range. A click moves the visible range to the time under the mouse.
 class OverviewStrip : public QWidget {
   Q_OBJECT
 

@@ -7,11 +7,10 @@ namespace tutti::gui {
 class TimelineView;
 
 /// Writes the visible part of the timeline: as SVG if the path ends in .svg, else as PNG at double
-/// size. Returns an error message; empty if there is no error.
+/// size. Returns an error message; empty on success.
 QString write_picture(const TimelineView& view, const QString& path);
 
-/// Converts an SVG file to a PNG at double size. Returns an error message; empty if there is no
-/// error.
+/// Converts an SVG file to a PNG at double size. Returns an error message; empty on success.
 QString draw_svg(const QString& from, const QString& to);
 
 }  // namespace tutti::gui

@@ -4,7 +4,7 @@
 
 namespace tutti::gui {
 
-/// Returns the files that were opened last, in this and earlier sessions, newest first.
+/// Returns the most recently opened files of this and earlier sessions, newest first.
 QStringList recent_files();
 void remember_file(const QString& path);
 

@@ -22,9 +22,9 @@ class SearchBar : public QToolBar {
   SearchBar(TimelineView& view, FoundPanel& found);
 
   void add_actions(Actions& actions);
-  /// Goes to the next (previous) match; returns false if there is none.
+  /// Goes to the next (previous) match. Returns false if there is no match.
   bool find(bool forward);
-  /// Goes to the first span that matches `words`; returns false if there is none.
+  /// Goes to the first span that matches `words`. Returns false if no span matches.
   bool find(const QString& words);
 
  signals:

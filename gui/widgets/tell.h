@@ -11,9 +11,9 @@ namespace tutti::gui {
 /// called from any thread.
 template <class What>
 void tell(QObject* listener, What what) {
-  /// Holds `what`, and orders the accesses to it for ThreadSanitizer: it is written before it is
-  /// sent, read after it is received, and freed after it is read. Qt's queue guarantees this order,
-  /// but in a way that ThreadSanitizer cannot detect.
+  /// Holds `what`, and orders the accesses to it for ThreadSanitizer. `what` is written before it
+  /// is sent, read after it is received, and freed after it is read. Qt's queue guarantees the same
+  /// order in a way that ThreadSanitizer cannot detect.
   struct Letter {
     What what;
     std::atomic<bool> in_flight = false;

@@ -16,8 +16,8 @@ using core::Time;
 namespace {
 
 constexpr int kFrameMs = 16;
-/// Maximum time in ms between two frames that counts: if the window was busy for longer, the cursor
-/// does not jump over all of that time.
+/// The maximum time in ms that the cursor advances in one frame. If the window was busy for longer,
+/// the cursor does not jump over the whole time.
 constexpr qint64 kLongestFrameMs = 200;
 
 }  // namespace

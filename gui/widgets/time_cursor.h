@@ -13,9 +13,10 @@ class Actions;
 class OverviewStrip;
 class TimelineView;
 
-/// The time cursor: a time of the run, independent of the mouse, which is drawn as a line through
-/// all rows. It can play through the visible range. A click on the time axis or on the overview
-/// sets it. Other widgets follow the cursor by the signal moment_changed().
+/// The time cursor marks a time of the run, which does not depend on the mouse. The cursor is drawn
+/// as a line through all rows. The cursor can play through the visible range. A click on the time
+/// axis or on the overview sets it. The signal moment_changed() notifies other widgets of the
+/// cursor's time.
 class TimeCursor : public QObject, public Overlay {
   Q_OBJECT
 

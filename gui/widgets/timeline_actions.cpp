@@ -48,9 +48,9 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
   });
   actions.add(select, "path", text_of_action("Highlight the critical pa&th"), QStringLiteral("P"),
               [v] { v->set_path_only(!v->path_only()); });
-  actions.add(select, "path-next", text_of_action("Next on the critical path"),
+  actions.add(select, "path-next", text_of_action("Next span of the critical path"),
               QStringLiteral("Shift+."), [v] { v->next_on_path(); });
-  actions.add(select, "path-previous", text_of_action("Previous on the critical path"),
+  actions.add(select, "path-previous", text_of_action("Previous span of the critical path"),
               QStringLiteral("Shift+,"), [v] { v->previous_on_path(); });
 
   actions.add(rows, "row-down", text_of_action("&Down a row"), QStringLiteral("Down"),

@@ -19,7 +19,7 @@ using core::Time;
 
 namespace {
 
-/// A press with a movement below this, in pixels, is a click.
+/// A press of the mouse button is a click if the mouse moves by less than this distance, in pixels.
 constexpr int kClick = 4;
 constexpr double kZoomStep = 1.5;
 constexpr double kPanStep = 0.2;
@@ -56,7 +56,7 @@ std::optional<SpanId> TimelineView::span_under(const QPoint& point) const {
     return std::nullopt;
   const std::size_t row = layout_.lines()[line].rows.front();
   const SpanRow& spans = trace_->rows()[row].spans;
-  // Use the longest of the spans within a pixel of the mouse, since that one is drawn there.
+  // Use the longest span within a pixel of the mouse, since this span is drawn there.
   const Time from = time_under(point.x()), to = std::max(time_under(point.x() + 1), from + Time(1));
   SpanRow::Index first = spans.first_from(from);
   const SpanRow::Index end = spans.first_from(to);

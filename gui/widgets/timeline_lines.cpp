@@ -1,4 +1,4 @@
-// The lines of the timeline: which of them are in view, and navigation between them.
+// This file computes which lines are in view, and navigates between lines.
 
 #include "gui/widgets/timeline_view.h"
 
@@ -20,9 +20,9 @@ void TimelineView::filter(const QString& text) {
   lines_have_changed();
 }
 
-/// Shows or hides the lines of counters. They exist before their values are known, so that nothing
-/// moves later. With two timelines there are no counters, since the space is needed for the
-/// comparison.
+/// Shows or hides the lines of counters. The lines exist before their values are known, so that
+/// other lines do not move later. If there are two timelines, there are no counters, since the
+/// comparison needs the space.
 void TimelineView::show_counters(bool on) {
   counters_ = on;
   const bool has = on && trace_ && trace_->sides().size() == 1;
@@ -85,8 +85,9 @@ void TimelineView::pin_or_unpin() {
   lines_have_changed();
 }
 
-/// Returns the span of the row that covers the middle of the selected span, or else the middle of
-/// the view; if there is none, the next span, or else the last.
+/// Returns the span of the row at the middle of the selected span, or, if no span is selected, at
+/// the middle of the view. If no span covers this time, returns the next span, or else the last
+/// span.
 std::optional<SpanId> TimelineView::nearest_span(std::size_t row) const {
   const SpanRow& spans = trace_->rows()[row].spans;
   if (spans.size() == 0) return std::nullopt;

@@ -76,7 +76,7 @@ void TimelineView::previous_on_path() { step_along_path(-1); }
 /// Goes to the next (previous) part of the critical path, and selects its span if one is recorded.
 void TimelineView::step_along_path(int by) {
   if (!trace_) return;
-  // With two timelines, follow the path of the one that has the selection.
+  // If there are two timelines, follow the critical path of the timeline that has the selection.
   const std::size_t side = selected_ ? trace_->rows()[selected_->row].side : 0;
   const std::vector<core::PathPiece>& path = trace_->sides()[side].path;
   if (path.empty()) return;

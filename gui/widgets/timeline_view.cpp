@@ -1,10 +1,9 @@
 // This file holds the state of the view and its painting. timeline_events.cpp handles the mouse and
 // the keyboard, timeline_lines.cpp the lines, and timeline_selection.cpp the selection. There are
-// two layers. The spans are painted into an image, which stays valid until repaint_lines() is
-// called: after zooming, panning, scrolling, or a change of data or theme. Texts, the selection,
-// the cursor and overlays are painted over it in each paint event, so moving the mouse does not
-// paint spans again. Pictures for files are painted by the same functions, and look like the
-// window.
+// two layers. The spans are painted into an image. The image is valid until repaint_lines() is
+// called after zooming, panning, scrolling, or a change of data or theme. Each paint event paints
+// texts, the selection, the cursor and overlays over the image, so moving the mouse does not paint
+// spans again. Pictures for files are painted by the same functions, and look like the window.
 
 #include "gui/widgets/timeline_view.h"
 

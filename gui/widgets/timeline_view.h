@@ -13,8 +13,8 @@
 
 namespace tutti::gui {
 
-/// The timeline: rows of spans over time, which the user can zoom, move and select. It has no
-/// menus; its slots implement the actions.
+/// The timeline: rows of spans over time, which the user can zoom, move and select. The view has no
+/// menus. Its slots implement the actions.
 ///
 /// Lines are painted into one image of the window's size, which is repainted only when the content
 /// of lines has changed. The selection, the cursor and texts are painted over the image each time.
@@ -25,14 +25,14 @@ class TimelineView : public QWidget {
   explicit TimelineView(QWidget* parent = nullptr);
 
   void show_trace(std::shared_ptr<const Trace> trace);
-  /// Replaces the trace by another combination of the same timelines. Keeps pins, collapsed groups
-  /// and the filter. Sets the visible range to `range`, if given.
+  /// Replaces the trace by another alignment of the same timelines. The view keeps pins, collapsed
+  /// groups and the filter. Sets the visible range to `range`, if given.
   void replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range);
   /// Sets the arrangement of the lines of two timelines.
   void arrange(Arrangement arrangement);
   [[nodiscard]] Arrangement arrangement() const { return arrangement_; }
   void set_theme(const Theme& theme);
-  /// Sets the data of counter lines; null: there is none, or none yet.
+  /// Sets the data of counter lines; null: the data do not exist, or are not available yet.
   void show_traffic(std::shared_ptr<const Traffic> traffic);
   /// Adds an overlay, which is painted over the lines. REQUIRES: it outlives the view.
   void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
@@ -46,7 +46,7 @@ class TimelineView : public QWidget {
   [[nodiscard]] const std::vector<SpanId>& partners() const { return partners_; }
   [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
   /// Returns the time under the mouse, or else the middle of the view. Shortcuts that need a time
-  /// use it.
+  /// use this time.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
   [[nodiscard]] bool counters() const { return counters_; }
@@ -54,7 +54,7 @@ class TimelineView : public QWidget {
   [[nodiscard]] QImage picture(const QSize& size, qreal scale) const;
   /// Paints the current view as rectangles, lines and texts.
   void paint_shapes(QPainter& painter, const QSize& size) const;
-  /// Returns the rows in view; for a collapsed group, all its rows.
+  /// Returns the visible rows, including all rows of visible collapsed groups.
   [[nodiscard]] std::vector<std::size_t> visible_rows() const;
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 160}; }
@@ -93,8 +93,8 @@ class TimelineView : public QWidget {
   void open_all();
   void close_all();
   void pin_or_unpin();
-  /// Moves the current line by `by` lines down, and selects the span of the new line that is
-  /// nearest in time to the selected span.
+  /// Moves the current line down by `by` lines. Selects the span in the new line that is nearest in
+  /// time to the previously selected span.
   void walk_lines(int by);
   /// Opens or collapses the current group.
   void open_or_close();
@@ -104,7 +104,7 @@ class TimelineView : public QWidget {
   void trace_changed();
   /// Emitted on a click on the time axis.
   void moment_wanted(tutti::core::Time t);
-  /// Emitted when the line of a side's link is clicked or reached by keys.
+  /// Emitted when a link's line becomes the current line by a click or by keys.
   void link_chosen(qulonglong side, qulonglong link);
   void view_changed();
   /// Emitted when lines were filtered, opened, collapsed, pinned or rearranged.
@@ -133,7 +133,7 @@ class TimelineView : public QWidget {
   [[nodiscard]] Scene scene() const;
   [[nodiscard]] core::Time time_under(double x) const;
   [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
-  /// Returns the deviation that an error row shows at the point; null if there is none.
+  /// Returns the deviation that a row of deviations shows at the point; null if there is none.
   [[nodiscard]] const Difference* error_under(const QPoint& point) const;
   [[nodiscard]] std::size_t line_under(const QPoint& point) const;
   void zoom(double factor, core::Time at);
@@ -163,7 +163,7 @@ class TimelineView : public QWidget {
   std::optional<SpanId> selected_;
   std::vector<SpanId> partners_;  ///< spans of the other timeline that match the selected span
   std::optional<TimeRange> range_;
-  /// The key of the current line, which is the line last clicked or reached by keys.
+  /// The key of the current line, which was last clicked or reached by keys.
   std::string line_at_hand_;
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;

@@ -19,7 +19,7 @@ constexpr int kCardWidth = 296;
 constexpr qsizetype kMaxAbout = 220;
 constexpr int kMaxRecent = 5;
 
-/// Shortens a text so that it fits on a card, at the end of a sentence or a word.
+/// Shortens a text to the size of a card. The text ends with a complete sentence or word.
 QString shortened(const QString& text) {
   if (text.size() <= kMaxAbout) return text;
   const QString head = text.left(kMaxAbout);
@@ -103,7 +103,7 @@ void WelcomePage::showEvent(QShowEvent* event) {
   QScrollArea::showEvent(event);
 }
 
-/// Places as many cards side by side as fit.
+/// Places as many cards side by side as the width allows.
 void WelcomePage::place_cards(int columns) {
   if (columns == columns_) return;
   columns_ = columns;

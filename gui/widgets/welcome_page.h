@@ -12,8 +12,8 @@ class QPushButton;
 
 namespace tutti::gui {
 
-/// The page that is shown while no file is open. It has buttons and links to open files, and
-/// example scenarios, which a click runs.
+/// The page that is shown while no file is open. The page has buttons and links that open files,
+/// and example scenarios that a click runs.
 class WelcomePage : public QScrollArea {
   Q_OBJECT
 

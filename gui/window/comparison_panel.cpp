@@ -1,8 +1,8 @@
-// Opens a second timeline, has both compared, and lists the largest differences. A thread computes
-// the comparison and then the differences; each result is sent to the window's thread as soon as it
-// is known. Another alignment needs only a new comparison, since durations stay the same. The view
-// then stays at its place: at the selected span, or at the time at its left edge, which is
-// converted with the old and the new delays.
+// Opens a second timeline, starts the comparison, and lists the largest differences. A thread
+// computes the comparison and then the differences. Each result is sent to the window's thread as
+// soon as it is available. Another alignment needs only a new comparison, since durations stay the
+// same. The view then keeps its position: at the selected span, or at the time at the left edge,
+// which is converted with the old and the new delays.
 //
 // Qt sorts the rows of the table, so each row stores the index of its difference. Comparisons are
 // made in gui/comparison, and the window shows the resulting trace.
@@ -35,7 +35,7 @@ using core::Time;
 
 namespace {
 
-/// The maximum number of packs, and of spans, in the list.
+/// The maximum number of packs in the list, which is also the maximum number of spans.
 constexpr std::size_t kMax = 300;
 constexpr int kDifferenceColumn = 6;
 constexpr int kWidestTitle = 130;
@@ -152,7 +152,7 @@ void ComparisonPanel::show_controls() {
                                  static_cast<QWidget*>(arrangement_), static_cast<QWidget*>(sort_)})
     control->setEnabled(comparison_.has_value());
   if (!comparison_) {
-    words_->setText(tr("no second timeline is open (Ctrl+Shift+O)"));
+    words_->setText(tr("no second timeline is open (Ctrl+Shift+O opens one)"));
     words_->show();
   }
   QSettings settings;
@@ -200,7 +200,8 @@ void ComparisonPanel::align(Align align) {
   align_ = align;
   QSettings().setValue(QStringLiteral("align"), text_of(to_string(align)));
   if (!comparison_)
-    return emit told(tr("a second timeline will be aligned by %1").arg(text_of(to_string(align))));
+    return emit told(
+        tr("the next second timeline will be aligned by %1").arg(text_of(to_string(align))));
   put_together(true);
 }
 
@@ -209,7 +210,7 @@ void ComparisonPanel::work(What what) {
   if (stop_) *stop_ = true;
   if (thread_.joinable()) thread_.join();
   // Every job has its own flag, because results of a stopped job may still be in the event queue.
-  // They check the flag before they do anything.
+  // The handler of a result first checks the flag.
   stop_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, what, stop = stop_] {
     const auto report_unless_stopped = [this, stop](auto then) {
@@ -248,8 +249,8 @@ void ComparisonPanel::put_together(bool again) {
 }
 
 void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
-  // Keeps the view at the same content: at the selected span, or else at the time of the first
-  // timeline at the left edge.
+  // Keeps the position of the selected span in the view. If no span is selected, keeps the time of
+  // the first timeline at the left edge.
   std::optional<std::pair<std::size_t, SpanId>> selected;
   std::optional<TimeRange> range;
   const TimeRange seen = view_.view().range();
@@ -340,19 +341,20 @@ void ComparisonPanel::report_listed() {
   if (!comparison_) return;
   const QString second = text_of(comparison_->trace->sides()[1].name);
   if (deviations_.empty()) {
-    words_->setText(tr("nothing to compare: no training step ended in both"));
+    words_->setText(
+        tr("there is nothing to compare, because no training step ended in both timelines"));
   } else if (listed_.empty()) {
     words_->setText(tr("no differences: all compared durations are equal"));
   } else {
-    words_->setText(tr("rows of %1s: bars from below are longer in %2, bars from above are "
-                       "shorter; full height is 25 % or more")
+    words_->setText(tr("rows of %1s: a bar from below means a longer time in %2, a bar from above "
+                       "a shorter time; a full bar means 25 % or more")
                         .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());
 }
 
-/// Goes to the item of the list's row: a span and its match in the other timeline, or a step as a
-/// range.
+/// Shows the item in the row of the list: a span and its matching span in the other timeline, or
+/// the range of a step.
 void ComparisonPanel::go_to(int row) {
   const QTableWidgetItem* const cell = table_->item(row, 0);
   if (!comparison_ || !cell) return;
@@ -371,7 +373,7 @@ void ComparisonPanel::go_to(int row) {
   }
   view_.select_range(std::nullopt);
   view_.go_to(*span);
-  // Show both spans, large enough to see where they differ.
+  // Zoom to both spans, so that their difference is visible.
   const auto& rows = view_.trace()->rows();
   TimeRange whole{rows[span->row].spans.start(span->index), rows[span->row].spans.end(span->index)};
   for (const SpanId& partner : view_.partners()) {
@@ -397,7 +399,7 @@ int ComparisonPanel::errors() const { return table_->rowCount(); }
 
 void ComparisonPanel::walk(int by) {
   if (table_->rowCount() == 0)
-    return emit told(tr("there is no second timeline, or no common spans"));
+    return emit told(tr("there is no second timeline, or the timelines have no common spans"));
   const int now = table_->currentRow();
   go_to_error(now < 0 ? 0 : std::clamp(now + by, 0, table_->rowCount() - 1));
 }

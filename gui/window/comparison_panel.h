@@ -20,8 +20,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Compares a second timeline with the first: shows both on one axis, and lists their largest
-/// deviations, which a thread computes.
+/// Compares a second timeline with the first. Shows both timelines on one axis, and lists their
+/// largest deviations. A thread computes the list.
 class ComparisonPanel : public QWidget {
   Q_OBJECT
 
@@ -34,17 +34,18 @@ class ComparisonPanel : public QWidget {
 
   /// Sets the first timeline, and closes the second one.
   void set_first(std::shared_ptr<const Trace> trace, const QString& path);
-  /// Opens a second timeline; shown() and listed() follow, or failed(). REQUIRES: there is a first
-  /// timeline.
+  /// Opens a second timeline. The signals shown() and listed() follow; on failure, the signal
+  /// failed() follows. REQUIRES: there is a first timeline.
   void open(const QString& path);
   /// Changes the alignment of the two timelines.
   void align(Align align);
   void close_second();
-  /// Goes to row `row` of the list, counted from 0. Returns false if there are fewer rows.
+  /// Goes to the deviation in row `row` of the list, counted from 0. Returns false if there are
+  /// fewer rows.
   bool go_to_error(int row);
   /// Returns the number of rows in the list.
   [[nodiscard]] int errors() const;
-  /// Ends the work. No signal is emitted any more.
+  /// Ends the work. No signal is emitted after this call.
   void stop();
 
   /// Returns the comparison; null if there is no second timeline.
@@ -76,7 +77,7 @@ class ComparisonPanel : public QWidget {
   void go_to(int row);
   void walk(int by);
   void show_controls();
-  /// Runs `what` in a thread, and then runs the function that it returns in the thread of this
+  /// Runs `what` in a thread. Then runs the function that `what` returns in the thread of this
   /// object.
   template <class What>
   void work(What what);
@@ -93,7 +94,7 @@ class ComparisonPanel : public QWidget {
   Align align_ = Align::kStep;
   std::optional<Comparison> comparison_;
   std::vector<Deviation> deviations_;
-  /// The indices of the listed deviations, in their order before the table sorts its rows.
+  /// The indices of the listed deviations, in the order in which they were added to the table.
   std::vector<std::size_t> listed_;
   std::shared_ptr<std::atomic<bool>> stop_;
   std::jthread thread_;

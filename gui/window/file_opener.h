@@ -11,8 +11,8 @@
 
 namespace tutti::gui {
 
-/// Detects the kind of a file and reads the file, in a thread, so that the window does not wait for
-/// the disk. Opening another file, or stop(), cancels this.
+/// Detects the kind of a file and reads the file. A thread does this, so that the window does not
+/// wait for the disk. stop(), or opening another file, cancels the read.
 class FileOpener : public QObject {
   Q_OBJECT
 
@@ -21,10 +21,10 @@ class FileOpener : public QObject {
   ~FileOpener() override { stop(); }
 
   enum class Wanted { kTimeline, kAnything };
-  /// Starts to open a file. opened(), scenario_read(), sweep_found() or failed() follows, in the
-  /// thread of this object.
+  /// Starts to open a file. One of the signals opened(), scenario_read(), sweep_found() and
+  /// failed() follows, in the thread of this object.
   void open(const QString& path, Wanted wanted = Wanted::kTimeline);
-  /// Cancels opening. No signal is emitted any more.
+  /// Cancels opening. No signal is emitted after this call.
   void stop();
 
  signals:

@@ -1,10 +1,10 @@
-// The window creates its parts and connects their signals; the work is done by the parts. Files are
-// opened in the background: FileOpener reports a timeline, a scenario, a sweep or a failure, and
-// `second_` and `run_opened_` store what is to follow, a comparison or a run. All commands are
-// entries of `actions_`, from which the menus and the command palette are built. Panels need a
-// timeline. Until the first one is open, they are hidden, and `panels_` keeps their saved layout,
-// so that closing the window does not lose it. A comparison hides the topology, which is shown
-// again before the layout is saved. main_window_sweep.cpp has the functions for sweeps.
+// The window creates its parts and connects their signals. The parts do the work. Files are opened
+// in the background. FileOpener reports a timeline, a scenario, a sweep or a failure. `second_` and
+// `run_opened_` store the next action, which is a comparison or a run. All commands are entries of
+// `actions_`, from which the menus and the command palette are built. Panels need a timeline. Until
+// the first timeline is open, panels are hidden, and `panels_` keeps their saved layout, so that it
+// is not lost when the window is closed. A comparison hides the topology, which is shown again
+// before the layout is saved. main_window_sweep.cpp has the functions for sweeps.
 
 #include "gui/window/main_window.h"
 
@@ -212,8 +212,8 @@ void MainWindow::make_comparison() {
             overview_->show_trace(trace);
             headline_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks have times of a single timeline, and two timelines need the space. T shows the
-            // topology of either one.
+            // Marks belong to a single timeline, and the comparison needs the space of the
+            // topology. The key T shows the topology of one of the timelines.
             marks_->read_beside({});
             put_topology_away(true);
             view_->show_trace(trace);
@@ -233,8 +233,8 @@ void MainWindow::make_comparison() {
           });
 }
 
-/// Hides the topology when a second timeline is opened; shows it again afterwards if it was
-/// visible.
+/// Hides the topology when a second timeline is opened. If the topology was visible, shows it again
+/// when the second timeline is closed.
 void MainWindow::put_topology_away(bool away) {
   QWidget* const dock = topology_->parentWidget();
   if (away && dock->isVisible()) {
@@ -414,7 +414,7 @@ void MainWindow::offer_recovery(bool say) {
   if (nothing && say) tell(tr("there are no unsaved changes to recover"));
 }
 
-/// Shows the scenario, which fills the window until there is a timeline.
+/// Shows the scenario. The scenario fills the window until there is a timeline.
 void MainWindow::show_desk() {
   stack_->setVisible(view_->trace() != nullptr);
   session_->show();

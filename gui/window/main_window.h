@@ -29,8 +29,8 @@ class TimeCursor;
 class TopologyPanel;
 class TrafficReader;
 
-/// The main window: a timeline surrounded by panels. The window only connects its parts: each panel
-/// observes the timeline by itself, and adds its own actions to the list of actions.
+/// The main window: a timeline surrounded by panels. The window only connects its parts. Each panel
+/// observes the timeline itself, and adds its own actions to the list of actions.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -39,18 +39,19 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(Executors executors = {});
   ~MainWindow() override;
 
-  /// Starts to open a timeline, a scenario or a sweep; opened() or failed() follows.
+  /// Starts to open a timeline, a scenario or a sweep. The signal opened() or failed() follows.
   void open(const QString& path);
-  /// Opens a scenario and runs it; opened() follows when its timeline is available, or failed().
+  /// Opens a scenario and runs it. The signal opened() follows when the run's timeline is
+  /// available; on failure, the signal failed() follows.
   void open_and_run(const QString& path);
   /// Opens two timelines and compares them, or opens a sweep and overlays a timeline as a measured
-  /// point. opened() or failed() follows.
+  /// point. The signal opened() or failed() follows.
   void open_both(const QString& first, const QString& second);
-  /// Offers to recover unsaved changes of scenarios that an earlier window left behind. If there
-  /// are none and `say` is true, shows a message.
+  /// Offers to recover unsaved changes of scenarios from an earlier window. If there are no such
+  /// changes and `say` is true, shows a message.
   void offer_recovery(bool say = false);
   /// Selects the first span that matches, as if the user had typed the words into the search bar.
-  /// Returns false if there is none.
+  /// Returns false if no span matches.
   bool find(const QString& words);
   /// Shows a text in the status bar.
   void tell(const QString& text);
@@ -68,8 +69,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
   [[nodiscard]] HeadlineStrip& headline() { return *headline_; }
   [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
-  /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
-  /// there is no error.
+  /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty on
+  /// success.
   [[nodiscard]] QString write_shown(const QString& path);
 
  signals:
@@ -89,8 +90,8 @@ class MainWindow : public QMainWindow {
   void make_panels();
   void make_actions();
   void make_menus();
-  /// Adds a dock with a panel. The user can move and close it, and show it by the View menu
-  /// (add_panel_actions()).
+  /// Adds a dock with a panel. The user can move and close the panel, and show it through the View
+  /// menu (add_panel_actions()).
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel,
                          Qt::DockWidgetArea area);
   void add_panel_actions();
@@ -105,8 +106,8 @@ class MainWindow : public QMainWindow {
   void show_sweep();
   void toggle_sweep();
   void begin_sweep();
-  /// Returns true if an export applies to the sweep instead of the timeline, because the sweep has
-  /// the keyboard focus, or only the sweep is shown.
+  /// Returns true if an export applies to the sweep instead of the timeline: the sweep has the
+  /// keyboard focus, or only the sweep is shown.
   [[nodiscard]] bool sweep_is_meant() const;
   void show_desk();
   void show_panels();
@@ -142,7 +143,7 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_;
   std::vector<Example> examples_;
   std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
-  /// The saved layout of the panels, while there is no timeline; else empty.
+  /// The layout of the panels, saved while there is no timeline; else empty.
   QByteArray panels_;
   QString told_;             ///< the full text of the status bar, which may show only its beginning
   bool run_opened_ = false;  ///< true: run the scenario that is being opened

@@ -1,11 +1,11 @@
-// Asynchronous workers have no common step, so each has its own collective for each pack. Its tag
-// is the pack's number plus the worker's number times the number of packs. A read has a second
-// collective, the question: an empty message by which the worker requests the variable. Its tags
-// follow all others. The server copies the variable when the question arrives, and only then starts
-// the read, so it sends the current value. Pushes arrive in any order. To verify them nevertheless
-// bit by bit, the server logs reads and pushes, and verify() replays the log from copies of the
-// variables. The coordinator compares the hashes from take_reads() to check that replicas received
-// what the servers sent.
+// Asynchronous workers have no common step, so each worker has its own collective for each pack.
+// The collective's tag is the pack's number plus the worker's number times the number of packs. A
+// read has a second collective, the question: an empty message by which the worker requests the
+// variable. Tags of questions follow all other tags. When the question arrives, the server copies
+// the variable and starts the read, so the read sends the current value. Pushes arrive in any
+// order. To verify pushes bit by bit in any order, the server logs reads and pushes, and verify()
+// replays the log from copies of the variables. The coordinator compares the hashes from
+// take_reads() to check that replicas received what the servers sent.
 
 #include "real/asynchronous/async_servers.h"
 
@@ -95,8 +95,8 @@ bool AsyncServers::is_here(Rank rank) const {
   return rank / cluster.replicas_per_worker() == worker_;
 }
 
-/// Describes the values added to a variable. They are so small that sums in half precision stay
-/// exact.
+/// Describes the values added to a variable. The values are so small that sums in half precision
+/// are exact.
 Reduced AsyncServers::reduced(std::int32_t step, const Part& part) const {
   const std::int64_t all = std::min<std::int64_t>(
       scenario_.cluster->replicas() * std::int64_t{scenario_.run.steps} + 1, 1 << 30);
@@ -133,7 +133,8 @@ std::optional<std::uint32_t> AsyncServers::pack_of(CollectiveTag tag) const {
   return tag.pack % packs;
 }
 
-/// Returns the part with this tag. The tag of a request is derived from that of the requested read.
+/// Returns the part with this tag. The tag of a request is derived from the tag of the requested
+/// read.
 const AsyncServers::Part* AsyncServers::find(CollectiveTag tag) const {
   const auto all = static_cast<std::uint32_t>(std::ssize(scenario_.plan.packs) *
                                               scenario_.plan.partition->groups());
@@ -194,7 +195,7 @@ void AsyncServers::begin(Collectives& collectives) {
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
     for (const Part& part : parts_) {
       if (part.question && lies_here(part)) collectives.start(question(step, part), part.root);
-      // A read is sent when it is requested; a CPU in between forwards what arrives.
+      // The server sends a read when the worker requests it. A CPU between them forwards the data.
       for (const Rank rank : part.ranks) {
         if (rank == rank_of_host_ && !(is_read(part) && rank == part.root))
           collectives.start(tag(step, part), rank);
@@ -281,12 +282,12 @@ Expected<void> AsyncServers::verify_push(std::int32_t step, const Part& part) co
   if (!found) return {};
   return tl::make_unexpected(
       wrong(step, part,
-            fmt::format("element {} of a push is wrong: {:.17g}, not {:.17g} ± {:.2g}",
+            fmt::format("element {} of a push is {:.17g}, but must be {:.17g} ± {:.2g}",
                         found->element, found->got, found->expected, found->tolerance)));
 }
 
-/// Replays the log from the variables' earlier values, in the same order, so that every bit must
-/// agree.
+/// Replays the log from the variables' earlier values. The order is the same as in the run, so
+/// every bit must agree.
 Expected<void> AsyncServers::verify() {
   for (const Event& event : events_) {
     const Part& part = parts_[event.part];
@@ -297,15 +298,16 @@ Expected<void> AsyncServers::verify() {
       combine(Operation::kSum, variable.type, variable.before.data(), there, variable.elements);
     } else if (std::memcmp(variable.before.data(), there, variable.before.size()) != 0) {
       return tl::make_unexpected(
-          wrong(event.step, part, "the sent values are not the result of the pushes so far"));
+          wrong(event.step, part,
+                "the values that the server sent are not the result of all previous pushes"));
     }
   }
   for (const auto& [v, variable] : variables_) {
     if (variable.before != variable.value)
-      return tl::make_unexpected(
-          Error::run({core::ProblemCode::kWrongResult},
-                     fmt::format("variable \"{}\" is not its initial value plus all pushes",
-                                 scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
+      return tl::make_unexpected(Error::run(
+          {core::ProblemCode::kWrongResult},
+          fmt::format("the value of variable \"{}\" is not its initial value plus all pushes",
+                      scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
   }
   return {};
 }

@@ -18,7 +18,8 @@
 
 namespace tutti::real {
 
-/// A read of a variable, as recorded by the server that sent it or by the replica that received it.
+/// A read of a variable, as recorded by the server that sent the value, or by the replica that
+/// received it.
 struct ReadSeen {
   std::int32_t step = 0;
   std::int32_t pack = 0;   ///< index of the pack in the plan
@@ -31,40 +32,44 @@ struct ReadSeen {
 ///
 /// Every worker has its own collective for each pack of the plan. To read a variable, a worker
 /// sends an empty message to the server, which then sends the variable's current value. A push is
-/// added to the variable on arrival. So a server's variable is always the sum of its initial value
-/// and all pushes so far. Reads and pushes are logged, and the log is replayed to check the
+/// added to the variable on arrival. A server's variable is therefore always the sum of its initial
+/// value and all pushes so far. The object logs reads and pushes, and replays the log to check the
 /// results.
 class AsyncServers {
  public:
-  /// REQUIRES: the strategy's workers are asynchronous, and no gradients are sparse; scenario and
-  /// devices outlive this object.
+  /// REQUIRES: the workers of the scenario's strategy are asynchronous; no gradient is sparse;
+  /// scenario and devices outlive this object.
   AsyncServers(const core::Scenario& scenario, std::int32_t worker, Devices& devices);
 
-  /// Fills the buffers of training steps first … first + count - 1 and opens their collectives.
+  /// Fills the buffers of the training steps first … first + count - 1, and opens the collectives
+  /// of these steps.
   void prepare(std::int32_t first, std::int32_t count, Collectives& collectives);
-  /// Starts, on this worker's CPU, all collectives that wait for a peer's message: requests,
+  /// Starts all collectives in which this worker's CPU waits for a peer's message: requests,
   /// pushes, and reads that the CPU forwards.
   void begin(Collectives& collectives);
   void close(Collectives& collectives);
 
-  /// Returns the number of (rank, collective) pairs that this process has to complete in a step.
+  /// Returns the number of (rank, collective) pairs that this process has to complete in one
+  /// training step.
   [[nodiscard]] std::int64_t parts_of_step() const;
   /// Returns the tag of this worker's collective for the plan's pack.
   [[nodiscard]] CollectiveTag tag(std::int32_t step, int pack) const;
-  /// Returns the plan's pack that a collective carries; nothing if the collective is only a request
-  /// for a read.
+  /// Returns the index of the pack that a collective carries; nothing if the collective is the
+  /// request for a read, which carries no data.
   [[nodiscard]] std::optional<std::uint32_t> pack_of(CollectiveTag tag) const;
-  /// Called when a replica of this process launches the pack. For a read, the first replica's call
-  /// sends the request.
+  /// Called when a replica of this process launches the pack. If the pack is a read, the first
+  /// replica's call sends the request to the server.
   void ask(std::int32_t step, int pack, Collectives& collectives);
   /// Called when a rank of this process has completed a collective.
   void rank_done(CollectiveTag tag, core::Rank rank, Collectives& collectives);
 
   /// Checks the pushes and variables of the current steps. ERRORS: a push is not the sum of the
-  /// worker's gradients; a variable differs from the result of its pushes, now or when it was sent.
+  /// worker's gradients; the current or a sent value of a variable differs from its initial value
+  /// plus its pushes.
   [[nodiscard]] core::Expected<void> verify();
-  /// Return the reads of the current steps, and the staleness of the updates since the last call.
+  /// Returns and clears the logged reads of the current steps.
   [[nodiscard]] std::vector<ReadSeen> take_reads();
+  /// Returns the staleness of the updates since the last call.
   [[nodiscard]] core::UpdatesBehind take_behind();
 
  private:
@@ -74,9 +79,9 @@ class AsyncServers {
     std::int64_t group = 0;
     /// The collective, with the ranks of the cluster.
     core::Collective collective;
-    core::Contract contract;        ///< its contract, with the ranks of the group
-    std::vector<core::Rank> ranks;  ///< its ranks in this process
-    /// The rank that requests a read, and the rank that holds the variable. -1: none.
+    core::Contract contract;        ///< the collective's contract, with the ranks of the group
+    std::vector<core::Rank> ranks;  ///< the collective's ranks in this process
+    /// `asks`: the rank that requests a read. `root`: the rank that holds the variable. -1: none.
     core::Rank asks = -1, root = -1;
     std::unique_ptr<core::Collective> question;
   };

@@ -7,10 +7,10 @@
 
 namespace tutti::real {
 
-/// Converts between two numberings of ranks. The ranks of the cluster in a real run are all
-/// replicas, worker by worker, and then every worker's CPU. The ranks of a group of an asynchronous
-/// run are the group's replicas, the CPU of its worker, and then the CPU of every worker
-/// (Group::of_partition).
+/// Converts between two numberings of ranks. A rank of the cluster counts all replicas, worker by
+/// worker, and then the CPUs of all workers. A rank of a group, which is one worker of an
+/// asynchronous run, counts the group's replicas, then the CPU of the group's worker, and then the
+/// CPUs of all workers (Group::of_partition).
 struct GroupRanks {
   core::Partition partition;
   std::int64_t group = 0;
@@ -21,8 +21,8 @@ struct GroupRanks {
     const auto replicas = static_cast<core::Rank>(partition.replicas);
     return own == size ? replicas + static_cast<core::Rank>(group) : replicas + own - size - 1;
   }
-  /// Returns the rank in the group; -1 if the rank of the cluster is not in it. REQUIRES: every
-  /// group is one worker.
+  /// Converts a rank of the cluster to a rank of the group; -1 if the rank is not in the group.
+  /// REQUIRES: every group is one worker.
   [[nodiscard]] core::Rank to_group(core::Rank rank) const {
     const auto size = static_cast<core::Rank>(partition.group_size());
     if (rank < partition.replicas) {
@@ -34,12 +34,12 @@ struct GroupRanks {
   }
 };
 
-/// Returns the schedule `of_group` with its ranks converted to ranks of the cluster. REQUIRES: the
-/// schedule has no multicasts.
+/// Returns the schedule `of_group`, with ranks of the group converted to ranks of the cluster.
+/// REQUIRES: the schedule has no multicasts.
 std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Schedule> of_group,
                                                  GroupRanks ranks, std::int32_t workers);
 
-/// Returns a schedule of `ranks` ranks in which one rank notifies another with an empty message.
+/// Returns a schedule for `ranks` ranks in which rank `from` sends an empty message to rank `to`.
 std::shared_ptr<const core::Schedule> one_reports(std::int32_t ranks, core::Rank from,
                                                   core::Rank to);
 

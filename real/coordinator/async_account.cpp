@@ -20,7 +20,7 @@ core::Expected<void> AsyncAccount::take(const WorkerSet::Messages& ready,
       if (count < 0 || count > kMax)
         return tl::make_unexpected(
             core::Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
-                             fmt::format("{} sent impossible counts of updates", name(w))));
+                             fmt::format("{} reported an invalid number of updates", name(w))));
     }
     behind_.add({part.updates(), part.behind(), part.most_behind()});
     for (const proto::ReadSeen& read : part.read()) {
@@ -32,11 +32,11 @@ core::Expected<void> AsyncAccount::take(const WorkerSet::Messages& ready,
       if (read.sent()) continue;
       const auto there = sent.find({read.step(), read.pack(), read.worker()});
       if (there != sent.end() && there->second == read.hash()) continue;
-      return tl::make_unexpected(core::Error::run(
-          {core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(w)},
-          fmt::format(
-              "step {}: {} has read bytes in pack {} that differ from those its server sent",
-              read.step(), name(w), read.pack())));
+      return tl::make_unexpected(
+          core::Error::run({core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(w)},
+                           fmt::format("step {}: the bytes that {} received in pack {} differ from "
+                                       "the bytes that the server sent",
+                                       read.step(), name(w), read.pack())));
     }
   }
   return {};

@@ -13,23 +13,26 @@
 
 namespace tutti::real {
 
-/// The coordinator's account of asynchronous workers. It checks that replicas have read what
-/// servers sent, and collects the staleness of updates and the end times of steps.
+/// The coordinator's record of asynchronous workers. The record checks that replicas have received
+/// the values that servers sent, and collects the staleness of updates and the end times of steps.
 class AsyncAccount {
  public:
   /// Adds the reports that all workers send after a batch. `name` returns the name of a worker for
-  /// messages. ERRORS: a replica has read other bytes than its server sent; a count is impossible.
+  /// error messages. ERRORS: a replica has read a value that its server did not send; a reported
+  /// count is impossible.
   core::Expected<void> take(const WorkerSet::Messages& ready,
                             const std::function<std::string(std::size_t)>& name);
-  /// Records that a worker has ended a step. Times are nanoseconds of the coordinator's clock.
+  /// Records the start and the end of a worker's training step, in nanoseconds of the coordinator's
+  /// clock.
   void step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns,
                   std::int64_t end_ns);
-  /// Returns a summary with the same wording as that of a simulated run.
+  /// Returns a summary of the asynchronous updates, in the same words as the summary of a simulated
+  /// run.
   [[nodiscard]] std::string describe(std::int64_t workers, std::int32_t steps) const;
 
  private:
   core::UpdatesBehind behind_;
-  /// The ends of steps: time, worker and step.
+  /// The ended training steps: end time in nanoseconds, worker, and step.
   std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>> ends_;
   std::int64_t began_ns_ = std::numeric_limits<std::int64_t>::max();
 };

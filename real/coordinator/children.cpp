@@ -29,7 +29,7 @@ Expected<void> Children::start(const ChildOrder& order) {
   std::vector<char*> environment;
   for (std::string& setting : settings) environment.push_back(setting.data());
   environment.push_back(nullptr);
-  // These words are visible in `ps`, where the program may appear as /proc/self/exe.
+  // `ps` shows these words. Without them, the program may appear as /proc/self/exe.
   std::vector<std::string> words{"tutti",      "worker",
                                  "--join",     to_string(order.join),
                                  "--worker",   std::to_string(order.worker),
@@ -60,8 +60,8 @@ Expected<void> Children::start(const ChildOrder& order) {
 
 bool end_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // If the parent died before this call, no signal will come; getppid() then returns another
-  // process.
+  // If the parent died before this call, the kernel sends no signal. getppid() detects this case,
+  // because it then returns another process.
   return ::getppid() == parent;
 }
 
@@ -97,7 +97,7 @@ Children::~Children() {
     for (Child& child : children_) look_at(child);
     return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.end; });
   };
-  // Give workers that were told to finish up to one second to exit.
+  // Wait at most one second for workers to exit after the request to finish.
   for (int i = 0; i < 100 && running(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (const Child& child : children_) {

@@ -15,20 +15,20 @@ namespace tutti::real {
 struct ChildOrder {
   std::string program;  ///< path of the tutti program
   Address join;
-  /// The address at which the worker listens, "HOST:PORT"; empty: unspecified.
+  /// The address at which the worker listens, "HOST:PORT"; empty: the worker chooses.
   std::string listen;
   std::string secret;
   std::size_t worker = 0;
 };
 
-/// Makes the kernel kill this process, which Children::start() has started, as soon as its parent
-/// ends for any reason, even if this process is stopped at that time. To be called as early as
-/// possible. Returns false if the parent has ended already.
+/// Makes the kernel kill this process as soon as its parent ends for any reason, even if this
+/// process is stopped at that time. A process that Children::start() has started calls this
+/// function as early as possible. Returns false if the parent has ended already.
 [[nodiscard]] bool end_with_parent(pid_t parent);
 
-/// The worker processes that this process has started. They end with this object, or with this
-/// process if it is killed. (On Linux, the parent of a process in this sense is the thread that
-/// started it, so the workers also end with that thread.)
+/// The worker processes that this process has started. The worker processes end when this object is
+/// destroyed, or when this process ends. (On Linux, the parent of a process in this sense is the
+/// thread that started the process, so the workers also end with that thread.)
 class Children {
  public:
   Children() = default;

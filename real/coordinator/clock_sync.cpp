@@ -8,12 +8,13 @@ namespace tutti::real {
 
 namespace {
 
-/// The number of samples kept: only the last before a step and the first after it matter.
+/// The number of stored samples. Only the last sample before a step and the first sample after it
+/// matter.
 constexpr std::size_t kMaxFences = 8;
 
 /// Returns the maximum change of a clock's offset over `ns` nanoseconds.
 std::int64_t drift_over(std::int64_t ns) {
-  // The result is rounded up; this order of operations never overflows.
+  // The result is rounded up. The operations are in an order that never overflows.
   return std::abs(ns) / 1'000'000 * ClockOffset::kMaxDriftPpm +
          (std::abs(ns) % 1'000'000 * ClockOffset::kMaxDriftPpm + 999'999) / 1'000'000;
 }
@@ -22,7 +23,7 @@ std::int64_t drift_over(std::int64_t ns) {
 
 void ClockOffset::add(const ClockSample& sample) {
   for (const std::int64_t ns : {sample.sent, sample.received, sample.answered, sample.returned}) {
-    // No clock shows such a time. This check also keeps sums in range.
+    // No valid clock shows such a time. This check also keeps sums in range.
     if (ns < -kLatestNs || ns > kLatestNs) return;
   }
   if (sample.round_trip() < 0) return;  // no ping and its reply have such times
@@ -49,7 +50,8 @@ ClockOffset::Estimate ClockOffset::at(std::int64_t theirs_ns) const {
     least = std::max(least, fence.least - drift);
     most = std::min(most, fence.most + drift);
   }
-  // Any two intervals overlap at the time of the later one, so all of them have a common overlap.
+  // Any two intervals overlap at the time of the later interval, so all intervals have a common
+  // overlap.
   const std::int64_t half = (most - least) / 2;
   return {least + half, std::max<std::int64_t>(half + 1, 0)};
 }

@@ -8,7 +8,7 @@
 namespace tutti::real {
 
 /// The times of a ping and its reply, in nanoseconds. `sent` and `returned` are times of this
-/// process's clock, `received` and `answered` of the other machine's clock.
+/// process's clock. `received` and `answered` are times of the other machine's clock.
 struct ClockSample {
   std::int64_t sent = 0;
   std::int64_t received = 0;
@@ -23,16 +23,17 @@ struct ClockSample {
 /// The offset between the monotonic clock of another machine and that of this process, with a
 /// guaranteed error bound.
 ///
-/// A reply cannot leave before the ping has arrived. This alone limits the offset to an interval as
-/// long as the round trip, however the round trip divides into its two directions. For times before
-/// or after the sample, the interval widens by the maximum drift between two clocks. The offset
-/// lies in the intersection of the intervals of several samples. The middle of the intersection is
-/// the estimate, and half its width is the error bound. So a sample before a training step and one
-/// after it give a bound that holds during the step, even if the clocks drift.
+/// A reply cannot leave before the ping has arrived. The four times of one sample therefore limit
+/// the offset to an interval as long as the round trip, even if one direction takes longer than the
+/// other. For times before or after the sample, the interval widens by the maximum drift between
+/// two clocks. The offset lies in the intersection of the intervals of several samples. The middle
+/// of the intersection is the estimate, and half its width is the error bound. One sample before
+/// and one after a training step therefore give a bound that holds during the step, even if the
+/// clocks drift.
 class ClockOffset {
  public:
-  /// The maximum drift between two clocks in parts per million. Each crystal is off by at most 100
-  /// ppm, and NTP slews more slowly than that once it has settled.
+  /// The maximum drift between two clocks in parts per million. Each clock's crystal is off by at
+  /// most 100 ppm. NTP, once it has settled, changes a clock's rate by less than that.
   static constexpr std::int64_t kMaxDriftPpm = 200;
 
   /// Adds a sample. If several samples are taken at about the same time, only the one with the
@@ -43,21 +44,21 @@ class ClockOffset {
     std::int64_t offset_ns = 0;  ///< the coordinator's clock minus the worker's clock, in ns
     std::int64_t bound_ns = 0;   ///< the maximum error of offset_ns
   };
-  /// Returns the offset at time `theirs_ns` of the other machine's clock. Without any sample, the
-  /// offset is 0.
+  /// Returns the offset at time `theirs_ns` of the other machine's clock. The offset is 0 if there
+  /// is no sample.
   [[nodiscard]] Estimate at(std::int64_t theirs_ns) const;
   /// Converts a time of the other machine's clock to this process's clock. Monotonic.
   [[nodiscard]] std::int64_t to_ours(std::int64_t theirs_ns) const {
     return theirs_ns + at(theirs_ns).offset_ns;
   }
-  /// Converts a time of this process's clock, which must be close to now, to the other machine's
-  /// clock, by the last sample.
+  /// Converts a time of this process's clock to the other machine's clock by the last sample.
+  /// REQUIRES: the time is close to the current time.
   [[nodiscard]] std::int64_t to_theirs(std::int64_t ours_ns) const;
 
   /// Returns the error bound of the last sample at the time when it was taken.
   [[nodiscard]] std::int64_t latest_bound_ns() const;
-  /// Returns true if the samples contradict the maximum drift, because one of the clocks was set or
-  /// stood still.
+  /// Returns true if the samples contradict the maximum drift: one of the clocks was set, or stood
+  /// still.
   [[nodiscard]] bool strayed() const { return strayed_; }
 
  private:

@@ -1,11 +1,12 @@
-// A run is a sequence of phases, in each of which every worker sends one message of the expected
-// kind: workers join, get the plan, and report that they are ready; then they begin a batch of
-// steps at one agreed time, report each step, and get ready for the next batch. A batch has as many
-// steps as have buffers at the same time, and workers run through it without waiting for the
-// coordinator. Results stay pending until the clocks of other machines have been compared after the
-// batch as well, which makes times more exact. However a run ends, the steps that all workers have
-// completed are merged, and the timeline is closed. Messages, timeouts and the cause of a failure
-// are left to worker_set.cpp, and merging to merge.cpp.
+// A run is a sequence of phases. In each phase, every worker sends one message of the expected
+// kind. Workers join, receive the plan, and report that they are ready. Then they begin a batch of
+// steps at the same time, report each step, and prepare the next batch. The number of steps in a
+// batch is the number of steps that have buffers at the same time. Workers execute a batch without
+// waiting for the coordinator. Records are merged only after the clocks of other machines have been
+// compared a second time, after the batch, which makes times more exact. Even if a run fails, the
+// steps that all workers have completed are merged, and the timeline is closed. worker_set.cpp
+// handles messages, timeouts and the search for the cause of a failure. merge.cpp merges the
+// records.
 
 #include "real/coordinator/coordinator.h"
 
@@ -43,7 +44,7 @@ constexpr double kWorthTelling = 0.1;
 /// device.
 constexpr std::size_t kMaxNotes = 200;
 
-/// Returns the words that precede the medium in a sentence about the backend.
+/// Returns the beginning of a sentence about the backend, before the name of the transport.
 std::string how(Backend backend) {
   switch (backend) {
     case Backend::kTcp: return "over";
@@ -75,8 +76,8 @@ class Coordinator {
   void take_what_is_whole();
   void keep_timeline();
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
-  /// Returns when all workers begin the next step, by the coordinator's clock. The time is late
-  /// enough for all of them to have received the message.
+  /// Returns the time of the coordinator's clock at which all workers begin the next step. The time
+  /// is late enough for all workers to receive the message.
   [[nodiscard]] std::int64_t next_start_ns() const;
   [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
   /// True if the GPUs of the workers exist only in the scenario.
@@ -174,19 +175,18 @@ void Coordinator::begin_timeline() {
     sink_.note(note);
   if (emulates()) return;
   if (options_.streams > 1)
-    sink_.note(fmt::format("{} connections between each two workers", options_.streams));
+    sink_.note(fmt::format("{} connections between each pair of workers", options_.streams));
   if (options_.busy) sink_.note("computation kept one core per replica busy");
   if (scenario_.strategy.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   const std::vector<core::Pack>& packs = scenario_.plan.packs;
   if (scenario_.strategy.timeout)
-    sink_.note("timeout_seconds is only simulated; the timeout of a real run is --timeout-seconds");
+    sink_.note("timeout_seconds has no effect on a real run, whose timeout is --timeout-seconds");
   if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
       std::any_of(packs.begin(), packs.end(), [&](const core::Pack& p) {
         return scenario_.plan.collective(p).staging != core::Staging::kDirect;
       }))
     sink_.note(
-        "devices are emulated in their worker's memory, so copies through host memory are not "
-        "replayed");
+        "copies through host memory are not replayed, because devices are emulated in host memory");
 }
 
 Expected<void> Coordinator::all_steps() {
@@ -231,8 +231,8 @@ Expected<void> Coordinator::start_workers() {
   order.join = listener_->address();
   order.secret = gathering.secret;
   if (is_every_address(order.join.host)) {
-    // Workers that are started here join over loopback. Workers on other machines reach them at
-    // the host at which they reached the coordinator.
+    // Workers that are started here join over loopback. Workers on other machines reach such
+    // workers at the host at which they reached the coordinator.
     order.join.host = "127.0.0.1";
     order.listen = "0.0.0.0:0";  // opens no more than the user has opened
   }
@@ -242,8 +242,8 @@ Expected<void> Coordinator::start_workers() {
   return {};
 }
 
-/// Returns the reason why a worker cannot be reached: one that joined over loopback listens there,
-/// unless another address was given.
+/// Returns the reason why workers on other machines cannot reach a worker. A worker that joined
+/// over loopback listens only on loopback, unless another address was given.
 std::string Coordinator::unreachable() const {
   const auto near = [](const Member& m) { return is_loopback(m.address.host).value_or(false); };
   std::optional<std::size_t> inside;
@@ -326,7 +326,7 @@ Expected<void> Coordinator::hand_round_nccl_id() {
   return {};
 }
 
-/// Reports each distinct note of the workers on their devices and the run once.
+/// Reports the workers' notes on their devices and the run. Equal notes are reported once.
 void Coordinator::take_notes(const WorkerSet::Messages& ready) {
   for (const auto& message : ready) {
     for (const std::string& text : message->ready().note()) {
@@ -337,9 +337,9 @@ void Coordinator::take_notes(const WorkerSet::Messages& ready) {
   }
 }
 
-/// Returns the maximum amount of unread messages of one worker of this plan. A worker may end all
-/// steps of a batch, and be ready for the next one, before another has ended the first. Sizes are
-/// upper bounds of the encoded messages (real/worker/step_message.cpp).
+/// Returns the limit of the unread messages of one worker for this plan. A worker may end all steps
+/// of a batch, and be ready for the next batch, before another worker has ended the first step.
+/// Sizes are upper bounds of the encoded messages (real/worker/step_message.cpp).
 InboxLimit Coordinator::inbox_limit() const {
   constexpr std::int64_t kReplica = 512, kPack = 96, kSpan = 192, kRead = 64;
   constexpr std::int64_t kMax = std::int64_t{4} << 30;
@@ -360,7 +360,8 @@ std::int64_t Coordinator::next_start_ns() const {
   std::int64_t far_ns = 0;
   for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     const Member& member = worker_set_[w];
-    // The error bound of a clock is half of a round trip, so this leaves time for two round trips.
+    // The error bound of a clock is half of a round trip, so this time is sufficient for two round
+    // trips.
     if (member.other_clock) far_ns = std::max(far_ns, 4 * member.clock.latest_bound_ns());
   }
   const std::int64_t now =
@@ -369,8 +370,8 @@ std::int64_t Coordinator::next_start_ns() const {
          20'000 * static_cast<std::int64_t>(worker_set_.size()) + far_ns;
 }
 
-/// Returns how many steps fit into the memory of the machine with the most workers. Every step has
-/// its own buffers.
+/// Returns the number of steps whose buffers fit into the memory of the machine with the most
+/// workers. Every step has its own buffers.
 std::int32_t Coordinator::steps_in_a_batch() const {
   std::map<std::string, std::int64_t> on_host;
   std::int64_t most = 1;
@@ -409,7 +410,7 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   return {};
 }
 
-/// Keeps the complete steps of a batch during which the run is stopped or fails. A step is complete
+/// Keeps the complete steps of a batch in which the run was stopped or failed. A step is complete
 /// if all workers have reported its end.
 void Coordinator::take_what_is_whole() {
   while (auto results = worker_set_.already_from_everyone(Control::kStep)) {
@@ -434,7 +435,7 @@ void Coordinator::keep_timeline() {
 void Coordinator::settle() {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     std::vector<WorkerPart> parts;
-    // Workers report their totals since the run began, so the latest step has the current ones.
+    // Workers report totals since the start of the run, so the latest step has the current totals.
     messages_ = late_ = 0;
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       const proto::StepResult& result = pending_[i][w]->step();
@@ -462,30 +463,30 @@ void Coordinator::settle() {
 
 void Coordinator::closing_notes(const Expected<void>& done) {
   if (merger_.left_out())
-    sink_.note(fmt::format("recorded spans: their number was limited to {}", record_.most_spans));
+    sink_.note(fmt::format("the number of recorded spans was limited to {}", record_.most_spans));
   if (emulates() && late_ > 0) {
     sink_.note(fmt::format(
-        "{} of {} messages arrived later than the emulated links allow, by up to {:.1f} µs of the "
-        "scenario's time: this machine was too busy; use a larger --time-scale",
+        "{} of {} messages were late compared with the emulated links, by up to {:.1f} µs of the "
+        "scenario's time, because this machine was too busy; use a larger --time-scale",
         late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
   }
   if (const double waited = merger_.core_wait(); waited >= kWorthTelling) {
     const std::string how_long =
         options_.loop ? ""
-                      : fmt::format(" for up to {:.0f} % of the time in which packs were in flight",
+                      : fmt::format(" for up to {:.0f} % of the time that packs were in flight",
                                     100 * waited);
     sink_.note(
-        fmt::format("workers waited for a core{}: more workers and other programs were running "
-                    "than the machine has cores, and the measured times include that wait",
+        fmt::format("workers waited for a CPU core{}, because workers and other programs need more "
+                    "cores than the machine has; the measured times include this wait",
                     how_long));
   }
   if (worker_set_.several_machines() && steps_ended_ > 0) {
-    sink_.note(fmt::format("times of other machines are accurate to ± {:.3g} µs",
+    sink_.note(fmt::format("times measured on other machines are accurate to ± {:.3g} µs",
                            core::to_us(merger_.scenario_time(clock_bound_ns_))));
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       if (worker_set_[w].clock.strayed())
         sink_.note(fmt::format(
-            "the clock of {} was set or stopped during the run; its times are not reliable",
+            "the times of {} are not reliable, because its clock was set or stopped during the run",
             worker_set_.name(w)));
     }
   }
@@ -494,13 +495,13 @@ void Coordinator::closing_notes(const Expected<void>& done) {
     sink_.note(async_servers_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
     if (const std::int32_t batch = steps_in_a_batch(); batch < scenario_.run.steps)
       sink_.note(
-          fmt::format("workers wait for each other every {}, to compare results and refill buffers",
+          fmt::format("workers wait for each other every {} to verify results and refill buffers",
                       batch == 1 ? std::string("step") : fmt::format("{} steps", batch)));
   }
   sink_.note(!options_.verify ? "results were not verified (--no-verify)"
-             : options_.loop  ? "results verified: every element of one iteration before and one "
-                                "after the timed ones is correct"
-                              : "results verified: every element is correct");
+             : options_.loop ? "results verified: every element is correct in one iteration before "
+                               "and in one iteration after the timed iterations"
+                             : "results verified: every element is correct");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Anyone can connect to the coordinator, so each connection passes three stages: the handshake
 // (Reception), an introduction of at most 4 KiB within ten seconds, and the assignment of a place
-// in the worker set. Nothing in these stages blocks: one loop polls all connections, and at least
-// every 50 ms also looks for workers that have ended or left. The number of connections in the
-// first two stages is limited, and the oldest is dropped first, so that silent peers cannot exhaust
-// memory. Peers that fail are only counted, for the error about a worker that never joins. A worker
-// of another version ends the run, because only the user can correct that. worker_set.h handles the
-// workers after they have joined.
+// in the worker set. No stage blocks: one loop polls all connections. At least every 50 ms, the
+// loop also checks for workers that have ended or left. The number of connections in the first two
+// stages is limited. The oldest connection is dropped first, so that silent peers cannot exhaust
+// memory. Rejected peers are only counted, for the error message about a worker that never joins. A
+// worker with another version of Tutti ends the run, because only the user can correct the version.
+// worker_set.h handles the workers after they have joined.
 
 #include "real/coordinator/gather.h"
 
@@ -57,10 +57,11 @@ struct Strangers {
   [[nodiscard]] std::string in_words() const {
     std::string words;
     if (without_secret > 0)
-      words +=
-          fmt::format("; {} with a wrong secret (the last from {})", without_secret, last_host);
-    if (others > 0) words += fmt::format("; {} that were not workers of Tutti", others);
-    return words.empty() ? words : "; turned away: " + words.substr(2);
+      words += fmt::format("; {} connections with a wrong secret (the last one from {})",
+                           without_secret, last_host);
+    if (others > 0)
+      words += fmt::format("; {} connections of programs that are not workers of Tutti", others);
+    return words.empty() ? words : "; refused: " + words.substr(2);
   }
 };
 
@@ -129,11 +130,12 @@ class Gatherer {
 
   [[nodiscard]] Error never_came() const {
     const std::vector<std::size_t> workers = missing();
-    return Error::run({ProblemCode::kLost, "", static_cast<std::int32_t>(workers.front())},
-                      fmt::format("{} {} did not join ({:g} s; waited at {}){}",
-                                  workers.size() == 1 ? "worker" : "workers",
-                                  fmt::join(workers, ", "), gathering_.wait.count(),
-                                  to_string(listener_.address()), strangers_.in_words()));
+    return Error::run(
+        {ProblemCode::kLost, "", static_cast<std::int32_t>(workers.front())},
+        fmt::format("{} {} did not join within {:g} s (the coordinator listens at {}){}",
+                    workers.size() == 1 ? "worker" : "workers", fmt::join(workers, ", "),
+                    gathering_.wait.count(), to_string(listener_.address()),
+                    strangers_.in_words()));
   }
 
   Expected<void> look_after_those_here() {
@@ -146,8 +148,8 @@ class Gatherer {
     return {};
   }
 
-  /// Frees the places of workers that joined and then left, or that sent something before the run
-  /// began, which no worker does.
+  /// Frees the places of workers that joined and then left. Also frees the places of peers that
+  /// sent a message before the run began, since no valid worker does this.
   void make_room() {
     worker_set_.greet();
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
@@ -163,11 +165,11 @@ class Gatherer {
     }
     if (!speaks_ours(event.peer.version)) {
       return tl::make_unexpected(Error::run(
-          {ProblemCode::kIncompatible},
-          fmt::format("a worker at {} is Tutti {}, but this is Tutti {}; use the same version",
-                      event.host, event.peer.version, protocol())));
+          {ProblemCode::kIncompatible}, fmt::format("the worker at {} is Tutti {}, but this "
+                                                    "coordinator is Tutti {}; use the same version",
+                                                    event.host, event.peer.version, protocol())));
     }
-    // A peer that is silent after the handshake must neither use much memory nor block others.
+    // A peer that is silent after the handshake must neither use much memory nor block other peers.
     const std::size_t room = worker_set_.size() + kMaxIntroducing;
     if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
     introducing_.push_back(
@@ -204,7 +206,7 @@ class Gatherer {
         w == kAnyWorker
             ? first_free() == kAnyWorker
             : w >= 0 && w < workers && worker_set_[static_cast<std::size_t>(w)].channel.has_value();
-    // The worker that held this place may have just left, to be replaced by this one.
+    // The previous worker at this place may have just left, and this worker may be its replacement.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
     if (w == kAnyWorker)
@@ -216,24 +218,26 @@ class Gatherer {
           guest.channel,
           Error::request(
               {ProblemCode::kTooLarge, "--worker"},
-              fmt::format("worker {}: the scenario has {} workers, numbered from 0", w, workers)));
+              fmt::format("worker {} does not exist: the scenario has {} workers, numbered from 0",
+                          w, workers)));
     }
     if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
       return refuse(
           guest.channel,
           Error::request(
               {ProblemCode::kConflict},
-              fmt::format("the launcher started {} processes with this one, but {} with the "
-                          "coordinator; start one for each of the {} workers, together",
-                          hello.ranks(), gathering_.ranks, workers)));
+              fmt::format(
+                  "this worker belongs to a launch of {} processes, but the coordinator to a "
+                  "launch of {}; start one process for each of the {} workers in a single launch",
+                  hello.ranks(), gathering_.ranks, workers)));
     }
     if (!hello.address().host().empty() && !is_host_name(hello.address().host()))
       return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
-                                              "sent an address that no other worker could reach"));
+                                              "sent an address that other workers cannot reach"));
     if (hello.address().port() < 1 || hello.address().port() > 65'535)
-      return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
-                                              fmt::format("{} is not a port that others can reach",
-                                                          hello.address().port())));
+      return refuse(guest.channel,
+                    Error::run({ProblemCode::kProtocol},
+                               fmt::format("sent the invalid port {}", hello.address().port())));
     Member& member = worker_set_[static_cast<std::size_t>(w)];
     if (member.channel)
       return refuse(guest.channel, Error::request({ProblemCode::kDuplicate, "--worker"},
@@ -279,7 +283,8 @@ void turn_away(const Gathering& gathering, std::size_t others, const Listener& l
       refuse(told.back(), why);
     }
   }
-  // Read until the peers close, since closing at once could discard the messages just sent.
+  // Read until the peers close their connections, since closing at once could discard the messages
+  // that were just sent.
   for (ControlChannel& channel : told) {
     while (Clock::now() < until) {
       const auto message = channel.receive(Clock::now() + std::chrono::milliseconds(200));

@@ -11,10 +11,10 @@ namespace tutti::real {
 
 class WorkerSet;
 
-/// Options for starting the workers of a run, and for how they find the coordinator.
+/// Options for starting the workers of a run, and for the address and secret by which workers join.
 struct Gathering {
   Address listen{"127.0.0.1", 0};  ///< the coordinator's address
-  /// The secret of the run. Peers that do not know it are rejected.
+  /// The secret of the run. Peers that do not know the secret are rejected.
   std::string secret;
   enum class Spawn {
     kAll,    ///< the coordinator starts every worker as a process
@@ -26,8 +26,8 @@ struct Gathering {
   /// launcher.
   int ranks = 0;
   std::chrono::duration<double> wait{60};  ///< the time limit for all workers to join
-  /// Called with the coordinator's address once it listens there. ERRORS: the address cannot be
-  /// announced to the workers.
+  /// Called with the coordinator's address once the coordinator listens there. ERRORS: the address
+  /// cannot be announced to the workers.
   std::function<core::Expected<void>(const Address&)> announce;
   /// Called when all workers have joined.
   std::function<void()> met;
@@ -36,15 +36,15 @@ struct Gathering {
   bool come_again = false;
 };
 
-/// Accepts the workers of a run until all have joined. Workers that were started here already have
-/// numbers; others get the number that they request, or the lowest free one. Unauthenticated peers
-/// are rejected and do not delay the others. ERRORS: a worker did not join in time, or ended, or
-/// has another version; the run was cancelled.
+/// Accepts the workers of a run until all have joined. Workers that this process started already
+/// have numbers. Any other worker gets the number that it requests, or the lowest free number.
+/// Unauthenticated peers are rejected, and do not delay the workers. ERRORS: a worker did not join
+/// in time, ended, or has another version of Tutti; the run was cancelled.
 core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,
                             const Listener& listener, const RunId& run);
 
-/// Tells the `others` processes that are about to join that the run is cancelled, and why. Waits
-/// for them for at most ten seconds.
+/// Tells processes that are about to join that the run is cancelled, with the reason `why`. Waits
+/// at most ten seconds for these processes, whose number is `others`.
 void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener,
                const core::Error& why);
 

@@ -1,10 +1,11 @@
 // Records come from other processes, which may be faulty, so problem_of() checks all counts, names
 // and times before anything is merged, and keeps times so small that sums cannot overflow. A time
 // is converted twice: from the worker's clock to the coordinator's, and from there to the
-// scenario's clock. Starts, waits and ends of spans are converted separately, never their
-// durations, so that events keep their order. The parts of a step are those of the replica that
-// computed longest. All lanes of a step are registered before the first span is written, because a
-// received message refers to the track of its sender, which often belongs to another worker.
+// scenario's clock. The start, wait and end of a span are converted separately. Durations are never
+// converted, so that events keep their order. The parts of a step (computation, exposed
+// communication, …) are taken from the replica that computed longest. All lanes of a step are
+// registered before the first span is written, because a received message refers to the track of
+// its sender, which often belongs to another worker.
 
 #include "real/coordinator/merge.h"
 
@@ -129,8 +130,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   std::vector<InRun> in_run;
   for (const WorkerPart& part : parts) {
     in_run.emplace_back([this, &part](std::int64_t ns) {
-      // If the error bound of a clock exceeds the distance between two events, they may be
-      // reordered, but none moves before the batch.
+      // If the error bound of a clock exceeds the distance between two events, their order may
+      // change. No event moves before the start of the batch.
       const Time since = scenario_time(std::max<std::int64_t>(part.to_ours(ns) - origin_ns_, 0));
       return std::min(origin_ + since, core::kHorizon);
     });
@@ -155,8 +156,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
     }
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
-  // Emulated times are those of the scenario's links, so they do not depend on waiting for cores;
-  // late messages are counted elsewhere.
+  // Emulated times result from the scenario's links, so waiting for cores does not change them.
+  // Late messages are counted elsewhere.
   for (const WorkerPart& part : parts) {
     if (time_scale_ == 0)
       record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
@@ -234,8 +235,8 @@ void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColum
   for (int i = 0; i < columns.start_ps_size(); ++i) {
     const std::int64_t start = columns.start_ps(i);
     core::Span span;
-    // Convert every time separately, so that the order of events is kept even if the clock is
-    // slower.
+    // Convert every time separately, so that events keep their order even if the clocks run at
+    // different rates.
     span.start = in_run(start);
     span.duration = in_run(start + columns.duration_ps(i)) - span.start;
     span.wait = in_run(start + columns.wait_ps(i)) - span.start;

@@ -26,12 +26,12 @@ struct WorkerPart {
   std::function<std::int64_t(std::int64_t)> to_ours;
 };
 
-/// Merges the workers' records of each training step into one timeline. Steps of a batch keep the
-/// gaps between them. Each batch is placed directly after the previous one, since the time between
-/// batches is spent on new inputs and on comparing results.
+/// Merges the workers' records of each training step into one timeline. The gaps between the steps
+/// of a batch are kept. Each batch is placed directly after the previous batch, because the time
+/// between batches is spent on new inputs and on comparing results.
 class StepMerger {
  public:
-  /// `time_scale`: the factor by which the run is slower than the scenario's clock; 0: nothing is
+  /// `time_scale`: the factor by which the emulation slows the scenario down; 0: nothing is
   /// emulated.
   /// REQUIRES: scenario, record and sink outlive this object.
   StepMerger(const core::Scenario& scenario, double time_scale, const core::RecordOptions& record,
@@ -42,19 +42,19 @@ class StepMerger {
         sink_(sink),
         peers_(scenario) {}
 
-  /// Returns a description of the problem if the record from `worker` cannot be merged; else an
-  /// empty text.
+  /// Returns the reason why the record from `worker` cannot be merged; empty if the record is
+  /// valid.
   [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t worker,
                                        std::int32_t step) const;
-  /// Starts a batch. `parts`: the records of its first step. REQUIRES: problem_of() is empty for
-  /// every record.
+  /// Starts a batch. `parts`: the workers' records of the first step of the batch. REQUIRES:
+  /// problem_of() is empty for every record.
   void begin_batch(const std::vector<WorkerPart>& parts);
   /// Adds the next step of the batch. REQUIRES: as begin_batch().
   void merge(std::int32_t step, const std::vector<WorkerPart>& parts);
   [[nodiscard]] bool left_out() const { return left_out_; }
-  /// Returns the time for which a worker was runnable but waited for a core, as a share of the time
-  /// with packs in flight; at most 1. Both are summed over all steps, each with the worker that
-  /// waited longest.
+  /// Returns the share of the time with packs in flight for which a worker was runnable but waited
+  /// for a core; at most 1. In each step, only the worker that waited longest counts. Both times
+  /// are summed over all steps.
   [[nodiscard]] double core_wait() const;
   /// Converts a duration measured by workers to the scenario's clock.
   [[nodiscard]] core::Time scenario_time(std::int64_t ns) const;
@@ -65,8 +65,8 @@ class StepMerger {
   using InRun = std::function<core::Time(std::int64_t)>;
   void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
                    const std::vector<InRun>& in_run);
-  /// Returns the track of the row, and passes it to the sink if it is new. Returns nothing if the
-  /// row's worker is not recorded.
+  /// Returns the track of a worker's row of spans. A new track is also added to the sink. Returns
+  /// nothing if the row's worker is not recorded.
   std::optional<core::TrackId> track_of(const proto::TrackInfo& row);
   void note_lanes(const proto::StepResult& part);
   void write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns,

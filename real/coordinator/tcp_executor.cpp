@@ -18,7 +18,7 @@ using core::Expected;
 
 namespace {
 
-/// The memory need of all workers as processes of one machine.
+/// The memory need of all workers, if they all run on one machine.
 constexpr std::int64_t kMaxHere = 64;
 
 Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering,
@@ -29,21 +29,21 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   };
   if (scenario.plan.graph) {
     return wrong({core::ProblemCode::kUnsupported, "Workload.execution_trace"},
-                 "execution traces are simulated only; take tutti simulate");
+                 "execution traces can only be simulated; use tutti simulate");
   }
   if (!scenario.communicators.empty()) {
     return wrong(
         {core::ProblemCode::kUnsupported, "Communicator"},
         fmt::format(
-            "communicators are only simulated: a real run performs one collective per pack, over "
-            "all replicas, without \"{}\"; use tutti simulate, or remove communicators",
+            "a real run does not support communicators such as \"{}\", because it performs one "
+            "collective of all replicas per pack; use tutti simulate, or remove communicators",
             scenario.communicators.front().name));
   }
   if (scenario.plan.fuses() && backend != Backend::kTcp) {
     return wrong(
         {core::ProblemCode::kConflict, "--backend"},
-        fmt::format("packs that are fused at run time need --backend tcp, not {}, because fused "
-                    "packs are copied on the host; use --backend tcp, or tutti simulate",
+        fmt::format("--backend {} does not support packs that are fused at run time, because the "
+                    "host copies fused packs; use --backend tcp, or tutti simulate",
                     to_string(backend)));
   }
   if (scenario.plan.fuses() && emulates) {
@@ -56,14 +56,14 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   const bool asynchronous = who == core::ReductionScope::kAsyncServers;
   if (who == core::ReductionScope::kNobody || who == core::ReductionScope::kGroups) {
     return wrong({core::ProblemCode::kUnsupported, "Strategy"},
-                 fmt::format("{}: groups of replicas are only simulated: a real run performs one "
-                             "collective per pack, over all replicas; use tutti simulate",
+                 fmt::format("{}: a real run does not support groups of replicas, because it "
+                             "performs one collective of all replicas per pack; use tutti simulate",
                              scenario.strategy.distribution_name));
   }
   if (asynchronous && core::has_slices(scenario.workload)) {
     return wrong({core::ProblemCode::kUnsupported, "Workload.sparse_gradient"},
-                 "sparse gradients of asynchronous workers are only simulated; use tutti simulate, "
-                 "or remove sparse_gradient");
+                 "a real run does not support sparse gradients of asynchronous workers; use tutti "
+                 "simulate, or remove sparse_gradient");
   }
   if (asynchronous && emulates) {
     return wrong({core::ProblemCode::kConflict, "--emulate"},
@@ -73,8 +73,8 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
         {core::ProblemCode::kConflict, "--emulate"},
-        fmt::format("links between switches ({}) cannot be emulated, because each link is emulated "
-                    "by the process of its worker; use ONE_SWITCH or RAILS, or tutti simulate",
+        fmt::format("links between switches ({}) cannot be emulated, because no worker process "
+                    "could emulate them; use ONE_SWITCH or RAILS, or tutti simulate",
                     scenario.cluster->fabric()->describe()));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMaxHere) {

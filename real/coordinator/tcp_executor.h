@@ -15,44 +15,44 @@ namespace tutti::real {
 struct TcpExecutorOptions {
   std::string program;  ///< path of the tutti program, which is started as worker
   bool verify = true;
-  /// The run fails after this time without progress, or without a message from a worker.
+  /// The run fails if it makes no progress, or if a worker sends no message, for this time.
   double timeout_seconds = 60;
-  /// Returns the slowdown with which the scenario's links and devices are emulated. If this
-  /// function is empty, nothing is emulated: machines run at their own speed.
+  /// Returns the factor by which emulated links and devices are slower than those of the scenario.
+  /// If this function is empty, nothing is emulated, and machines run at their own speed.
   std::function<double(const core::Scenario&)> time_scale{};
-  /// True: replayed computation keeps a core busy for each replica, instead of only waiting.
+  /// True: during replayed computation, each replica keeps a core busy. False: each replica waits.
   bool busy = false;
   Backend backend = Backend::kTcp;
   Gathering gathering{};
   std::string transport = "tcp";  ///< transport between workers: "tcp", or "shm" for shared memory
   int streams = 1;  ///< TCP connections between each pair of workers, at most kMaxStreams
   /// If set, the run executes the first pack repeatedly, back to back, instead of training steps.
-  /// The pack's record then has the start (first_start) and the end of all timed iterations
-  /// together. REQUIRES: the scenario has one step.
+  /// The record of the pack then has the start of the first timed iteration (first_start) and the
+  /// end of the last one. REQUIRES: the scenario has one step.
   std::optional<LoopOptions> loop{};
-  /// Returns the memory that this machine has left for workers that are started here. Empty:
-  /// unknown.
+  /// Returns the free memory of this machine for workers that are started here. If this function is
+  /// empty, the free memory is unknown.
   FreeMemory free_memory{};
 };
 
-/// Executes a scenario for real, with one process per worker on this machine or on others, and
-/// messages over TCP. Every element of every result is checked. Computation is replayed as time
-/// that passes, or on GPUs as kernels of that duration. Training steps begin together on all
-/// workers. The time between batches of steps, for new inputs and for comparing results, is not
-/// recorded.
+/// Executes a scenario on real machines: one process per worker, on this machine or on other
+/// machines, and messages over TCP. Every element of every result is checked. Computation is
+/// replayed as a wait, or on GPUs as a kernel, of the duration in the scenario. Each batch of
+/// training steps begins at the same time on all workers. The time between batches, which is spent
+/// on new inputs and on comparing results, is not recorded.
 class TcpExecutor : public core::Executor {
  public:
   explicit TcpExecutor(TcpExecutorOptions options);
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
-  /// `another`: whether another run follows the next one. If so, workers that were started
-  /// elsewhere are asked to join again at the same address, which stays open.
+  /// Sets whether another run follows the next run. In that case, the address stays open after the
+  /// next run, and workers that were started elsewhere are asked to join again there.
   void expect_another(bool another) { options_.gathering.come_again = another; }
 
-  /// Tells processes that are about to join that the run is cancelled, and why. To be called if
-  /// run() is not. Such processes were started together with this one by a launcher, or were asked
-  /// to join again.
+  /// Tells processes that are about to join that the run is cancelled, with the reason `why`. Must
+  /// be called if run() is not called. The processes were started by a launcher together with this
+  /// process, or were asked to join again.
   void turn_away(const core::Error& why);
 
  private:
@@ -60,7 +60,7 @@ class TcpExecutor : public core::Executor {
 
   TcpExecutorOptions options_;
   std::optional<Listener> listener_;
-  std::int64_t others_ = 0;  ///< number of processes that are about to join
+  std::int64_t others_ = 0;  ///< the number of processes that are about to join
 };
 
 }  // namespace tutti::real

@@ -1,13 +1,13 @@
 // Receives the messages of all workers in one thread, and finds the cause when a run fails. The
 // first report is seldom the cause: when one worker dies, its peers complain about each other,
-// often before its exit is visible. Reports are therefore collected for another second, and
-// followed from each worker to the one that it blames, until one has vanished or reports a problem
-// of its own. A process that has ended, a wrong result and an exceeded limit are certain causes and
-// end the search.
+// often before its exit is visible. Reports are therefore collected for another second. The search
+// follows the reports from each worker to the worker that it blames. The search ends at a worker
+// that has vanished, or that reports a problem of its own. A process that has ended, a wrong result
+// and an exceeded limit are certain causes and end the search.
 //
-// A worker that sends nothing is lost. If all workers wait and none has work that is due, a message
-// was lost. No worker can delay the others by sending much, because messages are taken from each
-// worker in turn, and unread messages are limited.
+// A worker that sends nothing is lost. If all workers wait, and no worker has work that is due, a
+// message was lost. A worker that sends many messages cannot delay other workers, because messages
+// are taken from the workers in turn, and the number of unread messages is limited.
 
 #include "real/coordinator/worker_set.h"
 
@@ -36,12 +36,13 @@ constexpr int kPingsAtATime = 8;
 /// Maximum length of a message about a step, well below the limits of a frame and of Protocol
 /// Buffers.
 constexpr std::size_t kLongestStep = std::size_t{1} << 30;
-/// Maximum number of messages taken from one worker before the others are served.
+/// Maximum number of messages taken from one worker before other workers are served.
 constexpr int kMaxPerTurn = 64;
 /// Upper limit of a worker's report of how long it has waited.
 constexpr std::chrono::hours kLongestStill{24 * 365};
 
-/// True if the worker only reports that it waited in vain. Another worker then knows the cause.
+/// True if the worker only reports that its wait for another worker timed out. In this case,
+/// another worker knows the cause.
 bool only_waited(const Error& said) {
   return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
 }
@@ -120,8 +121,8 @@ void WorkerSet::wait(Clock::time_point until) {
   ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, 60'000)));
 }
 
-/// Takes messages from all workers, but only a bounded number from each. However much one worker
-/// sends, other workers, timeouts and Ctrl-C are served in time.
+/// Takes messages from all workers, but only a bounded number from each. Even if one worker sends
+/// many messages, other workers, timeouts and Ctrl-C are served in time.
 void WorkerSet::take_all_that_came() {
   for (Member& member : members_) {
     for (int taken = 0; taken < kMaxPerTurn && member.channel && !member.gone; ++taken) {
@@ -133,7 +134,7 @@ void WorkerSet::take_all_that_came() {
       if (!*message) break;
       take(member, std::move(*message));
     }
-    // Progress within a long message over a slow link also shows that the worker is alive.
+    // A partly received message over a slow link also shows that the worker is alive.
     if (member.channel && member.arrived != member.channel->arrived()) {
       member.arrived = member.channel->arrived();
       member.heard = Clock::now();
@@ -159,7 +160,7 @@ void WorkerSet::take(Member& member, std::unique_ptr<Control> message) {
     member.inbox.push_back({std::move(message), bytes});
     if (member.inbox.size() <= limit_.messages && member.inbox_bytes <= limit_.bytes) return;
     member.gone = member.exceeds = true;
-    member.farewell = fmt::format("sent {} messages of {} bytes before they were due",
+    member.farewell = fmt::format("sent {} unexpected messages ({} bytes in total)",
                                   member.inbox.size(), member.inbox_bytes);
     member.inbox.clear();
     member.inbox_bytes = 0;
@@ -233,7 +234,8 @@ Expected<void> WorkerSet::align_clocks() {
       Control ping;
       ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
       if (auto told = tell(w, ping); !told) return told;
-      // Take the replies one after the other: a reply that waits to be read would look late.
+      // Read the reply to each ping before the next ping, since a reply that waits to be read would
+      // seem late.
       if (!take_answer(w, ping.ping().sent_ns())) return tl::make_unexpected(find_cause());
     }
   }
@@ -289,8 +291,9 @@ std::optional<Error> WorkerSet::trouble(const std::string& due) {
   return standstill();
 }
 
-/// Returns an error if a message is lost: all workers wait, nothing is due, and at least one waits
-/// for another. (A message in flight is due at the worker that emulates its link.)
+/// Returns an error if a message is lost: all workers wait, no worker has work that is due, and at
+/// least one worker waits for another worker. (A message in flight is due at the worker that
+/// emulates its link.)
 std::optional<Error> WorkerSet::standstill() const {
   std::optional<std::size_t> waiting;
   for (std::size_t w = 0; w < size(); ++w) {
@@ -299,16 +302,17 @@ std::optional<Error> WorkerSet::standstill() const {
     if (!waiting && !member.stands.empty()) waiting = w;
   }
   if (!waiting) return std::nullopt;  // all of them wait for the coordinator
-  return failed(*waiting, ProblemCode::kTimeout,
-                fmt::format("reports: no progress for {:.3g} s, and no worker has pending work: {}",
-                            seconds(members_[*waiting].still), members_[*waiting].stands));
+  return failed(
+      *waiting, ProblemCode::kTimeout,
+      fmt::format("reports: no progress for {:.3g} s, although no worker has pending work: {}",
+                  seconds(members_[*waiting].still), members_[*waiting].stands));
 }
 
 Error WorkerSet::find_cause() {
   const Clock::time_point until = Clock::now() + last_words_;
   while (true) {
     take_all_that_came();
-    // A user who cancels the run may have stopped its workers too.
+    // A user who cancels the run may also have stopped its workers.
     if (cancelled()) return Error::run({ProblemCode::kStopped}, "stopped");
     const bool last_word = Clock::now() >= until;
     if (auto cause = known_cause(last_word)) return *cause;
@@ -351,13 +355,14 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
       if (!last_word) return std::nullopt;
       break;
     }
-    // The blamed worker was only waiting, so the report that names it is the best one.
+    // The blamed worker was only waiting, so the report that blames it is the best known cause.
     if (only_waited(*of_blamed)) return as_said_by(culprit, said);
     culprit = blamed;
   }
   if (first) {
     const Error said = *failure_of(culprit);
-    // A worker that waits in vain reports it; the worker it waits for has been silent for as long.
+    // A worker whose wait times out reports this. The worker for which it waited has been silent
+    // for the same time.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
       return failed(*w, ProblemCode::kLost,
                     fmt::format("has not been heard from for {:.3g} s ({}); {} reports: {}",
@@ -396,8 +401,8 @@ void WorkerSet::dismiss(const Error* why, bool come_again) {
     if (!member.channel->send(message)) member.gone = true;
     member.channel->end_sending();
   }
-  // Closing at once could discard what was just sent. So wait until the workers close, which they
-  // do after reading it.
+  // Closing the connections at once could discard the last messages. Therefore wait until the
+  // workers have read the messages and closed the connections.
   const Clock::time_point until = Clock::now() + last_words_;
   const auto someone = [this] {
     return std::any_of(members_.begin(), members_.end(),

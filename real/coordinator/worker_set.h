@@ -13,15 +13,16 @@
 
 namespace tutti::real {
 
-/// Limits of the messages from a worker that the coordinator keeps until they are due. A worker
-/// that sends more counts as failed, so that no worker can exhaust the coordinator's memory.
+/// Limits of the messages from one worker that the coordinator keeps until it expects them. A
+/// worker that exceeds a limit counts as failed, so that no worker can exhaust the coordinator's
+/// memory.
 struct InboxLimit {
   std::size_t messages = 4;
-  /// The maximum size of a worker's unread messages together, and of each single message.
+  /// The maximum size in bytes of one message, and of all unread messages of a worker together.
   std::size_t bytes = ControlChannel::kLongestMessage;
 };
 
-/// A message that has arrived, and its size on the wire.
+/// A received message, and its size on the wire in bytes.
 struct Received {
   std::unique_ptr<proto::Control> message;
   std::size_t bytes = 0;
@@ -31,15 +32,15 @@ struct Received {
 struct Member {
   std::optional<ControlChannel> channel;
   Address address;           ///< the address at which other workers reach the worker
-  bool only_there = false;   ///< true: the worker listens at that address only
+  bool only_there = false;   ///< true: the worker listens at `address` only
   std::string host;          ///< the name of the worker's machine
   bool other_clock = false;  ///< true: the worker's clock differs from the coordinator's
   ClockOffset clock;
   ControlChannel::Clock::time_point heard;  ///< when the worker's last message arrived
-  std::string doing = "starting";           ///< the current activity that the worker reported
-  /// For how long the worker had made no progress when it sent that report.
+  std::string doing = "starting";           ///< the activity that the worker reported last
+  /// The time without progress at the moment when the worker reported `doing`.
   ControlChannel::Clock::duration still{};
-  std::string stands;          ///< text on the wait, if the worker waits for other workers
+  std::string stands;          ///< a description of the wait, if the worker waits for other workers
   std::deque<Received> inbox;  ///< messages received and not yet taken
   std::size_t inbox_bytes = 0;
   std::uint64_t arrived = 0;  ///< bytes received over the connection when `heard` was set
@@ -50,16 +51,18 @@ struct Member {
   core::ProblemCode gone_because = core::ProblemCode::kLost;
 };
 
-/// The workers of a run. The coordinator communicates with all of them concurrently. If one worker
-/// fails, the run ends for all, with one error that names the worker and its activity.
+/// The workers of a run. The coordinator communicates with all workers concurrently. If one worker
+/// fails, the run ends for all workers, with one error that names the failed worker and its
+/// activity.
 class WorkerSet {
  public:
   using Clock = ControlChannel::Clock;
   using Messages = std::vector<std::unique_ptr<proto::Control>>;
 
   /// `timeout`: a worker that sends nothing for longest_silence(timeout) has failed. `last_words`:
-  /// how long to wait for the reports of the other workers after a failure, since the first worker
-  /// to report is seldom the cause. REQUIRES: children and control outlive this object.
+  /// the time to wait for the reports of the other workers after a failure, because the first
+  /// worker that reports a failure is seldom the cause. REQUIRES: children and control outlive this
+  /// object.
   WorkerSet(std::size_t workers, Children& children, const core::RunControl& control,
             Clock::duration timeout, Clock::duration last_words = std::chrono::seconds(1));
   ~WorkerSet();
@@ -71,33 +74,35 @@ class WorkerSet {
   [[nodiscard]] std::string name(std::size_t worker) const;
   [[nodiscard]] bool several_machines() const;
 
-  /// Sets how much each worker may send before the coordinator waits for it.
+  /// Sets the limit of the messages that a worker may send before the coordinator expects them.
   void limit_inboxes(const InboxLimit& limit);
 
   /// Sends a message to one worker. ERRORS: the worker is gone.
   core::Expected<void> tell(std::size_t worker, const proto::Control& message);
   /// Waits for one message of the kind `wanted` (proto::Control::ContentCase) from every worker.
-  /// Meanwhile, sends heartbeats to workers whose message has arrived. `due` completes the error
-  /// about a worker that has not sent its message, such as "has not ended its step".
-  /// ERRORS: a worker failed, ended, sent nothing for too long, or sent another message; the run
-  /// was cancelled.
+  /// While it waits, this function sends heartbeats to workers whose message has arrived. `due`:
+  /// the end of the error message about a worker that has not sent its message, such as "has not
+  /// ended its step".
+  /// ERRORS: a worker failed, ended, sent nothing for too long, or sent a message of another kind;
+  /// the run was cancelled.
   core::Expected<Messages> from_everyone(int wanted, const std::string& due);
-  /// Like from_everyone(), but without waiting. Returns nothing unless the messages of all workers
-  /// have arrived already.
+  /// Returns one message of the kind `wanted` from every worker, as from_everyone(), but does not
+  /// wait. Returns nothing unless the messages of all workers have arrived already.
   std::optional<Messages> already_from_everyone(int wanted);
-  /// Measures the clock offsets of workers on other machines with several pings each. REQUIRES: all
-  /// workers are waiting for the coordinator.
+  /// Measures the clock offsets of workers on other machines with several pings each. REQUIRES:
+  /// every worker is waiting for an order from the coordinator.
   core::Expected<void> align_clocks();
-  /// Sends heartbeats to the workers that have joined, and notes which workers have left. To be
-  /// called while workers are still missing.
+  /// Sends heartbeats to the workers that have joined, and records which workers have left. To be
+  /// called while the coordinator waits for more workers to join.
   void greet();
 
   /// Tells all workers that the run is over, and waits briefly until they have left. `why`: the
-  /// error if the run failed; else null. `come_again`: asks workers that were not started here to
-  /// join another run.
+  /// error if the run failed; else null. `come_again`: true asks workers that this process did not
+  /// start to join another run.
   void dismiss(const core::Error* why, bool come_again);
 
-  /// Returns an error that blames the worker. The text is its name followed by `what`.
+  /// Returns an error with the worker at fault. The message is the worker's name followed by
+  /// `what`.
   [[nodiscard]] core::Error failed(std::size_t worker, core::ProblemCode code,
                                    const std::string& what) const;
 
@@ -119,7 +124,7 @@ class WorkerSet {
   [[nodiscard]] std::optional<core::Error> known_cause(bool last_word);
   [[nodiscard]] std::optional<std::size_t> silent(Clock::duration longer_than) const;
   [[nodiscard]] std::optional<core::Error> standstill() const;
-  /// Returns the error `said` that the worker has reported, with the worker's name.
+  /// Returns the error `said`, which the worker has reported, with the worker's name added.
   [[nodiscard]] core::Error as_said_by(std::size_t worker, const core::Error& said) const;
   /// Returns the failure that the worker has reported; nothing if it has reported none.
   [[nodiscard]] std::optional<core::Error> failure_of(std::size_t worker) const;

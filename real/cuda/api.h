@@ -3,16 +3,16 @@
 #include <cstdint>
 
 // The interface of the CUDA module (libtutti_cuda.so) in plain C: the CUDA calls that real/cuda/
-// needs, and Tutti's own kernels. The program loads the module only if a run needs it. So the
-// program also starts on machines without CUDA, and tests can replace the module by their own.
-// Ownership, ordering and error handling are the program's responsibility.
+// needs, and Tutti's own kernels. The program loads the module only if a run needs it. The program
+// therefore also starts on machines without CUDA, and tests can replace the module. Ownership,
+// ordering and error handling are the program's responsibility.
 
 extern "C" {
 
-/// The version of the function table below. A module of another version is rejected.
+/// The version of the function table below. The program rejects a module with another version.
 inline constexpr std::uint32_t kTuttiCudaInterface = 1;
 
-/// cudaErrorNotReady: the result of `query` if the work is not done yet. Not an error.
+/// The result of `query` if the work is not done yet (cudaErrorNotReady). Not an error.
 inline constexpr int kTuttiCudaNotReady = 600;
 inline constexpr int kTuttiCudaOutOfMemory = 2;
 inline constexpr int kTuttiCudaNoDriver = 35;
@@ -30,15 +30,15 @@ struct TuttiCudaDeviceInfo {
 };
 
 /// The module's functions. Functions with result int return 0 or a CUDA error number. Operations
-/// and types have the numbers of real::Operation and core::DataType. The default stream is never
-/// used. All calls come from one thread.
+/// and types are passed as the integer values of real::Operation and core::DataType. The default
+/// stream is never used. All calls come from one thread.
 struct TuttiCudaApi {
   std::uint32_t interface_number;  ///< equals kTuttiCudaInterface
   std::uint32_t size;              ///< size of this struct in bytes
   const char* description;         ///< such as "CUDA 13.0, for compute capabilities 8.0 and 9.0"
 
   const char* (*error_name)(int error);  ///< returns, for example, "cudaErrorNoDevice"
-  /// Returns, for example, "no CUDA-capable device is detected".
+  /// Returns CUDA's description of an error number, such as "no CUDA-capable device is detected".
   const char* (*error_text)(int error);
 
   int (*device_count)(int* count);
@@ -54,7 +54,8 @@ struct TuttiCudaApi {
   int (*allocate_host)(int device, std::uint64_t bytes, void** memory);
   int (*release_host)(void* memory);
 
-  /// Creates a stream. `urgent`: its kernels have priority over those of other streams.
+  /// Creates a stream. `urgent`: kernels of this stream have priority over kernels of other
+  /// streams.
   int (*make_stream)(int device, int urgent, TuttiCudaStream** stream);
   int (*destroy_stream)(TuttiCudaStream* stream);
   /// Waits for all work on the stream.
@@ -64,13 +65,14 @@ struct TuttiCudaApi {
   int (*make_event)(int device, TuttiCudaEvent** event);
   int (*destroy_event)(TuttiCudaEvent* event);
   int (*record)(TuttiCudaEvent* event, TuttiCudaStream* stream);
-  /// Returns 0 if all work that was put on the stream before record() is done; kTuttiCudaNotReady
-  /// if not.
+  /// Returns 0 if the stream has completed all work that preceded record(), else
+  /// kTuttiCudaNotReady.
   int (*query)(TuttiCudaEvent* event);
 
   /// Copies between any two locations in the memory of devices or of the host.
   int (*copy)(TuttiCudaStream* stream, void* to, const void* from, std::uint64_t bytes);
-  /// Computes target[i] = a[i] ⊕ b[i]. Ranges must be identical or must not overlap.
+  /// Computes target[i] = a[i] ⊕ b[i]. The source and target ranges must be identical or must not
+  /// overlap.
   int (*combine)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
                  const void* b, std::int64_t count);
   /// Computes target = a ⊕ (a + stride bytes) ⊕ … over `inputs` ranges; with `accumulate`, target =
@@ -89,7 +91,8 @@ struct TuttiCudaApi {
               std::uint64_t* stamps);
 };
 
-/// The type and the name of the function that the module exports. It returns the table.
+/// The type and the name of the function that the module exports, which returns the function table.
+/// It returns the table.
 using TuttiCudaEntry = const TuttiCudaApi* (*)();
 inline constexpr char kTuttiCudaEntry[] = "tutti_cuda_api";
 

@@ -5,7 +5,8 @@
 namespace tutti::real {
 namespace {
 
-/// Tolerance after which a kernel stops that misses its end because the device's clock has changed.
+/// A kernel whose end is wrong because the device's clock has changed stops this long after its
+/// planned duration.
 constexpr std::chrono::microseconds kTolerance{50};
 
 }  // namespace
@@ -25,7 +26,7 @@ int BusyStreams::make(core::Rank rank, int device, Stream*& stream) {
   return api_.make_stream(device, 0, &stream->stream);
 }
 
-/// Provides an event and memory for two time stamps.
+/// Returns an event and memory for two time stamps.
 int BusyStreams::prepare(Stream& stream, Busy& busy) {
   if (stream.stamps.empty()) {
     int error = 0;
@@ -57,7 +58,7 @@ int BusyStreams::ask(core::Rank rank, int device, Clock::time_point end) {
     if (const int error = stream->clock.align(api_, stream->stream, busy.stamps); error != 0)
       return error;
   }
-  // The kernel starts late if others are still running; this limits how long it runs.
+  // The kernel starts late if other kernels are running. This value limits how long it runs.
   const std::chrono::nanoseconds most =
       std::max(end - Clock::now() + kTolerance, Clock::duration::zero());
   const int error = api_.busy(stream->stream, stream->clock.to_device(end),

@@ -27,14 +27,15 @@ class BusyStreams {
   BusyStreams(const BusyStreams&) = delete;
   BusyStreams& operator=(const BusyStreams&) = delete;
 
-  /// Adds a kernel that keeps the rank's stream on `device` busy until `end`, after its earlier
-  /// work. Returns 0 or a CUDA error number.
+  /// Adds a kernel to the rank's stream on `device`. The kernel runs after the stream's earlier
+  /// work and keeps the stream busy until `end`. Returns 0 or a CUDA error number.
   [[nodiscard]] int ask(core::Rank rank, int device, Clock::time_point end);
-  /// Appends the kernels that have ended since the last call to `ended`; those of one rank are in
-  /// order. Returns 0 or a CUDA error number. On an error, `device` is the device that failed, and
-  /// `ended` has the kernels that ended before.
+  /// Appends the kernels that have ended since the last call to `ended`. The kernels of one rank
+  /// are in order. Returns 0 or a CUDA error number. On an error, `device` is the device that
+  /// failed, and `ended` has the kernels that ended before the error.
   [[nodiscard]] int poll(std::vector<Span>& ended, int& device);
-  /// Returns the earliest requested end that poll() has not reported; max() if there is none.
+  /// Returns the earliest `end` of a kernel that poll() has not reported yet; max() if there is
+  /// none.
   [[nodiscard]] Clock::time_point next_end() const;
   /// Waits for all streams.
   void stop();

@@ -1,11 +1,11 @@
-// Work on GPUs is asynchronous. perform() puts a kernel or a copy on the stream of its lane, and an
-// event behind it. poll() asks CUDA whether events have happened, and reports the tickets of
-// completed work. A stream executes in order, so only the oldest event of each stream is asked. A
-// waiting thread polls without pauses for `spin` after the last change, and then every 50 µs. The
-// first error is stored in `failure_`, and all later calls do nothing; take() then returns plain
-// memory, so that callers need no checks. All calls of CUDA go through a table of functions of a
-// separately built module (api.h), so Tutti also runs without CUDA. The memory pool, replayed
-// computation and clocks have their own files.
+// Work on GPUs is asynchronous. perform() enqueues a kernel or a copy on the lane's stream,
+// followed by an event. poll() asks CUDA which events are complete, and reports the tickets of the
+// corresponding work. A stream executes its work in order, so poll() checks only the oldest event
+// of each stream. A waiting thread polls without pauses for `spin` after the last change, and then
+// every 50 µs. The first error is stored in `failure_`, and all later calls do nothing. take() then
+// returns host memory, so that callers need no checks. All calls of CUDA go through a table of
+// functions of a separately built module (api.h), so Tutti also runs without CUDA. The memory pool,
+// replayed computation and clocks have their own files.
 
 #include "real/cuda/cuda_devices.h"
 
@@ -47,11 +47,11 @@ const char* what_to_do(int error) {
     case kTuttiCudaNoDevice:
       return "nvidia-smi -L lists the GPUs of this machine; CUDA_VISIBLE_DEVICES may hide some";
     case kTuttiCudaOutOfMemory: return "put fewer ranks on the GPU, or make packs smaller";
-    case 46: return "another process has exclusive use of it (nvidia-smi -q -d COMPUTE)";
+    case 46: return "another process uses the GPU exclusively (nvidia-smi -q -d COMPUTE)";
     case 209:
     case 222:
-      return "build Tutti's CUDA module for it (-DTUTTI_CUDA_ARCHITECTURES=…), or install a newer "
-             "driver";
+      return "build Tutti's CUDA module for this GPU (-DTUTTI_CUDA_ARCHITECTURES=…), or install a "
+             "newer driver";
     case 802: return "machines with NVSwitch need nvidia-fabricmanager to be running";
     default: return "see the GPU's log (dmesg | grep -i xid) and compute-sanitizer";
   }
@@ -116,14 +116,15 @@ Expected<void> CudaDevices::open_gpus() {
         return failed();
       if (!enabled)
         peer_notes_.push_back(fmt::format(
-            "GPU {} cannot access GPU {} directly: copies go through the host", device, other));
+            "GPU {} cannot access GPU {} directly, so copies between them pass through host memory",
+            device, other));
     }
   }
   return {};
 }
 
 CudaDevices::~CudaDevices() {
-  // No work in flight may use the memory that is freed now.
+  // Wait for all work in flight, since the memory that is freed next must not be in use.
   busy_.stop();
   for (auto& [key, queue] : queues_) {
     if (!queue.stream) continue;
@@ -152,14 +153,14 @@ std::vector<std::string> CudaDevices::notes() const {
                                 static_cast<const char*>(gpu->info.bus_id), api_.description));
     if (gpu->ranks.size() > 1) {
       notes.push_back(fmt::format(
-          "{} ranks share GPU {}: devices are emulated, and the times do not apply to {} GPUs",
+          "{} ranks share GPU {}, so the measured times do not apply to {} separate GPUs",
           gpu->ranks.size(), device, gpu->ranks.size()));
     }
   }
   if (options_.shared)
     notes.emplace_back(
-        "ranks of several processes share this machine's GPUs, so the times do not apply to "
-        "separate GPUs");
+        "ranks of several processes share this machine's GPUs, so the measured times do not apply "
+        "to separate GPUs");
   notes.insert(notes.end(), peer_notes_.begin(), peer_notes_.end());
   return notes;
 }
@@ -173,7 +174,8 @@ bool CudaDevices::right(int error, const std::string& doing, const Gpu* gpu) {
   return failure_.empty();
 }
 
-/// Returns memory that is used only until the run ends. Pages cost nothing before they are touched.
+/// Returns memory that is used only until the run ends. A page uses no memory before its first
+/// access.
 std::byte* CudaDevices::substitute(std::int64_t bytes) {
   void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -339,7 +341,8 @@ bool CudaDevices::compute(core::Rank rank, Clock::time_point end) {
 }
 
 Expected<void> CudaDevices::poll(WorkListener& listener) {
-  // Collect all completed work before notifying listeners, since they request more work.
+  // Collect all completed work before notifying the listener, since the listener requests more
+  // work.
   for (std::size_t i = 0; i < active_.size() && failure_.empty();) {
     Queue& queue = *active_[i];
     while (!queue.pending.empty()) {

@@ -24,27 +24,27 @@ struct CudaRank {
 struct CudaOptions {
   std::vector<CudaRank> gpus;  ///< the ranks on GPUs; all other ranks are on the host
   /// The time for which a waiting thread polls a device without pauses, before it polls with
-  /// pauses. To be 0 if there are fewer cores than ranks.
+  /// pauses. Set this to 0 if there are fewer cores than ranks.
   std::chrono::nanoseconds spin{50'000};
-  bool shared = false;  ///< true: ranks of other processes use these GPUs too
+  bool shared = false;  ///< true: ranks of other processes also use these GPUs
 };
 
-/// Devices for ranks on GPUs. Their buffers are in the GPU's memory, Tutti's own kernels process
-/// the buffers, and each lane has a stream. Other ranks (the hosts of pscpu) work in pinned host
-/// memory, which GPUs copy from and to at full speed. So the data that these ranks sum has really
-/// been staged on the host.
+/// Devices for ranks on GPUs. Buffers are in the GPU's memory, Tutti's own kernels process the
+/// buffers, and each lane has a stream. Ranks on the host (the parameter servers of pscpu) work in
+/// pinned host memory, to and from which GPUs copy at full speed. The data that host ranks sum has
+/// therefore really been copied to the host.
 ///
 /// CUDA errors are sticky: after the first error, no device is used any more, and poll() reports
-/// that error. take() then returns host memory, so that callers need not check for an error before
-/// each use.
+/// that error. After an error, take() returns host memory, so that callers need not check for an
+/// error before each use.
 class CudaDevices : public Devices {
  public:
   /// Returns the function table of the CUDA module. ERRORS (kRequest): as load_api().
   static core::Expected<const TuttiCudaApi*> load();
   /// Returns the number of GPUs. ERRORS (kRequest): there is no GPU or no driver.
   static core::Expected<int> count(const TuttiCudaApi& api);
-  /// Creates the devices. REQUIRES: the table outlives the devices; the numbers of GPUs are below
-  /// count(). ERRORS (kRun): a GPU cannot be used.
+  /// Creates the devices. REQUIRES: the function table outlives the devices; CUDA's number of every
+  /// GPU in `options` is less than count(). ERRORS (kRun): a GPU cannot be used.
   static core::Expected<std::unique_ptr<CudaDevices>> open(const TuttiCudaApi& api,
                                                            CudaOptions options);
   ~CudaDevices() override;
@@ -62,17 +62,17 @@ class CudaDevices : public Devices {
 
   /// Returns CUDA's number of the rank's GPU; -1 if the rank is on the host.
   [[nodiscard]] int device_of(core::Rank rank) const;
-  /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed or
-  /// the rank is on the host.
+  /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed, or
+  /// if the rank is on the host.
   [[nodiscard]] void* outside_stream(core::Rank rank);
   /// Requests a call of WorkListener::worked(ticket) when all work so far on outside_stream(rank)
   /// is done.
   void mark(core::Rank rank, Ticket ticket);
   /// Converts a time of the rank's GPU to this process's clock, with an error of at most some
-  /// microseconds. Occasionally waits for the GPU to align the clocks. Returns nothing if a device
+  /// microseconds. Some calls wait for the GPU, to align the clocks. Returns nothing if a device
   /// has failed.
   [[nodiscard]] std::optional<Clock::time_point> time_of(core::Rank rank, std::uint64_t device_ns);
-  /// Puts `work` on the outside_stream() of its rank, after the stream's earlier work.
+  /// Enqueues `work` on the outside_stream() of the work's rank, after the stream's earlier work.
   void perform_outside(const Work& work);
 
  private:
@@ -118,14 +118,15 @@ class CudaDevices : public Devices {
   std::vector<Ticket> done_;
   std::vector<BusyStreams::Span> computed_;
   Clock::time_point last_change_;
-  /// The memory that take() has returned after a failure, with its size in bytes.
+  /// The host memory that take() has returned after a failure, with the size of each block in
+  /// bytes.
   std::map<std::byte*, std::int64_t> substitutes_;
   std::vector<std::string> peer_notes_;
   std::string failure_;
 };
 
-/// Returns a message that explains a CUDA error and how to fix it. `doing`: the activity, such as
-/// "copying". `where`: the device, such as "GPU 0 (NVIDIA H100)", or empty.
+/// Returns a message that explains a CUDA error and how to fix it. `doing`: the activity that
+/// failed, such as "copying". `where`: the device, such as "GPU 0 (NVIDIA H100)", or empty.
 std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing,
                        const std::string& where);
 

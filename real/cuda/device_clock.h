@@ -8,7 +8,7 @@
 namespace tutti::real {
 
 /// Converts between a device's clock and this process's clock. A device counts nanoseconds from its
-/// own origin, at a rate that is off by some parts per million, so the clocks have to be aligned
+/// own origin. Its rate is off by some parts per million, so the clocks have to be aligned
 /// repeatedly.
 class DeviceClock {
  public:
@@ -18,8 +18,8 @@ class DeviceClock {
   /// round trip. Waits for the stream. `stamp` is memory that both device and host can access.
   /// Returns 0 or a CUDA error number.
   [[nodiscard]] int align(const TuttiCudaApi& api, TuttiCudaStream* stream, std::uint64_t* stamp);
-  /// Returns true if the clocks should be aligned, because they never were, or because the error
-  /// may have grown to some microseconds.
+  /// Returns true if the clocks were never aligned, or if the error since the last alignment may be
+  /// some microseconds.
   [[nodiscard]] bool is_old(Clock::time_point now) const;
 
   /// Converts a time of this process to the device's clock; 0 if it is before the device's origin.

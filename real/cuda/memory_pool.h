@@ -11,29 +11,31 @@
 namespace tutti::real {
 
 /// A pool of device memory and of pinned host memory. Freed blocks are kept for the next request of
-/// the same size, because an allocation by CUDA takes from tens of microseconds to milliseconds and
-/// interrupts the device's work.
+/// the same size. An allocation by CUDA would take from tens of microseconds to milliseconds, and
+/// interrupt the device's work.
 class MemoryPool {
  public:
   static constexpr int kHost = -1;
 
   /// REQUIRES: `api` outlives the pool.
   explicit MemoryPool(const TuttiCudaApi& api) : api_(api) {}
-  /// Frees all memory. REQUIRES: no device uses it any more.
+  /// Frees all memory. REQUIRES: no device uses the pool's memory any more.
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// Returns `bytes` of the device's memory, or, with `host`, of host memory that the device can
-  /// access. If memory is exhausted, unused blocks are first returned to CUDA. On an error, returns
-  /// null and sets `error` to CUDA's error number. REQUIRES: bytes > 0.
+  /// Returns a block of at least `bytes` bytes: of the device's memory, or, with `host`, of host
+  /// memory that the device can access. If memory is exhausted, the pool first returns its unused
+  /// blocks to CUDA. On an error, returns null and sets `error` to CUDA's error number. REQUIRES:
+  /// bytes > 0.
   std::byte* take(int device, bool host, std::int64_t bytes, int& error);
-  /// Returns a block to the pool. REQUIRES: `memory` is from take(), and nothing uses it any more.
+  /// Returns a block to the pool. REQUIRES: `memory` is a result of take(), and is no longer in
+  /// use.
   void give_back(std::byte* memory);
 
   /// Returns the device whose memory contains `memory`, or kHost for host memory, pinned or not.
   [[nodiscard]] int device_of(const std::byte* memory) const;
-  /// Returns the number of bytes allocated on a device, including unused blocks.
+  /// Returns the number of bytes that the pool has allocated on a device, including unused blocks.
   [[nodiscard]] std::int64_t bytes_of(int device) const;
 
  private:

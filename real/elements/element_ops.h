@@ -10,10 +10,10 @@ namespace tutti::real {
 enum class Operation { kSum, kMin, kMax, kProduct };
 inline constexpr int kOperations = 4;
 
-/// Computes target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around; float16
-/// and bfloat16 are combined as float32 and rounded to the nearest, ties to even; the result is NaN
-/// if an operand is. REQUIRES: the ranges are identical or do not overlap. Cost: one pass, at
-/// memory bandwidth for ranges larger than the caches.
+/// Computes target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around. float16
+/// and bfloat16 are combined as float32, and the result is rounded to the nearest, ties to even.
+/// The result is NaN if an operand is NaN. REQUIRES: the ranges are identical or do not overlap.
+/// Cost: one pass, at memory bandwidth for ranges larger than the caches.
 void combine(Operation operation, core::DataType type, void* target, const void* source,
              std::int64_t count);
 
@@ -22,10 +22,10 @@ void combine_to(Operation operation, core::DataType type, void* target, const vo
                 const void* b, std::int64_t count);
 
 /// Computes target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero
-/// (integers). Used for the division of a MEAN.
+/// (integers). A MEAN uses this function to divide the sum.
 void scale(core::DataType type, void* target, std::int64_t count, double factor);
 
-/// Read and write one element as a double, rounded as in scale().
+/// Reads or writes one element as a double. Values that are written are rounded as in scale().
 double element_at(core::DataType type, const void* data, std::int64_t index);
 void set_element(core::DataType type, void* data, std::int64_t index, double value);
 

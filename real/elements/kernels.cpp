@@ -1,6 +1,6 @@
-// The loops over elements. They are compiled once per instruction set (real/CMakeLists.txt).
-// TUTTI_KERNELS is the name of the function that returns them. Everything else is local to the
-// file, so that the linker cannot mix up the code of different instruction sets.
+// The loops over elements. The loops are compiled once per instruction set (real/CMakeLists.txt).
+// TUTTI_KERNELS is the name of the function that returns the loops. All other functions are local
+// to the file, so that the linker cannot mix up the code of different instruction sets.
 
 #include "real/elements/kernels.h"
 

@@ -7,8 +7,8 @@
 
 namespace tutti::real {
 
-/// The loops compiled for one instruction set, by operation and by data type. The numbers of
-/// core::DataType begin at 1, so entry 0 is unused.
+/// The loops compiled for one instruction set, by operation and by data type. Entry 0 is unused,
+/// because the values of core::DataType begin at 1.
 struct Kernels {
   using Combine = void (*)(void* target, const void* a, const void* b, std::int64_t count);
   using Scale = void (*)(void* target, std::int64_t count, double factor);

@@ -41,9 +41,9 @@ static inline float to_float(Half value) {
   return __builtin_bit_cast(float, sign | magnitude);
 }
 
-/// Rounds normal results by adding almost half a unit in the last kept place, and one more if that
-/// place is odd. Rounds subnormal results by adding 0.5, whose unit in the last place is that of
-/// subnormal results, so that the addition itself rounds.
+/// Rounds normal results: adds almost half a unit in the last kept place, and one more if that
+/// place is odd. Rounds subnormal results: adds 0.5, whose unit in the last place equals that of
+/// subnormal float16 numbers, so that the addition itself rounds.
 static inline Half to_half(float value) {
   const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const std::uint32_t sign = bits >> 16 & 0x8000;

@@ -8,7 +8,7 @@ namespace tutti::real {
 using core::Bytes;
 using core::Time;
 
-/// Returns how long the device would take at a single thread's share of its rate.
+/// Returns the time that the device takes if it uses one thread's share of its rate.
 Time EmulatedDevices::cost(const Work& work, const core::DeviceRates& rates) const {
   const Bytes bytes = work.count * core::size_of(work.type);
   const auto at = [&](std::int64_t times, core::Bandwidth rate) {

@@ -10,10 +10,11 @@
 
 namespace tutti::real {
 
-/// Emulates the devices of the scenario's cluster in this process's memory. A request is executed
-/// at once by the current core, but reported as done only when the emulated device would have
-/// completed it. A device with n threads serves up to n requests at a time, in order of arrival and
-/// each at 1/n of its rate, as in the simulator (docs/models.md, "Reductions and copies").
+/// Emulates the devices of the scenario's cluster in this process's memory. The calling thread
+/// executes a request at once. The request is reported as done only when the emulated device would
+/// have completed it. A device with n threads serves up to n requests at a time, in order of
+/// arrival, and each at 1/n of the device's rate. The simulator does the same (docs/models.md,
+/// "Reductions and copies").
 class EmulatedDevices : public Devices {
  public:
   /// REQUIRES: group and timers outlive this object.
@@ -38,7 +39,7 @@ class EmulatedDevices : public Devices {
   TimeScale scale_;
   Timers& timers_;
   HostDevices host_;
-  /// By device: when each of its threads is free.
+  /// By device: the time at which each thread of the device is free.
   std::map<core::PartId, std::vector<Clock::time_point>> free_;
   std::vector<Ticket> done_;
 };

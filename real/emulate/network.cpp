@@ -1,11 +1,11 @@
-// Two things happen to every message independently: its bytes move over the real transport, and its
-// head and tail move over emulated links, which consist of nothing but times and timers. serve()
-// moves the head over one hop, with the formulas of sim/network/network.cpp and timers in place of
-// events. At the sender, let_go() frees the buffer when the first link has sent the tail, and
-// hand_over() sends the stamp and the bytes as soon as the times at the receiver's first link are
-// known. At the receiver, the message is delivered when both have ended. Messages between ranks of
-// this process use no transport, and messages within a device no links. traffic.cpp knows which
-// messages are valid, and scale.h converts between the clocks.
+// Two processes move every message independently. The real transport moves its bytes. Timers move
+// its head and tail over the emulated links. serve() moves the head over one hop, with the formulas
+// of sim/network/network.cpp and with timers instead of events. At the sender, let_go() frees the
+// buffer when the first link has sent the tail, and hand_over() sends the stamp and the bytes as
+// soon as the times at the receiver's first link are known. At the receiver, the message is
+// delivered when both processes have ended. Messages between ranks of this process do not use the
+// transport. Messages within a device use no links. traffic.cpp knows which messages are valid, and
+// scale.h converts between the clocks.
 
 #include "real/emulate/network.h"
 
@@ -21,42 +21,45 @@ namespace tutti::real {
 using core::Path;
 using core::PathHop;
 
-/// A message, at its sender or at its receiver.
+/// The state of a message at its sender or at its receiver.
 struct EmulatedNetwork::Message {
   Channel channel;
   std::int32_t path = 0;
   std::int64_t total = 0;
   std::uint32_t number = 0;  ///< see Piece::message
-  /// Number of hops in the sender's worker; the others are in the receiver's worker.
+  /// The number of hops in the sender's worker. All other hops are in the receiver's worker.
   std::size_t own_hops = 0;
-  Clock::time_point began;  ///< when the first hop began to serve it
-  Clock::time_point tail;   ///< when its tail leaves the hop served last and reaches the next one
+  Clock::time_point began;  ///< the time at which the first hop began to serve the message
+  Clock::time_point tail;   ///< the time at which the message's tail leaves the hop served last and
+                            ///< reaches the next hop
   bool local = false;
 
   // At the sender.
-  std::int64_t added = 0;    ///< bytes that the interpreter has handed over
+  std::int64_t added = 0;    ///< bytes of the message that the interpreter has sent
   bool buffer_free = false;  ///< true: the first link has sent the tail
-  bool handed_over = false;  ///< true: handed over to the transport below
+  bool handed_over = false;  ///< true: the message was passed to the real transport
   Stamp stamp;
   struct Waiting {
     Piece piece;
     const std::byte* payload = nullptr;
     Ticket ticket = 0;
   };
-  std::vector<Waiting> waiting;  ///< pieces that wait to be handed over
-  std::vector<Ticket> done;      ///< pieces that were really sent while the buffer is not free yet
+  std::vector<Waiting> waiting;  ///< pieces that are not yet passed to the real transport
+  std::vector<Ticket>
+      done;  ///< pieces that were passed to the real transport, which still uses their buffer
 
-  // At the receiver; of a local message, both.
-  std::vector<std::byte> bytes;  ///< content, preceded by the stamp if it came from another process
+  // The following members are used at the receiver. A message between local ranks uses all members.
+  std::vector<std::byte> bytes;  ///< the content of the message, preceded by the stamp if the
+                                 ///< message came from another process
   std::int64_t here = 0;
-  bool due = false;  ///< true: the last link has sent it
+  bool due = false;  ///< true: the last link has sent the message
   bool stamped = false;
 };
 
 namespace {
 
-/// Marks a piece in the reverse direction that reports a freed slot. Its content is the time at
-/// which the slot became free.
+/// Marks a piece in the reverse direction that reports a freed slot. The content of such a piece is
+/// the time at which the slot became free.
 constexpr core::Lane kSlotLane = 1 << 24;
 
 /// Returns the channel whose slot a piece on channel `back` reports as free.
@@ -118,7 +121,8 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
 
 // --- links ---
 
-/// Handles the arrival of the message's head at the hop, like sim::Network::serve, in real time.
+/// Handles the arrival of the message's head at the hop in real time, as sim::Network::serve does
+/// in virtual time.
 void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
                             Clock::time_point head_here) {
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
@@ -131,8 +135,8 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
       scale_.here(hop.host ? hop.host->moving(bytes) : core::transfer_time(bytes, hop.rate));
   const Clock::time_point through = later(head, moving);
   const Clock::time_point tail = later(std::max(through, message->tail), of_host);
-  // A link is held until the tail has passed, except behind threads of a host, which deliver
-  // slowly.
+  // A message occupies a link until its tail has passed. Exception: links after the threads of a
+  // host, which deliver data slowly.
   free = hop.host     ? later(head, scale_.here(hop.host->occupied(bytes)))
          : hop.unheld ? through
                       : tail;
@@ -147,7 +151,8 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
   const std::size_t next = index + 1;
   const Clock::time_point arrives = later(hops[next].staged ? tail : later(head, of_host), latency);
   if (next == message->own_hops && !message->local) return hand_over(message, arrives);
-  // Serve it at once if it arrives now, before other messages that reach the link at the same time.
+  // If the head arrives at the current time, serve it at once, before other messages that reach the
+  // link at the same time.
   if (arrives == head_here) return serve(message, next, arrives);
   timers_.at(arrives, [this, message, next] { serve(message, next, timers_.now()); });
 }
@@ -197,8 +202,8 @@ bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket 
   return false;
 }
 
-/// Hands the message over: its head leaves the sender's last link, and reaches the receiver's first
-/// link at `head`.
+/// Passes the message to the real transport. The message's head leaves the sender's last link, and
+/// reaches the receiver's first link at time `head`.
 void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point head) {
   message->stamp = {message->began.time_since_epoch().count(), head.time_since_epoch().count(),
                     message->tail.time_since_epoch().count()};
@@ -249,8 +254,8 @@ void EmulatedNetwork::sent(Ticket below) {
   give_back(message, ticket);
 }
 
-/// Handles a piece that has really left. It counts as sent once the first link has taken its
-/// message. Ticket 0 belongs to stamps, and to pieces that were kept here.
+/// Handles a piece that the real transport has sent. The piece counts as sent once the first link
+/// has taken its message. Ticket 0 is used for stamps, and for pieces that were copied here.
 void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   if (ticket == 0) return;
   if (message->buffer_free) {
@@ -288,7 +293,7 @@ void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
                               fmt::format("worker {} {}", worker, what));
 }
 
-/// True if a stamp may contain these times.
+/// Returns true if these times are valid in a stamp.
 bool EmulatedNetwork::may_say(std::int64_t from_ns, std::int64_t to_ns) const {
   const std::int64_t latest = later(timers_.clock(), furthest_).time_since_epoch().count();
   return from_ns >= opened_.time_since_epoch().count() && from_ns <= to_ns && to_ns <= latest;
@@ -340,7 +345,7 @@ void EmulatedNetwork::arrived(const Piece& piece) {
     Stamp stamp;
     std::memcpy(&stamp, message->bytes.data(), sizeof stamp);
     if (!may_say(stamp.began_ns, stamp.head_ns) || !may_say(stamp.head_ns, stamp.tail_ns))
-      return fail(piece.channel.from, "sent a message with an impossible arrival time");
+      return fail(piece.channel.from, "sent a message with an invalid arrival time");
     const Clock::time_point head{std::chrono::nanoseconds(stamp.head_ns)};
     message->began = Clock::time_point(std::chrono::nanoseconds(stamp.began_ns));
     message->tail = Clock::time_point(std::chrono::nanoseconds(stamp.tail_ns));
@@ -355,11 +360,11 @@ void EmulatedNetwork::arrived(const Piece& piece) {
   deliver(message);
 }
 
-/// Notifies the interpreter at the time of the stamp that the slot is free.
+/// Notifies the interpreter that the slot is free, at the time in the stamp.
 void EmulatedNetwork::slot_arrived(const Channel& freed) {
   if (!receiver_->is_open(freed.collective)) return;  // the collective has ended here
   if (!may_say(slot_stamp_, slot_stamp_))
-    return fail(freed.to, "sent a slot release with an impossible time");
+    return fail(freed.to, "sent a slot release with an invalid time");
   if (slots_coming_[freed] >= traffic_.find(freed)->slots)
     return fail(freed.to, "released a slot that was not in use");
   ++slots_coming_[freed];
@@ -369,8 +374,8 @@ void EmulatedNetwork::slot_arrived(const Channel& freed) {
   });
 }
 
-/// Handles freed slots between ranks of this process. Other slots are reported by a piece with a
-/// stamp.
+/// Handles freed slots between ranks of this process. A slot of another process is reported by a
+/// piece with a stamp.
 bool EmulatedNetwork::slot_freed(const Channel& channel) {
   return traffic_.find(channel) && is_local(channel.to) && receiver_->slot_freed(channel);
 }

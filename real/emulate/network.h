@@ -16,23 +16,26 @@
 
 namespace tutti::real {
 
-/// Delays real messages so that they travel at the speed of the scenario's links. It wraps a real
-/// transport: for the interpreter it is the transport, for the real transport it is the receiver.
+/// Delays real messages so that they travel at the speed of the scenario's links. This class wraps
+/// a real transport: it is the transport of the interpreter, and the receiver of the real
+/// transport.
 ///
 /// Every link belongs to one worker, whose process keeps the link's state. A link serves messages
 /// in order of arrival, with cut-through switching (model `fifo` of the simulator,
-/// docs/networks.md). A message first passes its sender's links in the sender's process. Then it
-/// travels over the real transport, preceded by a stamp that states when its head and its tail
-/// arrive at the receiver's first link. In the receiver's process it passes the receiver's links.
-/// The whole message is delivered to the interpreter when its tail would have left the last link,
-/// or when it has really arrived, whichever is later. A message that frees a slot has a stamp, too.
-/// Stamps are times of the monotonic clock, since all processes run on one machine.
+/// docs/networks.md). A message first passes its sender's links in the sender's process. The
+/// message then travels over the real transport. A stamp precedes it, with the times at which the
+/// message's head and tail arrive at the receiver's first link. In the receiver's process, the
+/// message passes the receiver's links. The whole message is delivered to the interpreter when its
+/// tail would have left the last emulated link, or when the message has really arrived, whichever
+/// is later. A message that frees a slot also has a stamp. Stamps are times of the monotonic clock,
+/// since all processes run on one machine.
 ///
-/// Messages from peers are checked against the schedules (Traffic), and their stamps against the
-/// clock. No stamp can be earlier than the construction of this network, since a step begins only
-/// when all workers are ready. No stamp can be further ahead than the time that the links need for
-/// all bytes of two steps, since a rank that begins step n has received from all other ranks in
-/// step n - 2. Other stamps are rejected, because they would only make workers wait.
+/// Messages from peers are checked against the schedules (Traffic). Their stamps are checked
+/// against the clock. No stamp can be earlier than the construction of this network, since a step
+/// begins only when all workers are ready. No stamp can be further in the future than the time that
+/// the links need for all bytes of two training steps, since a rank that begins step n has received
+/// from all other ranks in step n - 2. Stamps outside these bounds are rejected, because they would
+/// only make workers wait.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
   /// `below`: the real transport. REQUIRES: all arguments outlive this object; `below` has no other
@@ -50,8 +53,9 @@ class EmulatedNetwork : public Transport, private Receiver {
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
   [[nodiscard]] Clock::time_point began() const override { return began_.value_or(timers_.now()); }
 
-  /// The number of messages from other processes, the number of those that really arrived later
-  /// than over the emulated links, and the maximum delay.
+  /// `messages`: the number of messages from other processes. `late`: the number of these messages
+  /// that really arrived later than the emulated links allow. `latest`: the maximum delay of a late
+  /// message.
   struct Punctuality {
     std::int64_t messages = 0;
     std::int64_t late = 0;
@@ -64,7 +68,8 @@ class EmulatedNetwork : public Transport, private Receiver {
   using MessagePointer = std::shared_ptr<Message>;
   /// The stamp that precedes a message to another process.
   struct Stamp {
-    std::int64_t began_ns = 0;  ///< when the first link began to serve the message, in ns
+    std::int64_t began_ns =
+        0;  ///< the time at which the first link began to serve the message, in ns
     std::int64_t head_ns = 0;
     std::int64_t tail_ns = 0;
   };
@@ -97,19 +102,20 @@ class EmulatedNetwork : public Transport, private Receiver {
   Receiver* receiver_ = nullptr;
   core::PathBook paths_;
   Traffic traffic_;
-  Clock::time_point opened_;             ///< lower bound of stamps' times
-  Clock::duration furthest_;             ///< upper bound of a stamp's time minus the current time
-  std::vector<Clock::time_point> free_;  ///< by resource: when it is free
-  /// By channel: messages that are being sent. New pieces belong to the last message.
+  Clock::time_point opened_;  ///< the lower bound of the times in stamps
+  Clock::duration
+      furthest_;  ///< the upper bound of the difference between a stamp's time and the current time
+  std::vector<Clock::time_point> free_;  ///< by resource: the time at which the resource is free
+  /// By channel: the messages that are being sent. A new piece belongs to the last message.
   std::map<Channel, std::deque<MessagePointer>> sending_;
   /// The state of a connection from another process.
   struct Incoming {
-    MessagePointer message;  ///< the message that is not yet completely received
-    /// Number of messages in flight, including those that wait for their links.
+    MessagePointer message;  ///< the message of which only a part has been received
+    /// The number of messages in flight, including messages that wait for a link.
     std::int64_t under_way = 0;
   };
   std::map<Channel, Incoming> receiving_;
-  /// By channel: the number of slots that are freed but not yet reported.
+  /// By channel: the number of freed slots that are not yet reported to the sender.
   std::map<Channel, std::int64_t> slots_coming_;
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
@@ -117,7 +123,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_in_flight_;
   /// The stamp of the message that frees a slot and is being received.
   std::int64_t slot_stamp_ = 0;
-  /// When the message that is being delivered began to move.
+  /// The time at which the message that is being delivered began to move.
   std::optional<Clock::time_point> began_;
   Punctuality punctuality_;
   /// The number of messages to other processes that are not yet handed to the real transport.

@@ -10,7 +10,7 @@
 namespace tutti::real {
 
 /// The messages that the schedules of a plan send in one training step to or from one worker.
-/// Messages from peers are checked against this before any memory is allocated for them.
+/// A message from a peer is checked against this class before memory is allocated for the message.
 class Traffic {
  public:
   /// The messages of one pack from one lane to another.
@@ -24,11 +24,12 @@ class Traffic {
   Traffic(const core::Plan& plan, core::PathBook& paths,
           const std::function<bool(core::Rank)>& is_local);
 
-  /// Returns the connection between the lanes of `channel`. Null if no schedule sends between them,
-  /// or if neither lane is in this process. The training step of `channel` is ignored.
+  /// Returns the connection between the lanes of `channel`. Null if no schedule sends messages
+  /// between the two lanes, or if neither lane is in this process. The training step of `channel`
+  /// is ignored.
   [[nodiscard]] const Connection* find(const Channel& channel) const;
-  /// Returns the time that all messages of all ranks take if all hops of all routes are passed in
-  /// sequence. This is an upper bound of the time for which a message of a step waits for its
+  /// Returns the sum of the times that all messages of a training step take on all hops of their
+  /// routes. The sum is an upper bound of the time for which a message of one step waits for its
   /// links. At most slightly over kHorizon.
   [[nodiscard]] core::Time one_after_the_other() const { return in_turn_; }
 

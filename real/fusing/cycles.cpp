@@ -1,11 +1,11 @@
-// The agreement of the workers is itself a collective, an all-reduce by minimum of two 32-bit
-// numbers per pack over a star of the workers' first replicas. It is opened right after the
-// previous one, before its cycle begins, because the messages of faster workers may come earlier.
-// Agreements and fused packs have tags behind those of the plan's packs; all workers count them in
-// the same order, so equal tags mean the same collective everywhere.
+// The agreement of the workers is itself a collective: an all-reduce by minimum of two 32-bit
+// numbers per pack, over a star of the workers' first replicas. Each agreement is opened right
+// after the previous agreement, before its cycle begins, because messages of faster workers may
+// arrive early. The tags of agreements and fused packs follow the tags of the plan's packs. All
+// workers count them in the same order, so a tag identifies the same collective on all workers.
 //
-// Collectives report their end from inside their own calls. Such reports are therefore only noted,
-// and go_on() acts on them later. A single pack travels from its own buffer; several packs are
+// Collectives report their end from inside their own calls. Such reports are therefore only stored,
+// and go_on() processes them later. A single pack travels from its own buffer; several packs are
 // copied to a fusion buffer and back. The gate decides which packs are fused
 // (core/plan/gate/cycle_gate.h).
 
@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::int64_t kPicoseconds = 1000;  // picoseconds in a nanosecond
 
-/// Returns the agreement, an all-reduce of flags by minimum: the first replica of every worker
-/// sends to the first replica of all, which returns the result.
+/// Returns the agreement, an all-reduce of flags by minimum. The first replica of every worker
+/// sends to the first replica of the first worker, which returns the result.
 core::Collective agreement_of(const core::Cluster& cluster, std::int64_t flags) {
   const auto per_worker = static_cast<std::int32_t>(cluster.replicas_per_worker());
   const auto workers = static_cast<std::int32_t>(cluster.replicas() / per_worker);
@@ -65,7 +65,8 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas,
   const core::PlanGate gates(scenario.plan);
   TUTTI_CHECK(gates.any() && gates.scope() == core::GateScope::kAll, "no cycles among {} packs",
               scenario.plan.packs.size());
-  // Every cycle takes place, since without messages no worker knows that nothing is ready anywhere.
+  // Every cycle exchanges messages, even if no pack is ready, since workers know only from messages
+  // that no pack is ready on any worker.
   gate_ = gates.make({replicas_.front(), std::ssize(replicas_)},
                      {core::Time(kPicoseconds * period.count()), false});
   for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p)
@@ -91,8 +92,8 @@ void Cycles::begin(Clock::time_point begin) {
   timers_.at(begin, [this] { begin_cycle(); });
 }
 
-/// Tags of cycles are numbered after the plan's packs, in the same order on all workers. The step
-/// is irrelevant for that: all of these tags have the number of the last step.
+/// Tags of cycles are numbered after the plan's packs, in the same order on all workers. All of
+/// these tags have the number of the last step, because the step is irrelevant for the numbering.
 CollectiveTag Cycles::next_tag() {
   return {static_cast<std::uint32_t>(first_ + count_ - 1),
           static_cast<std::uint32_t>(scenario_.plan.packs.size()) + numbers_++};
@@ -132,7 +133,7 @@ void Cycles::go_on() {
   }
 }
 
-/// Decides which packs to execute: those that are ready on all workers.
+/// Selects the packs to execute: the packs that are ready on all workers.
 void Cycles::agreed() {
   over_.push_back(*std::exchange(agreement_at_, std::nullopt));
   const auto* const flags = reinterpret_cast<const std::int32_t*>(flags_.get());
@@ -161,8 +162,8 @@ const core::Collective& Cycles::collective_of(core::DataType type, std::int64_t 
   return *known;
 }
 
-/// Executes decisions. Batches are opened in order, which is the same on all workers, even while
-/// replicas here are busy with earlier batches.
+/// Executes decisions. Batches are opened in an order that is the same on all workers, even while
+/// replicas of this process are busy with earlier batches.
 void Cycles::carry_out(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     const CollectiveTag tag = open(decision.batch);

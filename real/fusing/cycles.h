@@ -1,10 +1,10 @@
 #pragma once
 
-// Executes Horovod's cycles in a real run (sim/run/gates.h does so in virtual time). Every worker
-// has a gate (core/plan/gate/cycle_gate.h), which decides which packs are fused and when they
-// start. In each round the workers agree: every worker sends the numbers of its proposal to the
-// first worker, which sends the minimum of all proposals back to every worker. So all gates make
-// the same decisions, and all workers open collectives in the same order.
+// Executes Horovod's cycles in a real run (sim/run/gates.h executes them in virtual time). Every
+// worker has a gate (core/plan/gate/cycle_gate.h), which decides which packs are fused and when
+// they start. In each round, every worker sends the numbers of its proposal to the first worker.
+// The first worker sends the minimum of all proposals back to every worker. All gates therefore
+// make the same decisions, and all workers open collectives in the same order.
 
 #include <chrono>
 #include <cstdint>
@@ -31,32 +31,32 @@ class Cycles {
   /// The callbacks into the run. `replica` is an index among the replicas of this worker.
   struct Hooks {
     std::function<std::byte*(std::int32_t step, int pack, std::size_t replica)> data;
-    /// Called when the pack is launched, and when it is complete.
+    /// Called when the replica's part of the pack is launched, and when it is complete.
     std::function<void(std::int32_t step, int pack, std::size_t replica)> launched, done;
   };
 
   /// `replicas`: the ranks of this worker's replicas, at least one. `period`: the length of a
-  /// cycle. REQUIRES: the plan has a gate for all replicas together; all arguments outlive this
-  /// object.
+  /// cycle. REQUIRES: the plan has one gate for all replicas; all arguments outlive this object.
   Cycles(const core::Scenario& scenario, std::vector<core::Rank> replicas,
          std::chrono::nanoseconds period, Devices& devices, Timers& timers,
          Collectives& collectives, Hooks hooks);
 
-  /// Prepare training steps first … first + count - 1, and start their first cycle at `begin`.
+  /// Prepares the training steps first … first + count - 1. begin() starts their first cycle at
+  /// time `begin`.
   void prepare(std::int32_t first, std::int32_t count);
   void begin(Clock::time_point begin);
-  /// Reports that the replica's part of the pack is ready.
+  /// Tells this object that the replica's part of the pack is ready.
   void ask(std::int32_t step, int pack, std::size_t replica);
-  /// Reports that a rank of this process has completed a collective. Returns false if the
-  /// collective was not opened by this object.
+  /// Tells this object that a rank of this process has completed a collective. Returns false if
+  /// this object has not opened the collective.
   bool rank_done(CollectiveTag tag, core::Rank rank);
-  /// Executes pending decisions. Not to be called from inside a callback.
+  /// Executes pending decisions. Must not be called from inside a callback.
   void go_on();
-  /// Ends the prepared steps, which must be complete.
+  /// Ends the prepared steps. REQUIRES: the steps are complete.
   void close();
 
-  /// Returns the step and the first pack of a collective of this object; nothing if the collective
-  /// is an agreement of the workers.
+  /// Returns the training step and the first pack of a collective of this object; nothing if the
+  /// collective is an agreement among the workers.
   [[nodiscard]] std::optional<CollectiveTag> pack_of(CollectiveTag tag) const;
   [[nodiscard]] bool is_one(CollectiveTag tag) const {
     return tag.pack >= scenario_.plan.packs.size();
@@ -95,7 +95,7 @@ class Cycles {
   Collectives& collectives_;
   Hooks hooks_;
   core::Collective agreement_;
-  /// The input of the agreement, and then its result, the minimum over all workers.
+  /// The input of the agreement. Later its result, which is the minimum over all workers.
   Devices::Memory flags_;
   std::unique_ptr<core::Gate> gate_;
   std::map<std::pair<core::DataType, std::int64_t>, std::unique_ptr<const core::Collective>> made_;
@@ -103,16 +103,17 @@ class Cycles {
   std::int32_t first_ = 0, count_ = 0;
   std::uint32_t numbers_ = 0;
   int packs_in_step_ = 0;
-  /// The number of packs of the prepared steps that workers have not agreed on yet.
+  /// The number of packs in the prepared steps that workers have not agreed on yet.
   std::int64_t left_to_agree_ = 0;
   std::int32_t step_ = 0;                      ///< the step of the current round
   std::optional<CollectiveTag> agreement_at_;  ///< the agreement in flight
   bool decided_ = false;
-  Clock::time_point origin_;                                ///< the real time at the gate's time 0
-  std::map<CollectiveTag, Fused> fused_;                    ///< the fused packs in flight
-  std::map<const core::GateBatch*, CollectiveTag> tags_;    ///< tags of the batches in flight
-  std::vector<CollectiveTag> over_;                         ///< collectives that go_on() closes
-  std::map<std::int32_t, std::vector<core::Bytes>> sizes_;  ///< by step: sizes of its collectives
+  Clock::time_point origin_;              ///< the real time that corresponds to time 0 of the gate
+  std::map<CollectiveTag, Fused> fused_;  ///< the fused packs in flight
+  std::map<const core::GateBatch*, CollectiveTag> tags_;  ///< tags of the batches in flight
+  std::vector<CollectiveTag> over_;                       ///< collectives that go_on() closes
+  std::map<std::int32_t, std::vector<core::Bytes>>
+      sizes_;  ///< by training step: the sizes of the step's collectives
 };
 
 }  // namespace tutti::real

@@ -16,61 +16,63 @@ struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   std::int32_t channel = 0;
-  /// 0, or 1 for the broadcast that ends the collective inside a worker.
+  /// 1 for the broadcast inside a worker that ends the collective; 0 for all other operations.
   std::int32_t part = 0;
   Transport::Clock::time_point start, end;
 };
 
-/// The receiver of events of Collectives. Called from inside start() and poll() of Collectives, its
-/// transport and its devices.
+/// The receiver of events of Collectives. The functions are called from inside start() and poll()
+/// of Collectives, of its transport and of its devices.
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
   /// The collective is complete for a rank of this process. The rank's buffer may be reused.
   virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
-  /// A channel is complete. Called only if NCCL's channels are recorded, mostly after rank_done().
+  /// A channel is complete. Called only if NCCL's channels are recorded. Most calls come after
+  /// rank_done().
   virtual void channel_done(const ChannelDone&) {}
 };
 
 /// Interface that executes the collectives of a run for the ranks of this process. Interpreter
-/// executes schedules, NcclCollectives uses NCCL. Single-threaded: the caller polls the transport,
-/// the devices and this object in turn.
+/// executes schedules, NcclCollectives uses NCCL. A single thread polls the transport, the devices
+/// and this object in turn.
 class Collectives : public WorkListener {
  public:
   using Clock = Transport::Clock;
 
   /// Prepares a collective, so that peers may send messages for it. `data[i]` is the buffer of rank
-  /// `ranks[i]` of this process; null for a helper without a buffer. Collectives are opened in the
-  /// order of the plan.
+  /// `ranks[i]` of this process; null for a helper without a buffer. The caller opens collectives
+  /// in the order of the plan.
   /// REQUIRES: collective and buffers stay valid until close().
   virtual void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
                     const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) = 0;
   /// Starts the rank's part of the collective.
   virtual void start(CollectiveTag tag, core::Rank rank) = 0;
-  /// Frees a collective. REQUIRES: all its ranks in this process are done.
+  /// Frees a collective. REQUIRES: all ranks of the collective in this process have completed it.
   virtual void close(CollectiveTag tag) = 0;
-  /// Lets peers be ahead of this process, up to collective `last`: messages for collectives that
-  /// are not open yet wait. Without this call such messages are invalid.
+  /// Allows peers to be ahead of this process, up to collective `last`. Messages for a collective
+  /// that is not open yet then wait in the transport. Without this call, such messages are invalid.
   virtual void let_peers_be_ahead(CollectiveTag last) { static_cast<void>(last); }
 
   /// Advances all collectives that can advance. ERRORS: no collective can advance any more, because
   /// a peer is gone or violates the protocol.
   virtual core::Expected<void> poll() = 0;
-  /// Returns the time at which poll() may have work to do; max() if it waits only for peers.
+  /// Returns the time at which poll() may have work to do; max() if poll() has work only after a
+  /// message from a peer.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// Returns a counter that increases whenever data moves. It has no unit and serves to detect
-  /// progress.
+  /// Returns a counter that increases whenever data moves. The counter has no unit, and is used to
+  /// detect progress.
   [[nodiscard]] virtual std::int64_t moved() const = 0;
-  /// Returns a text on what the incomplete collectives wait for, for the error of a run without
-  /// progress.
+  /// Describes what the incomplete collectives wait for. The text is used in the error message of a
+  /// run without progress.
   [[nodiscard]] virtual std::string where_it_stands() const = 0;
-  /// Waits, for a limited time, for outstanding events of completed collectives
-  /// (CollectiveListener::channel_done()).
+  /// Waits, for a limited time, until channel_done() has been called for all channels of completed
+  /// collectives.
   virtual void drain() {}
   /// Returns the receiver of peers' messages.
   [[nodiscard]] virtual Receiver& receiver() = 0;
-  /// Returns notes for the report on the run's times. More notes may be added while collectives are
-  /// executed.
+  /// Returns notes on the measured times for the report. More notes may be added while collectives
+  /// are executed.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
   /// Returns notes that are known only at the end of the run.
   [[nodiscard]] virtual std::vector<std::string> final_notes() const { return {}; }

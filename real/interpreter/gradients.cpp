@@ -120,8 +120,8 @@ core::Expected<void> Gradients::verify(std::int32_t step) const {
         scenario_.plan.collective(scenario_.plan.packs[p]).group.device(wrong->rank);
     return tl::make_unexpected(core::Error::run(
         {core::ProblemCode::kWrongResult},
-        fmt::format("step {}: element {} of pack {} is wrong on rank {} ({}): {:.17g}, not {:.17g} "
-                    "± {:.2g}",
+        fmt::format("step {}: element {} of pack {} is wrong on rank {} ({}): it is {:.17g}, but "
+                    "must be {:.17g} ± {:.2g}",
                     step, wrong->element, p, wrong->rank, scenario_.cluster->part_name(device),
                     wrong->got, wrong->expected, wrong->tolerance)));
   }

@@ -10,8 +10,8 @@
 
 namespace tutti::real {
 
-/// Returns the operation of a reduction's schedule steps. That of a mean is a sum, which is divided
-/// at the end.
+/// Returns the operation of a reduction's schedule steps. A mean is reduced as a sum, which is
+/// divided at the end.
 Operation operation_of(core::Reduction reduction);
 
 /// Returns the inputs and the expected results of a collective. `key` identifies the collective
@@ -19,12 +19,12 @@ Operation operation_of(core::Reduction reduction);
 Reduced reduced_of(core::Reduction reduction, const core::Collective& collective,
                    std::uint64_t key);
 
-/// Returns true if the CPU with rank `host` holds data of the collective, because it serves the
-/// pack's variables or sends data to a server.
+/// Returns true if the CPU with rank `host` holds data of the collective: it stores the pack's
+/// variables, or sends data to a server.
 bool host_holds_data(const core::Collective& collective, core::Rank host);
 
-/// The buffers of packs on one worker's replicas, and on its CPU if that stores variables. There is
-/// one set of buffers per step of a batch.
+/// The buffers of packs on one worker's replicas, and on the worker's CPU if the CPU stores
+/// variables. There is one set of buffers per training step of a batch.
 class Gradients {
  public:
   /// `host`: the rank of the worker's CPU. REQUIRES: scenario and devices outlive this object.
@@ -32,14 +32,14 @@ class Gradients {
             Devices& devices)
       : scenario_(scenario), replicas_(std::move(replicas)), host_(host), devices_(devices) {}
 
-  /// Returns the size of one set on one replica.
+  /// Returns the size in bytes of one set of buffers on one replica.
   static core::Bytes bytes_of(const core::Scenario& scenario);
 
-  /// Fills the buffers with the inputs of steps first … first + count - 1.
+  /// Fills the buffers with the inputs of the training steps first … first + count - 1.
   void fill(std::int32_t first, std::int32_t count);
-  /// Returns a buffer. `replica` is the index of one of this worker's replicas; the number of
-  /// replicas stands for the CPU. Null if the CPU has no buffer. REQUIRES: fill() has filled
-  /// `step`.
+  /// Returns the buffer of a pack. `replica`: an index among this worker's replicas; the number of
+  /// replicas stands for the CPU. Returns null if the CPU has no buffer.
+  /// REQUIRES: fill() has filled `step`.
   [[nodiscard]] std::byte* data(std::int32_t step, std::size_t pack, std::size_t replica) const {
     if (gives_back(pack, replica))
       return data(step, static_cast<std::size_t>(scenario_.plan.packs[pack].answers), replica);
@@ -47,13 +47,13 @@ class Gradients {
         sets_[static_cast<std::size_t>(step - first_)][pack];
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
-  /// Checks every element of a step. ERRORS: an element is wrong; the error has the first one's
-  /// rank, pack, index and both values.
+  /// Checks every element of a step. ERRORS: an element is wrong. The error names the rank, pack,
+  /// index and both values of the first wrong element.
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:
-  /// Returns true if the pack is a pull that the CPU serves. The pull then uses the buffer of its
-  /// push.
+  /// Returns true if the CPU serves the pack, and the pack is a pull. Such a pull uses the buffer
+  /// of its push.
   [[nodiscard]] bool gives_back(std::size_t pack, std::size_t replica) const {
     const core::Pack& p = scenario_.plan.packs[pack];
     return p.answers >= 0 && replica == replicas_.size() &&

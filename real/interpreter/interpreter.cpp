@@ -1,11 +1,11 @@
 // A lane is a state machine: run() executes its steps until one has to wait. The event that ends
 // the wait (a message, a free slot, completed work, progress of another lane) puts the lane into
-// the queue `ready_`. So one thread executes any number of lanes, and no call blocks. A lane has
-// two counters. `next` is the current step. `done` is the number of steps that are complete
-// including their sends; the steps between are in `departing`. Other lanes see only `done`, and
-// must_wait_for_sends() prevents steps from overwriting data that is still being sent. Closed
-// collectives are kept and reopened in later training steps, because creating their lanes takes
-// longer than resetting them. Messages are handled in sending.cpp and receiving.cpp.
+// the queue `ready_`. One thread therefore executes any number of lanes, and no call blocks. A lane
+// has two counters. `next` is the current step. `done` is the number of steps that are complete
+// including their sends. The steps between `done` and `next` are in `departing`. Other lanes see
+// only `done`, and must_wait_for_sends() prevents steps from overwriting data that is still being
+// sent. Closed collectives are kept and reopened in later training steps, because creating their
+// lanes takes longer than resetting them. Messages are handled in sending.cpp and receiving.cpp.
 
 #include "real/interpreter/interpreter.h"
 
@@ -27,7 +27,7 @@ using Clock = Transport::Clock;
 
 namespace {
 
-/// Lanes with at most this many steps cache them, in at most 10 KiB each.
+/// A lane with at most this number of steps caches all of its steps, in at most 10 KiB.
 constexpr std::int64_t kFewSteps = 64;
 
 }  // namespace
@@ -129,7 +129,7 @@ Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collec
   std::swap(*found, spares_.back());
   Instance* const instance = spares_.back().mapped().get();
   spares_.back().key() = tag;
-  // Mostly the last in the order of tags.
+  // The new tag is usually the last in the order of tags.
   instances_.insert(instances_.end(), std::move(spares_.back()));
   spares_.pop_back();
   for (Local& local : instance->ranks) {
@@ -190,12 +190,13 @@ std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
   return base + range.offset * lane.instance->item;
 }
 
-/// Returns the connection that the current step sends on.
+/// Returns the connection on which the current step sends.
 Channel Interpreter::outgoing(const Lane& lane) const {
   return {lane.instance->tag, lane.rank, lane.number, lane.now->to, lane.now->step.to.lane};
 }
 
-/// Returns work of the current step, with its place and number type. The caller sets the operation.
+/// Returns a Work for the current step, with the ranges and the element type. The caller sets the
+/// operation.
 Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
   Work work;
   work.kind = kind;
@@ -206,7 +207,7 @@ Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
   return work;
 }
 
-/// Returns the address to which the current step receives.
+/// Returns the address at which the current step stores the received data.
 std::byte* Interpreter::target_of(const Lane& lane) const {
   const Step& step = lane.now->step;
   Range target = step.target;
@@ -295,7 +296,8 @@ bool Interpreter::begin(Lane& lane) {
   return work(lane);
 }
 
-/// Starts reductions, copies and scaling inside the rank. Returns false if the device needs time.
+/// Starts reductions, copies and scaling inside the rank. Returns false if the device has not
+/// completed the work yet.
 bool Interpreter::work(Lane& lane) {
   const Step& step = lane.now->step;
   if (step.kind == StepKind::kNop) {
@@ -352,7 +354,7 @@ void Interpreter::worked(Ticket ticket) {
   }
 }
 
-/// Ends the current step, except that its sends may not have left yet. The lane continues.
+/// Ends the current step. Its sends may not have left yet. The lane continues.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
     const StepDone done{lane.instance->tag, lane.rank,     lane.number, lane.next,
@@ -368,7 +370,7 @@ void Interpreter::pass(Lane& lane) {
   lane.begun = false;
   lane.state = Lane::State::kReady;
   if (watch_steps_) lane.began = lane.waited = transport_.now();
-  // Steps count as complete in order, so a step also waits for earlier ones whose sends have not
+  // Steps count as complete in order, so a step also waits for earlier steps whose sends have not
   // left.
   if (lane.unsent == 0 && lane.departing.empty()) {
     lane.done = lane.next;
@@ -402,8 +404,7 @@ void Interpreter::count_complete(Lane& lane) {
   lane.waiting.resize(still);
 }
 
-/// True if the current step, which has not begun, must wait until the sends of earlier steps have
-/// left.
+/// Returns true if the current step must not begin before the sends of earlier steps have left.
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
   constexpr std::size_t kMaxDeparting = 16;
   const Step& step = lane.now->step;

@@ -14,15 +14,15 @@
 
 namespace tutti::real {
 
-/// A schedule step that a lane has completed. Times are those of this process's clock.
+/// A schedule step that a lane has completed. Times are times of this process's clock.
 struct StepDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   core::Lane lane = 0;
   std::int64_t index = 0;
   core::Step step;
-  Transport::Clock::time_point start;  ///< when the lane reached the step
-  /// When the event that the step waited for began; equals `start` if it did not wait.
+  Transport::Clock::time_point start;  ///< the time at which the lane reached the step
+  /// When the event that the step waited for began; equals `start` if the step did not wait.
   Transport::Clock::time_point wait;
   Transport::Clock::time_point end;  ///< when the lane continued
   core::Rank peer = -1;              ///< receives: the rank that sent the message; else -1
@@ -39,28 +39,30 @@ class InterpreterListener : public CollectiveListener {
 /// core::Schedule defines.
 ///
 /// Messages are moved and reduced in pieces as they arrive. A fused step also forwards each piece
-/// at once, so that all ranks of a chain work on one message at the same time. If a fused step
-/// finds no free slot at its receiver, it first takes the whole message, and sends it when a slot
-/// is free.
+/// at once, so that all ranks of a chain work on one message at the same time. If the receiver of a
+/// fused step has no free slot, the step first receives the whole message, and sends the message
+/// when a slot is free.
 ///
 /// A lane continues past a step whose sends have not left yet, as long as later steps do not write
-/// to the ranges that are being sent. So it can take messages that would otherwise have to be
-/// buffered. Other lanes see its steps complete in order. (This needs Devices::at_once(); otherwise
-/// a lane completes each step before the next.)
+/// to the ranges that are being sent. The lane can then receive messages that would otherwise have
+/// to be buffered. Other lanes see the steps of this lane complete in order. (If Devices::at_once()
+/// is false, a lane completes each step before it begins the next step.)
 ///
 /// The path of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() →
 /// send_pieces() → Transport. Pieces from and to memory that the host cannot access
 /// (Devices::host_reaches) go through bounce buffers, which the host can access.
 class Interpreter : public Collectives, public Receiver {
  public:
-  /// REQUIRES: all arguments outlive the interpreter. Steps are reported only if `watch_steps`.
+  /// REQUIRES: all arguments outlive the interpreter. The listener gets completed steps only if
+  /// `watch_steps` is true.
   Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
               bool watch_steps);
   ~Interpreter() override;
 
-  /// Cost: if a closed instance of the same collective can be reused, resetting its lanes; else
-  /// creating them. REQUIRES: the collective outlives the interpreter; the buffers stay valid until
-  /// close(); the schedule has no in-switch reduction.
+  /// Cost: linear in the number of lanes. Lanes of a closed instance of the same collective are
+  /// reset and reused; without such an instance, lanes are created. REQUIRES: the collective
+  /// outlives the interpreter; the buffers stay valid until close(); the schedule has no in-switch
+  /// reduction.
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
   void start(CollectiveTag tag, core::Rank rank) override;
@@ -71,7 +73,8 @@ class Interpreter : public Collectives, public Receiver {
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
-  /// Like run_ready(). ERRORS: a peer sent a message whose length differs from the schedule's.
+  /// Calls run_ready(). ERRORS: a peer sent a message whose length differs from the length in the
+  /// schedule.
   core::Expected<void> poll() override;
   /// Returns the text of poll()'s error; empty if there was no error.
   [[nodiscard]] const std::string& failure() const { return failure_; }
@@ -166,8 +169,8 @@ class Interpreter : public Collectives, public Receiver {
   CollectiveTag last_opened_;
   std::optional<CollectiveTag> last_awaited_;
   std::vector<Instances::node_type> spares_;  ///< closed collectives, for reuse
-  bool one_thing_at_a_time_;                  ///< true: a lane completes each step before the next
-  std::int64_t piece_bytes_;                  ///< size in bytes of a piece between workers
+  bool one_thing_at_a_time_;  ///< true: a lane completes each step before it begins the next step
+  std::int64_t piece_bytes_;  ///< size in bytes of a piece between workers
   Fifo<Lane*> ready_;
   std::vector<PendingSend> sends_;  ///< indexed by ticket - 1
   std::vector<Ticket> free_tickets_;

@@ -1,11 +1,11 @@
-// This file is the receiving half of Interpreter, and sending.cpp is the other half. Every piece is
-// checked against the schedule before memory is taken for it (lane_for(), enter()). If its message
-// belongs to the lane's current step, the piece goes directly to its final place or is reduced at
-// once. Otherwise it is buffered, and take_message() processes it when its step begins. Within a
-// message, consume() processes pieces strictly in order. A step that forwards the message acquires
-// a slot at its receiver first. If none is free, it receives the whole message, frees its own slot,
-// and forwards later (`holds`), so that slots of different ranks never wait for each other in a
-// cycle.
+// This file is the receiving half of Interpreter, and sending.cpp is the sending half. Every piece
+// is checked against the schedule before memory is allocated for it (lane_for(), enter()). If the
+// lane's current step receives the piece's message, the piece is stored at its final address or
+// reduced at once. Otherwise the piece is buffered, and take_message() processes it when its step
+// begins. Within a message, consume() processes pieces strictly in order. A step that forwards a
+// message first acquires a slot at its receiver. If no slot is free, the step receives the whole
+// message, frees its own slot, and forwards the message later (`holds`). Slots of different ranks
+// therefore never wait for each other in a cycle.
 
 #include <algorithm>
 #include <cstring>
@@ -30,15 +30,16 @@ bool keeps_as_it_is(StepKind kind) {
 
 }  // namespace
 
-/// True if the lane is in the middle of a message of this connection. It is then the only message
-/// in transfer there: the next one begins when this one has ended, and the lane is no longer
-/// kInMessage.
+/// Returns true if the lane has received a part of a message of this connection. This message is
+/// then the only message in transfer on the connection. The next message begins after this message
+/// has ended and the lane has left the state kInMessage.
 bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
   return lane.in == &connection && lane.state == Lane::State::kInMessage;
 }
 
-/// Returns the lane's connection from that sender; null if nothing has arrived from it yet. Cost:
-/// as many comparisons as the lane has senders; one if the sender is the same as last time.
+/// Returns the lane's connection from the sender of `channel`; null if no message has arrived from
+/// this sender yet. Cost: one comparison per sender of the lane; only one if the sender is the same
+/// as in the previous call.
 Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core::Lane from_lane) {
   auto& all = lane.connections;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -49,7 +50,7 @@ Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core:
   return nullptr;
 }
 
-/// Adds a connection to the lane. Returns null if the schedule has no lane that could be its
+/// Adds a connection to the lane. Returns null if the schedule has no lane that could be the
 /// sender.
 Interpreter::Connection* Interpreter::new_connection(Lane& lane, const Channel& channel) {
   const Instance& instance = *lane.instance;
@@ -61,8 +62,8 @@ Interpreter::Connection* Interpreter::new_connection(Lane& lane, const Channel& 
   return lane.connections.back().get();
 }
 
-/// Finds the connection whose front message is for the current step. Returns false if it has not
-/// begun to arrive.
+/// Finds the connection whose first message the current step receives. Returns false if the message
+/// has not begun to arrive.
 bool Interpreter::find_message(Lane& lane) {
   if (lane.receives_any) {
     if (lane.any.empty()) return false;
@@ -76,8 +77,8 @@ bool Interpreter::find_message(Lane& lane) {
   return true;
 }
 
-/// Takes the next message of the step's connection, and processes what has arrived of it. Returns
-/// false if it is incomplete.
+/// Takes the next message of the step's connection, and processes the part that has arrived.
+/// Returns false if the message is incomplete.
 bool Interpreter::take_message(Lane& lane) {
   Instance& instance = *lane.instance;
   const Step& step = lane.now->step;
@@ -98,8 +99,8 @@ bool Interpreter::take_message(Lane& lane) {
     return false;
   }
   if (core::sends(step.kind)) {
-    // Without a slot, the whole message is received first: its own slot must not wait for another
-    // one.
+    // If the receiver has no free slot, receive the whole message first: the slot of the received
+    // message must not wait for another slot.
     lane.passing_on = acquire_slot(lane);
     lane.holds = !lane.passing_on;
     lane.has_slot = false;
@@ -131,7 +132,7 @@ Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece)
 }
 
 /// Records the beginning or the continuation of a message. Returns null if the piece does not
-/// continue what arrived before.
+/// continue the data that arrived before.
 Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   const Channel& channel = piece.channel;
   Connection* const used_before = connection_of(lane, channel.from, channel.from_lane);
@@ -145,11 +146,12 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
                ? &connection
                : nullptr;
   if (last && last->received < last->total) return nullptr;
-  // Message numbers wrap around, so a difference of more than half the range means an earlier one.
+  // Message numbers wrap around, so a difference of more than half the range means that the new
+  // number is earlier.
   const std::uint32_t ahead = (piece.message - connection.number) % Piece::kMessageNumbers;
   if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2))
     return nullptr;  // the piece arrived before
-  // A valid sender has no more messages than there are steps to take them, or slots to hold them.
+  // A valid sender sends at most one message per receiving step, and at most one per slot.
   const auto waiting = static_cast<std::int64_t>(connection.messages.size());
   if (waiting >= lane.credits || connection.begun++ >= lane.steps) return nullptr;
   connection.number = piece.message;
@@ -157,8 +159,8 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   begun.total = piece.total;
   connection.messages.push_back(std::move(begun));
   if (lane.receives_any) lane.any.push_back(&connection);
-  // The lane may be waiting for this message. It then takes the message now, so that the bytes need
-  // not be buffered.
+  // The lane may be waiting for this message. In this case, the lane takes the message at once, so
+  // that the bytes need not be buffered.
   if (lane.state != Lane::State::kOnMessage) return &connection;
   const bool wanted = lane.receives_any || (lane.now->from == channel.from &&
                                             lane.now->step.from.lane == channel.from_lane);
@@ -174,9 +176,9 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   return &connection;
 }
 
-/// Returns where to store the piece. If the current step has taken the message, that is its final
-/// place, or a buffer from which it is reduced at once; otherwise it is buffered until its step
-/// begins.
+/// Returns the address at which to store the piece. If the current step has taken the message, this
+/// is the final address, or a buffer from which the piece is reduced at once. Otherwise it is a
+/// buffer that keeps the piece until its step begins.
 std::byte* Interpreter::place(const Piece& piece) {
   static std::byte nowhere;
   Instance* const instance = find(piece.channel.collective);
@@ -185,7 +187,7 @@ std::byte* Interpreter::place(const Piece& piece) {
   if (!connection) return nullptr;
   Lane& lane = *to;
   Inbound& message = connection->messages.back();
-  // The step may take the message between this call and arrived(); this decision remains valid.
+  // The decision remains valid even if the step takes the message between this call and arrived().
   message.in_place = false;
   if (piece.length == 0) return &nowhere;
   const bool local = transport_.is_local(piece.channel.from);
@@ -251,7 +253,7 @@ std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) 
 }
 
 /// Processes `length` bytes of the current message, which are at `bytes`, as the step requires.
-/// `in_place`: this is their final place.
+/// `in_place`: true if `bytes` is the final address of these bytes.
 void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset,
                           std::int64_t length, bool in_place) {
   const Step& step = lane.now->step;
@@ -278,7 +280,7 @@ void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offse
   work.target = result;
   const Ticket ticket = ++next_ticket_;
   if (devices_.perform(work, ticket)) return piece_done(lane, result, offset, length);
-  // The next piece must not overwrite this one.
+  // The next piece must not overwrite this piece.
   Devices::Memory room = bytes == lane.room.get() ? std::move(lane.room) : Devices::Memory();
   works_.try_emplace(
       ticket,

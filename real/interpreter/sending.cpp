@@ -11,14 +11,16 @@ using core::StepKind;
 
 namespace {
 
-/// Size of a piece between the memories of devices, where each piece needs the launch of a copy.
+/// The size of a piece between the memories of two devices. Each such piece needs the launch of a
+/// copy.
 constexpr std::int64_t kDevicePieceBytes = 4 << 20;
 /// The maximum number of a lane's buffers between its device and the transport.
 constexpr int kMaxBounces = 16;
 
 }  // namespace
 
-/// Acquires a slot of the connection that the current step sends on. Returns false if none is free.
+/// Acquires a slot of the connection on which the current step sends. Returns false if no slot is
+/// free.
 bool Interpreter::acquire_slot(Lane& lane) {
   if (lane.now->credits == core::kUnlimitedCredits) return true;
   const Channel channel = outgoing(lane);
@@ -55,7 +57,8 @@ bool Interpreter::slot_freed(const Channel& channel) {
   return true;
 }
 
-/// Sends the message of a fused step that was received completely while there was no slot for it.
+/// Sends the message of a fused step. The message was received completely because the receiver had
+/// no free slot.
 void Interpreter::send_held(Lane& lane) {
   lane.holds = false;
   const Step& step = lane.now->step;
@@ -98,8 +101,8 @@ void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece
   take_ticket(lane, std::move(room));
 }
 
-/// Returns the step for which pieces are sent: the current one, or, if the lane has completed it,
-/// the last one.
+/// Returns the step for which pieces are sent: the current step, or the last step if the lane has
+/// completed it.
 std::int64_t Interpreter::step_of(const Lane& lane) {
   return lane.begun ? lane.next : lane.next - 1;
 }
@@ -108,8 +111,8 @@ std::uint32_t Interpreter::number_of(const Lane& lane) {
   return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
 }
 
-/// Returns the ticket of the next piece. Nothing is stored for a piece that the transport sends at
-/// once.
+/// Returns the ticket of the next piece. The ticket is not used up if the transport sends the piece
+/// at once.
 Ticket Interpreter::next_ticket() {
   if (free_tickets_.empty()) {
     sends_.emplace_back();

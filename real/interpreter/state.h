@@ -7,8 +7,8 @@
 
 namespace tutti::real {
 
-/// A schedule step with its resolved peers. It is the same for every collective with the same
-/// schedule.
+/// A schedule step with its resolved peers. All collectives with the same schedule share these
+/// values.
 struct Interpreter::Known {
   core::Step step;
   core::Rank from = -1;                   ///< sender, if the step receives; else -1
@@ -28,12 +28,13 @@ struct Interpreter::Inbound {
 struct Interpreter::Connection {
   Channel channel;
   Fifo<Inbound> messages;  ///< messages that are not completely processed, oldest first
-  std::int64_t begun = 0;  ///< number of messages so far whose first piece has arrived
-  /// Piece::message of the last of these messages.
+  std::int64_t begun =
+      0;  ///< the number of messages of which at least one piece has arrived so far
+  /// Piece::message of the last message of which a piece has arrived.
   std::uint32_t number = 0;
 };
 
-/// A part of a message that has yet to be passed to the transport.
+/// A part of a message that is not yet passed to the transport.
 struct Interpreter::Outbound {
   Channel channel;
   const std::byte* bytes = nullptr;  ///< start of the message
@@ -46,14 +47,14 @@ struct Interpreter::Outbound {
 struct Interpreter::PendingSend {
   Lane* lane = nullptr;
   std::int64_t index = 0;  ///< index of the step
-  /// The buffer that is being sent, if it is not the step's source itself.
+  /// The buffer that is being sent; empty if the step's source is sent directly.
   Devices::Memory bounce;
 };
 
-/// A step whose sends have not left yet, although the lane has continued.
+/// A step whose sends have not left yet. The lane has continued with later steps.
 struct Interpreter::Departing {
   std::int64_t unsent = 0;
-  core::Range source;    ///< must not be written until the sends have left; may be empty
+  core::Range source;  ///< a range that must not be written until the sends have left; may be empty
   Devices::Memory kept;  ///< a buffer that is being sent instead of `source`
 };
 
@@ -89,25 +90,27 @@ struct Interpreter::Lane {
   State state = State::kNotStarted;
   bool queued = false;
   std::int64_t next = 0;  ///< index of the current step
-  /// All steps before this one are complete. Steps from here up to `next` are in `departing`.
+  /// All steps before this index are complete. Steps from this index up to `next` are in
+  /// `departing`.
   std::int64_t done = 0;
   std::int64_t steps = 0;
-  /// All steps, if there are few, since computing them by the schedule takes longer.
+  /// All steps of the lane, if there are few, because reading a stored step is faster than
+  /// computing it. Else empty.
   std::vector<Known> known;
-  Known requested;                ///< storage of the current step, if `known` is empty
-  const Known* now = &requested;  ///< the current step, once it has begun
+  Known requested;                ///< the current step, if `known` is empty
+  const Known* now = &requested;  ///< points to the current step, once the step has begun
   bool begun = false;
-  /// The connection whose front message the current step has taken.
+  /// The connection from which the current step receives its message.
   Connection* in = nullptr;
   std::int64_t consumed = 0;  ///< bytes of the message handed to the device
   std::int64_t finished = 0;  ///< bytes of the message completed by the device
   bool passing_on = false;    ///< true: pieces are forwarded as they arrive
-  bool holds = false;         ///< true: pieces are kept until there is a slot
-  /// True: the lane has a slot at the receiver, though the message may be incomplete.
+  bool holds = false;         ///< true: pieces are kept until the receiver has a free slot
+  /// True: the current step has a slot at its receiver. The message may still be incomplete.
   bool has_slot = false;
   std::int64_t unsent = 0;  ///< number of unsent pieces of the current step
   std::deque<Departing> departing;
-  /// Data that is yet to be sent from memory that the host cannot access.
+  /// Data that is not sent yet, in memory that the host cannot access.
   std::deque<Outbound> outbound;
   int bounces = 0;              ///< number of buffers in use for `outbound`
   Devices::Memory kept;         ///< data that a step forwards without storing it
@@ -116,7 +119,7 @@ struct Interpreter::Lane {
   std::int64_t room_bytes = 0;
   bool room_for_host = true;
   std::vector<Lane*> waiting;  ///< lanes that wait for this lane's progress
-  /// The connections into the lane that have been used.
+  /// The connections into the lane over which messages have arrived.
   std::vector<std::unique_ptr<Connection>> connections;
   /// The connections with messages that no step has taken, in order of arrival.
   Fifo<Connection*> any;
@@ -124,8 +127,8 @@ struct Interpreter::Lane {
   bool host_reaches = true;
   Transport::Clock::time_point began;
   Transport::Clock::time_point waited;
-  /// The previous step, until its sends have left. Only if lanes complete each step before the
-  /// next.
+  /// The previous step, until its sends have left. Used only if lanes complete each step before
+  /// they begin the next step.
   std::optional<StepDone> leaving;
   core::Rank peer = -1;
   core::Lane peer_lane = -1;
@@ -152,7 +155,8 @@ struct Interpreter::Instance {
   std::vector<Local> ranks;  ///< the ranks of this process, in the order of open()
   /// By rank: its index in `ranks`; -1 for ranks of other processes.
   std::vector<std::int32_t> places;
-  std::map<Channel, std::int32_t> slots_used;  ///< by outgoing connection, if its slots are limited
+  std::map<Channel, std::int32_t>
+      slots_used;  ///< by outgoing connection; only connections with a limited number of slots
   std::map<Channel, Lane*> waiting_for_slot;
 };
 

@@ -1,13 +1,13 @@
-// Inputs are hashes (SplitMix64) of the key, the rank and the element, so any process can compute
-// the inputs of all ranks, and a missing, doubled or misplaced contribution changes the result. The
-// order of additions is unknown. Floats are therefore compared within a tolerance, with a reference
-// of higher precision: double for float32, long double for float64. Half types have too few bits
-// for a tolerance; their sums are kept below 2^11 (float16) or 2^8 (bfloat16), where every order
-// gives the exact result.
+// An input is a hash (SplitMix64) of the key, the rank and the element. Any process can therefore
+// compute the inputs of all ranks, and a missing, doubled or misplaced contribution changes the
+// result. The order of additions is unknown. Floats are therefore compared within a tolerance, with
+// a reference of higher precision: double for float32, long double for float64. Half-precision
+// types have too few bits for a tolerance. Their sums are kept below 2^11 (float16) or 2^8
+// (bfloat16), where every order of additions gives the exact result.
 //
-// The cost is one hash per element and contributor. For an all-reduce it is paid once for all ranks
-// of the process, because they must have equal results. Blocks of 256 elements are computed rank by
-// rank, so that the inner loop runs over elements.
+// The cost is one hash per element and contributor. For an all-reduce, this cost arises once for
+// all ranks of the process, because they must have equal results. Blocks of 256 elements are
+// computed rank by rank, so that the inner loop runs over elements.
 
 #include "real/interpreter/verify.h"
 
@@ -36,7 +36,7 @@ std::uint64_t bits_of(std::uint64_t key, Rank rank, std::int64_t element) {
                                             static_cast<std::uint32_t>(rank)));
 }
 
-/// Returns the number of bits of the type's significand, including the hidden one.
+/// Returns the number of bits of the type's significand, including the hidden bit.
 int significand_bits(DataType type) {
   switch (type) {
     case DataType::kFloat32: return 24;
@@ -53,8 +53,9 @@ bool chooses(Operation operation) {
 }
 bool is_half(DataType type) { return type == DataType::kFloat16 || type == DataType::kBfloat16; }
 
-/// Returns ±1 for most ranks, and ±2 or ±1/2 for one rank in sixteen each (or fewer with many
-/// ranks), so that any product stays within 2^±13 and is exact in both half types.
+/// Returns ±1 for most ranks, ±2 for one rank in sixteen, and ±1/2 for one rank in sixteen (fewer
+/// if there are many ranks). Any product is therefore within 2^±13, and exact in both
+/// half-precision types.
 double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t turn =
       (rank + element) % std::max<std::int64_t>(16, reduced.contributors / 12 + 1);
@@ -62,9 +63,9 @@ double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::i
   return bits >> 63 ? -size : size;
 }
 
-/// Returns a small integer, such that no partial sum needs more bits than the type has. With very
-/// many ranks, only a limited number of them, which differ for every element, have a value other
-/// than 0.
+/// Returns a small integer, such that no partial sum needs more bits than the type has. If there
+/// are very many ranks, only a limited number of ranks, which differ for every element, have a
+/// value other than 0.
 double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t largest_sum = std::int64_t{1} << significand_bits(reduced.type);
   const std::int64_t below = std::max<std::int64_t>(2, largest_sum / reduced.contributors);
@@ -155,7 +156,8 @@ std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, const Out
   return std::nullopt;
 }
 
-/// Returns how many rounding errors, each of half a unit in the last place, a result may have.
+/// Returns the number of rounding errors that a result may have, each of half a unit in the last
+/// place.
 int roundings(const Reduced& reduced, const Output& output) {
   const bool exact = is_half(reduced.type) || chooses(reduced.operation) || output.from.count == 1;
   if (exact) return reduced.factor == 1 ? 0 : 1;

@@ -11,30 +11,30 @@
 
 namespace tutti::real {
 
-/// The inputs and the expected results of a collective. They are computed from a few numbers, so
-/// that a process can check its results without the inputs of other processes.
+/// The inputs and the expected results of a collective. Every process can compute the inputs of all
+/// ranks from these few numbers, so it can check its results without data from other processes.
 ///
-/// Inputs differ for (nearly) every rank, element and key.
-/// - Integers use all their bits; for products they are odd, so that no product becomes 0.
-/// - float32 and float64 lie in [0.5, 1.5), or for products in [0.9375, 1.0625), so that nothing
-///   cancels or overflows.
+/// Nearly all inputs differ by rank, element and key.
+/// - Integers use all their bits. For products, integers are odd, so that no product becomes 0.
+/// - float32 and float64 values are in [0.5, 1.5), or for products in [0.9375, 1.0625), so that
+/// results neither cancel nor overflow.
 /// - float16 and bfloat16 have so few bits that a tolerance for rounding would hide a missing rank.
-///   Their inputs are small whole numbers, or for products ±0.5, ±1 or ±2, chosen so that every
-///   partial result is exact.
+/// Inputs of these types are small whole numbers, or for products ±0.5, ±1 or ±2, so that every
+/// partial result is exact.
 struct Reduced {
   core::DataType type = core::DataType::kFloat32;
   Operation operation = Operation::kSum;
-  std::uint64_t key = 0;          ///< identifies the step and the pack
+  std::uint64_t key = 0;          ///< a number that identifies the step and the pack
   std::int32_t contributors = 1;  ///< number of ranks that contribute: 0 … contributors - 1
-  /// The factor that every element of the result is finally multiplied by, for a MEAN.
+  /// The factor by which a MEAN multiplies every element of the sum; 1 for all other operations.
   double factor = 1;
 };
 
 /// Fills a buffer with `elements` elements of the rank's input, beginning with element `first`.
 void fill_inputs(const Reduced& reduced, core::Rank rank, void* data, std::int64_t elements,
                  std::int64_t first = 0);
-/// Writes the rank's input to its place in the rank's buffer, as given by the contract. Does not
-/// change the rest of the buffer.
+/// Writes the rank's input to the range of the rank's buffer that the contract gives. The rest of
+/// the buffer keeps its content.
 void fill_inputs(const Reduced& reduced, const core::Contract& contract, core::Rank rank,
                  void* buffer);
 
@@ -48,17 +48,17 @@ struct WrongElement {
 
 /// Compares every element of the output in `buffers[i]`, the buffer of rank `ranks[i]`, with the
 /// contract. If the collective is out of place, also compares inputs with their original values.
-/// Returns the first wrong element; nothing if all are right.
-/// Integers (which wrap around), minima, maxima, elements that are not reduced, and float16 and
-/// bfloat16 without a factor must be equal. Any other float may differ by (contributors + 1)
-/// rounding errors of its type, relative to the result. That bounds the error for every order of
-/// operations if nothing cancels.
+/// Returns the first wrong element; nothing if all elements are right. Integers (which wrap
+/// around), minima, maxima, elements that are not reduced, and float16 and bfloat16 without a
+/// factor must be equal. Any other float may differ by (contributors + 1) rounding errors of its
+/// type, relative to the result. This tolerance bounds the error for every order of operations if
+/// nothing cancels.
 /// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced,
                                                const core::Contract& contract,
                                                const std::vector<core::Rank>& ranks,
                                                const std::vector<const std::byte*>& buffers);
-/// Like the function above, for an in-place all-reduce.
+/// Returns the first wrong element of an in-place all-reduce; nothing if all elements are right.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
                                                const std::vector<core::Rank>& ranks,
                                                const std::vector<const std::byte*>& results);

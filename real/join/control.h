@@ -26,20 +26,20 @@ class ControlChannel {
     return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
   }
 
-  /// Size limits of received messages in bytes: of a worker's introduction; of a worker's
-  /// assignment, which contains a whole scenario with its files; and of all other messages, until
-  /// the limit follows from the plan (InboxLimit).
+  /// Size limits of received messages, in bytes: for a worker's introduction, for a worker's
+  /// assignment (which contains a whole scenario with its files), and for all other messages until
+  /// the plan gives a limit (InboxLimit).
   static constexpr std::size_t kLongestIntroduction = 4096;
   static constexpr std::size_t kLongestAssignment = std::size_t{512} << 20;
   static constexpr std::size_t kLongestMessage = std::size_t{1} << 20;
 
   ControlChannel(Socket socket, std::size_t longest);
 
-  /// Sends a message. ERRORS: the other end is gone, or accepts nothing for ten seconds.
+  /// Sends a message. ERRORS: the other end is gone, or accepts no data for ten seconds.
   core::Expected<void> send(const proto::Control& message);
-  /// Returns the next complete message; nothing if there is none by `until`. If `until` is in the
-  /// past, polls once without waiting. Reads at most one MiB after `until`, so that a long message
-  /// does not keep the caller from its other work. ERRORS: the other end is gone, or sends an
+  /// Returns the next complete message; nothing if none is complete by `until`. If `until` is in
+  /// the past, polls once without waiting. Reads at most 1 MiB after `until`, so that a long
+  /// message does not keep the caller from other work. ERRORS: the other end is gone, or sends an
   /// invalid message.
   core::Expected<std::unique_ptr<proto::Control>> receive(Clock::time_point until);
   /// Sets the size limit of later messages, in bytes.
@@ -48,7 +48,7 @@ class ControlChannel {
   [[nodiscard]] std::uint64_t arrived() const { return arrived_; }
   /// Returns the size in bytes of the message that receive() returned last.
   [[nodiscard]] std::size_t last_size() const { return last_size_; }
-  /// Closes the sending direction. Data that was already sent still arrives.
+  /// Closes the sending direction. The other end still receives the data that was sent before.
   void end_sending();
 
   [[nodiscard]] int file() const { return socket_.get(); }

@@ -14,14 +14,15 @@ using RunId = std::array<std::byte, 16>;
 /// Returns the HMAC-SHA256 (RFC 2104) of `message`, computed by OpenSSL's libcrypto.
 Sha256 hmac_sha256(std::string_view key, std::string_view message);
 
-/// Returns true if the digests are equal. The time does not depend on their content.
+/// Returns true if the digests are equal. The comparison takes the same time for all digests.
 [[nodiscard]] bool same(const Sha256& a, const Sha256& b);
 
-/// Fills memory with unpredictable bytes from the operating system. Aborts if the system has none,
-/// which does not happen on Linux.
+/// Fills memory with unpredictable bytes from the operating system. Aborts if the system cannot
+/// provide such bytes, which does not happen on Linux.
 void fill_random(void* to, std::size_t bytes);
 Nonce random_nonce();
-/// Returns a new random secret for a run, as hexadecimal digits. Used if the user gives none.
+/// Returns a new random secret for a run, as hexadecimal digits. Used if the user specifies no
+/// secret.
 std::string random_secret();
 
 }  // namespace tutti::real

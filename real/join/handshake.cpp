@@ -139,7 +139,7 @@ void Handshake::take_proof(std::string_view bytes) {
     output_ = std::string(1, kSecretDiffers) + std::string(sizeof(Sha256), '\0');
     return end(State::kWrongSecret);
   }
-  // Only a peer that holds the secret learns which worker it has reached.
+  // Only a peer that knows the secret receives the number of the worker that it has reached.
   const bool meant = peer_.purpose == self_.purpose && peer_.listener == self_.listener;
   const char verdict = meant ? kWelcome : kRunDiffers;
   output_ = std::string(1, verdict) + std::string(bytes_of(listener_proof(bytes, verdict)));

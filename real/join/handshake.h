@@ -11,7 +11,8 @@
 namespace tutti::real {
 
 /// The handshake at the beginning of every connection of a run. Both ends prove that they know the
-/// run's secret, which is never transmitted. Nothing else is read from a connection before that.
+/// run's secret. The secret itself is never transmitted. An end reads nothing else from a
+/// connection before the handshake has succeeded.
 ///
 ///     joiner                                          listener
 ///       greeting: purpose, own and intended worker,
@@ -24,28 +25,29 @@ namespace tutti::real {
 ///
 /// Both nonces are fresh, so a recorded handshake cannot be replayed. The words "joiner" and
 /// "listener" in the proofs prevent a proof from being reflected to its sender. The proofs cover
-/// purpose, worker numbers, versions and run, so these cannot be changed in transit, and a
-/// connection cannot be used for another purpose. Data after the handshake is neither encrypted nor
-/// signed. Sizes are fixed, so an unauthenticated peer cannot make the other end read or store more
-/// than these bytes.
+/// purpose, worker numbers, versions and run, so none of these values can be changed in transit,
+/// and a connection cannot be used for another purpose. Data after the handshake is neither
+/// encrypted nor signed. All message sizes are fixed, so an unauthenticated peer cannot make the
+/// other end read or store more bytes than a handshake has.
 ///
-/// The format of these messages is the same in all versions of Tutti, so that two authenticated
-/// ends of different versions can report the mismatch.
+/// The format of the handshake is the same in all versions of Tutti, so that two authenticated ends
+/// with different versions can report the mismatch.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 
 inline constexpr std::int32_t kAnyWorker = -1;    ///< the joiner accepts any worker number
 inline constexpr std::int32_t kCoordinator = -2;  ///< the listener is the coordinator
 
-/// The data that one end sends about itself.
+/// The introduction that one end of a connection sends about itself.
 struct Introduction {
   Purpose purpose = Purpose::kControl;
-  std::int32_t joiner = kAnyWorker;      ///< number of the worker that connects
-  std::int32_t listener = kCoordinator;  ///< number of the worker that the joiner intends to reach
-  std::string version;                   ///< version of Tutti, at most 32 bytes
+  std::int32_t joiner = kAnyWorker;  ///< number of the worker that connects
+  std::int32_t listener =
+      kCoordinator;     ///< the number of the worker that the joiner intends to reach
+  std::string version;  ///< version of Tutti, at most 32 bytes
 };
 
-/// One end of a handshake. It is a pure state machine on received bytes, without a socket and
-/// without a clock.
+/// One end of a handshake. The handshake is a state machine that processes received bytes. It uses
+/// no socket and no clock.
 class Handshake {
  public:
   /// The progress or the result of the handshake.
@@ -60,21 +62,21 @@ class Handshake {
   };
 
   /// Creates the end that connects. If `run` is given, the listener must belong to that run.
-  /// (Workers get its id from the coordinator.)
+  /// (Workers get the run's id from the coordinator.)
   static Handshake join(std::string_view secret, Introduction self, const Nonce& nonce,
                         std::optional<RunId> run = {});
-  /// Creates the end that listens. `self.joiner` is ignored. The joiner must intend to reach
-  /// `self.listener`.
+  /// Creates the end that listens. `self.joiner` is ignored. The handshake fails if the joiner does
+  /// not intend to reach `self.listener`.
   static Handshake listen(std::string_view secret, Introduction self, const Nonce& nonce,
                           const RunId& run);
 
   [[nodiscard]] State state() const { return state_; }
   /// Returns the number of bytes that the next call of take() needs; 0 if the handshake has ended.
-  /// Bytes after these are not part of the handshake.
+  /// Bytes after this number are not part of the handshake.
   [[nodiscard]] std::size_t wants() const;
   /// Processes received bytes. REQUIRES: `bytes` has exactly wants() bytes.
   void take(std::string_view bytes);
-  /// Returns the bytes to send next; may be empty. A refusal has bytes to send, too.
+  /// Returns the bytes to send next; may be empty. A refusal also has bytes to send.
   std::string output() { return std::exchange(output_, {}); }
 
   /// Returns the introduction of the other end. REQUIRES: the state is kDone.
@@ -102,7 +104,7 @@ class Handshake {
   bool run_known_ = false;
   State state_ = State::kRunning;
   Next next_ = Next::kNothing;
-  std::string greeting_;  ///< the greeting as sent or received
+  std::string greeting_;  ///< the greeting that was sent or received
   std::string challenge_;
   std::string proof_;
   std::string output_;

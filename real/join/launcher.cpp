@@ -1,10 +1,11 @@
-// Launchers pass ranks and addresses in environment variables, and each uses other names. One
-// function per launcher converts its variables to a Launch. Launchers may be nested, such as mpirun
-// inside srun, and then the variables of both are set. `kAll` lists launchers from the innermost to
-// the outermost, and the first one whose variables are set counts; is_there() has the exceptions.
-// Slurm provides hosts but no port, so all ranks compute the same port, from 20000 to 29999, from
-// the number of the job and its step. Open MPI and MPICH provide no address; the caller then lets
-// the ranks meet by a file (rendezvous.h) or by an address that the user gives.
+// Launchers pass ranks and addresses in environment variables, whose names differ between
+// launchers. One function per launcher converts its variables to a Launch. Launchers may be nested,
+// such as mpirun inside srun. In this case, the variables of both launchers are set. `kAll` lists
+// launchers from the innermost to the outermost. The first launcher whose variables are set counts.
+// is_there() has the exceptions. Slurm provides hosts but no port, so all ranks compute the same
+// port, from 20000 to 29999, from the number of the job and its step. Open MPI and MPICH provide no
+// address. Ranks then find each other through a file (rendezvous.h), or through an address from the
+// user.
 
 #include "real/join/launcher.h"
 
@@ -58,7 +59,7 @@ class Reader {
     return number(name, 0, kMaxRanks);
   }
 
-  /// Records an error about the variable that `kind` names.
+  /// Records an error about the variable named by `kind`.
   void complain(core::ProblemKind kind, const std::string& what) {
     problems_.add(std::move(kind), {}, "{}", what);
   }
@@ -134,8 +135,8 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     launch.one_machine = *nodes == 1;
     break;
   }
-  // Every rank derives the same port from the job, below the ports that systems assign. A job has
-  // only one rank 0, so the port is rarely in use.
+  // Every rank computes the same port from the job. The port is below the range from which systems
+  // assign ports. A job has only one rank 0, so the port is rarely in use.
   unsigned port = 0;
   for (const char c : launch.job) port = port * 31 + static_cast<unsigned char>(c);
   for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
@@ -152,8 +153,8 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     }
     return reader.result(std::move(launch));
   }
-  // This is the address of the machine where srun was called; within a batch script, that of rank
-  // 0.
+  // This is the address of the machine on which srun was called. Within a batch script, this is the
+  // machine of rank 0.
   if (const auto host = reader.text("SLURM_LAUNCH_NODE_IPADDR")) {
     launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
     launch.address_from = "SLURM_LAUNCH_NODE_IPADDR";
@@ -172,8 +173,9 @@ Expected<std::optional<Launch>> tf_config(const Reader& reader) {
   return std::move(*launch);
 }
 
-/// True if the variables of the launcher are set. A batch script under Slurm has SLURM_PROCID but
-/// no step: it is one process, whatever tasks the job has. RANK and WORLD_SIZE alone are ambiguous.
+/// True if the variables of the launcher are set. A batch script under Slurm has SLURM_PROCID, and
+/// no step. The script is a single process, even if the job has several tasks. RANK and WORLD_SIZE
+/// alone are ambiguous.
 bool is_there(LauncherKind kind, const Reader& reader) {
   const auto set = [&](const char* name) { return reader.text(name).has_value(); };
   switch (kind) {
@@ -181,7 +183,8 @@ bool is_there(LauncherKind kind, const Reader& reader) {
     case LauncherKind::kTorchrun:
       return set("RANK") && set("WORLD_SIZE") && set("MASTER_ADDR") && set("MASTER_PORT");
     case LauncherKind::kOpenMpi: return set("OMPI_COMM_WORLD_RANK");
-    // srun --mpi=pmi2 also sets PMI_RANK; such a run is treated as Slurm's, which knows the hosts.
+    // srun --mpi=pmi2 also sets PMI_RANK. Slurm counts as the launcher of such a run, since Slurm
+    // provides the hosts.
     case LauncherKind::kMpich:
       return set("PMI_RANK") && (set("MPI_LOCALNRANKS") || !set("SLURM_STEP_ID"));
     case LauncherKind::kSlurm: return set("SLURM_PROCID") && set("SLURM_STEP_ID");

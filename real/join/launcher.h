@@ -13,7 +13,8 @@ namespace tutti::real {
 /// A function that returns the value of an environment variable; nothing if it is not set.
 using Variables = std::function<std::optional<std::string>(const std::string&)>;
 
-/// The program that started this process together with others that run the same command.
+/// The launcher of this process: a program, such as mpirun, that starts several processes with the
+/// same command.
 enum class LauncherKind { kTfConfig, kTorchrun, kOpenMpi, kMpich, kSlurm };
 inline constexpr const char* kLaunchers = "auto, none, tf-config, torchrun, openmpi, mpich, slurm";
 std::string to_string(LauncherKind kind);
@@ -27,15 +28,16 @@ struct Launch {
   bool one_machine = false;        ///< true: all ranks run on one machine
   std::optional<Address> address;  ///< the address of rank 0, if the launcher provides it
   std::string address_from;  ///< the names of the environment variables that provide the address
-  /// The name that distinguishes this job from others on this machine; may be empty.
+  /// The name that distinguishes this job from other jobs on this machine; may be empty.
   std::string job;
 };
 
-/// Finds the launcher by its environment variables; with `only`, checks for that launcher alone. If
-/// several launchers have set variables (such as mpirun inside srun), the innermost counts, in the
-/// order TF_CONFIG, torchrun, Open MPI, MPICH, Slurm. Returns nothing if there is no launcher, or
-/// if it started only this process. ERRORS (requests): variables are invalid or contradict each
-/// other; the task of TF_CONFIG is not a worker.
+/// Finds the launcher by its environment variables. If `only` is given, looks for that launcher
+/// alone. If several launchers have set variables (such as mpirun inside srun), the first in the
+/// order TF_CONFIG, torchrun, Open MPI, MPICH, Slurm counts, which is the innermost. Returns
+/// nothing if there is no launcher, or if the launcher started only this process. ERRORS
+/// (kRequest): variables are invalid or contradict each other; the task in TF_CONFIG is not a
+/// worker.
 core::Expected<std::optional<Launch>> find_launch(const Variables& variables,
                                                   std::optional<LauncherKind> only = {});
 

@@ -1,10 +1,10 @@
 // A worker first finds the coordinator and later all other workers. find_coordinator() repeats
-// complete attempts, since the coordinator may start later than its workers; final_word()
-// distinguishes errors that another attempt cannot cure. For the mesh between workers, each
-// connects to lower numbers and accepts higher ones, so no pair connects twice. The connections of
-// a pair may be accepted in any order, so the connecting worker sends the index of each as one
-// byte. reception.cpp performs the handshakes, which authenticate both ends; this file decides what
-// to do with their results.
+// complete attempts, since the coordinator may start later than its workers. final_word() detects
+// errors that another attempt cannot cure. In the mesh between workers, each worker connects to
+// workers with lower numbers, and accepts connections from workers with higher numbers, so no pair
+// connects twice. The connections of a pair may be accepted in any order, so the connecting worker
+// sends the index of each as one byte. reception.cpp performs the handshakes, which authenticate
+// both ends; this file decides what to do with their results.
 
 #include "real/join/meeting.h"
 #include "real/wire/protocol.h"
@@ -46,11 +46,10 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
       return std::nullopt;
     case State::kDone:
       if (speaks_ours(event.peer.version)) return std::nullopt;
-      return Error::run(
-          {core::ProblemCode::kIncompatible},
-          fmt::format(
-              "the coordinator at {} is Tutti {}, but this is Tutti {}; use the same version",
-              place, event.peer.version, protocol()));
+      return Error::run({core::ProblemCode::kIncompatible},
+                        fmt::format("the coordinator at {} is Tutti {}, but this worker is Tutti "
+                                    "{}; use the same version",
+                                    place, event.peer.version, protocol()));
     case State::kRunning: break;
   }
   return std::nullopt;
@@ -63,7 +62,8 @@ Expected<CoordinatorFound> find_coordinator(
     Clock::time_point until, const std::function<bool()>& stop) {
   const auto began = Clock::now();
   std::string last = "the coordinator's address is unknown";
-  std::optional<Appointment> refused;  ///< an appointment that was refused, and so may be stale
+  std::optional<Appointment> refused;  ///< the appointment at which the coordinator refused the
+                                       ///< connection, and which may be stale
   while (true) {
     if (stop())
       return tl::make_unexpected(
@@ -160,8 +160,8 @@ class Mesh {
     return workers;
   }
 
-  /// Numbers the connections of each pair. They may arrive in any order, so the worker that opened
-  /// them sends a byte with the number of each.
+  /// Numbers the connections of each pair. The connections may arrive in any order, so the worker
+  /// that opened them sends one byte with the number of each connection.
   Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
     for (std::size_t w = 0; w < sockets_.size() && streams_ > 1; ++w) {
       for (std::size_t i = 0;
@@ -188,7 +188,7 @@ class Mesh {
     return {};
   }
 
-  /// Reads a byte. Returns nullopt if none arrives in time.
+  /// Reads a byte. Returns nullopt if no byte arrives in time.
   Expected<std::optional<std::size_t>> read_byte(const Socket& socket,
                                                  const std::function<Expected<void>()>& idle) {
     while (Clock::now() < meeting_.until) {
@@ -206,7 +206,7 @@ class Mesh {
   Expected<void> take(Reception::Event event) {
     const std::int32_t w = event.reached ? event.worker : event.peer.joiner;
     if (event.state == State::kDone) {
-      // The coordinator has checked the versions. A worker with a lower number, or one that
+      // The coordinator has checked the versions. A worker with a lower number, or a worker that
       // connects too often, does not belong to this run.
       const bool due =
           event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));

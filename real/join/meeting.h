@@ -14,8 +14,8 @@ namespace tutti::real {
 struct Appointment {
   Address coordinator;
   std::string secret;
-  /// True: the data may be left over from an earlier run, so a process that refuses the connection
-  /// may belong to another run.
+  /// True: address and secret may be those of an earlier run, so a process that refuses the
+  /// connection may belong to another run.
   bool may_be_stale = false;
 
   bool operator==(const Appointment&) const = default;
@@ -28,11 +28,12 @@ struct CoordinatorFound {
   RunId run{};
 };
 
-/// Connects to the coordinator. Repeats attempts until `until`, since the coordinator may start
-/// later than its workers. `where` is called for each attempt, and returns nothing while the
-/// address is unknown. An appointment that may be stale is not tried again after a refusal, but a
-/// new one is.
-/// ERRORS: no coordinator answers; its secret or its version of Tutti differs; `stop` returns true.
+/// Connects to the coordinator. Repeats failed attempts until time `until`, since the coordinator
+/// may start later than its workers. `where` is called for each attempt, and returns nothing while
+/// the address is unknown. If the coordinator at a stale appointment refuses the connection, only a
+/// different appointment is tried.
+/// ERRORS: no coordinator answers; the coordinator has another secret or version of Tutti; `stop`
+/// returns true.
 core::Expected<CoordinatorFound> find_coordinator(
     const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
     Reception::Clock::time_point until, const std::function<bool()>& stop);
@@ -52,11 +53,10 @@ struct PeerMeeting {
 
 /// Makes `streams` connections to every other worker. This worker connects to workers with lower
 /// numbers, and accepts connections of those with higher numbers. `idle` is called regularly, and
-/// when there is something to read from the coordinator; if it returns an error, so does this
-/// function.
-/// Returns the file descriptors by worker, and for each worker by stream; streams have the same
-/// numbers at both ends. The entries of this worker are -1. ERRORS: a worker could not be reached,
-/// or did not connect.
+/// whenever the connection to the coordinator has data to read. This function returns the error
+/// that `idle` returns. Returns the file descriptors by worker, and for each worker by stream. A
+/// stream has the same number at both ends. The entries for this worker itself are -1. ERRORS: this
+/// process could not reach a worker; a worker did not connect.
 core::Expected<std::vector<int>> meet_peers(const PeerMeeting& meeting, const Listener& listener,
                                             const std::function<core::Expected<void>()>& idle);
 

@@ -35,7 +35,8 @@ void Reception::reach(const Address& to, Introduction self, std::optional<RunId>
 }
 
 void Reception::accept_all() {
-  // Accept a bounded number at a time: a flood of connections must not delay the present ones.
+  // Accept a limited number of connections at a time, so that a flood of new connections does not
+  // delay the existing connections.
   for (int i = 0; i < 16; ++i) {
     auto socket = listener_->accept();
     const auto came = [](const std::unique_ptr<Guest>& g) { return !g->reached; };

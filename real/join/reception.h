@@ -11,10 +11,10 @@
 
 namespace tutti::real {
 
-/// Performs the handshakes of incoming connections and of connections made by reach(). All run
-/// concurrently, so that a slow peer does not delay others. An incoming connection must complete
-/// the handshake within five seconds. The number of such connections is limited; when the limit is
-/// reached, the oldest is dropped.
+/// Performs the handshakes of incoming connections and of connections made by reach(). All
+/// handshakes run concurrently, so that a slow peer does not delay other peers. An incoming
+/// connection must complete the handshake within five seconds. The number of incoming connections
+/// in handshake is limited. When the limit is reached, the oldest connection is dropped.
 class Reception {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,20 +34,21 @@ class Reception {
     Handshake::State state = Handshake::State::kStranger;
     Socket socket;      ///< if kDone: the connection
     Introduction peer;  ///< the other end's introduction
-    RunId run{};        ///< if `reached` and kDone: the run of the listener
-    std::string host;   ///< the other end's address
-    /// If `reached` and not kDone: the error of the connection; may be empty.
+    RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener
+    std::string host;  ///< the other end's address
+    /// If `reached` is true and the handshake failed: the error of the connection; may be empty.
     std::string failure;
-    bool closed = false;  ///< if `reached`: the other end closed the connection
+    bool closed = false;  ///< true: `reached` is true, and the other end closed the connection
   };
 
-  /// `listener` accepts connections; null if only reach() makes connections. REQUIRES: it outlives
-  /// this object.
+  /// `listener`: the socket that accepts connections; null if all connections are made by reach().
+  /// REQUIRES: it outlives this object.
   Reception(Options options, const Listener* listener)
       : options_(std::move(options)), listener_(listener) {}
 
-  /// Starts to connect to `to` with the introduction `self`. The listener there must belong to
-  /// `run`, if given. wait() reports the result. Without success, it reports a failure by `until`.
+  /// Starts to connect to `to` with the introduction `self`. If `run` is given, the listener at
+  /// that address must belong to `run`. wait() returns the result: success, or a failure at time
+  /// `until` at the latest.
   void reach(const Address& to, Introduction self, std::optional<RunId> run,
              Clock::time_point until);
 
@@ -76,7 +77,8 @@ class Reception {
 
   Options options_;
   const Listener* listener_;
-  std::vector<std::unique_ptr<Guest>> guests_;  ///< connections in handshake, in order of arrival
+  std::vector<std::unique_ptr<Guest>>
+      guests_;  ///< connections whose handshake is in progress, in order of arrival
   std::vector<Event> at_once_;
 };
 

@@ -19,7 +19,8 @@ class RendezvousFile {
   RendezvousFile& operator=(const RendezvousFile&) = delete;
   ~RendezvousFile() { remove(); }
 
-  /// Returns the current content; nothing if there is no file, or if it is ignored.
+  /// Returns the address and secret in the file; nothing if there is no file, or if the file is
+  /// ignored.
   [[nodiscard]] std::optional<Appointment> read() const;
   /// Writes the file. ERRORS: it cannot be written.
   core::Expected<void> write(const Appointment& appointment);
@@ -32,13 +33,14 @@ class RendezvousFile {
   bool written_ = false;
 };
 
-/// Returns the path of a job's file, "FOLDER/tutti-UID-JOB". Replaces characters that are not
-/// possible in a file name.
+/// Returns the path of a job's file, "FOLDER/tutti-UID-JOB". Characters of JOB that a file name
+/// cannot contain are replaced.
 std::string rendezvous_path(const std::string& folder, const std::string& job);
 
-/// Returns a name for the job of a launcher that does not provide one: the process id and the start
-/// time of the nearest ancestor process whose program begins with `program`, or else of the parent
-/// process. The name is the same for all processes that this launcher started on this machine.
+/// Returns a job name for a launcher that provides none. The name consists of the process id and
+/// the start time of the nearest ancestor process whose program name begins with `program`, or else
+/// of the parent process. The name is the same for all processes that this launcher started on this
+/// machine.
 std::string launcher_process(const std::string& program);
 
 }  // namespace tutti::real

@@ -42,8 +42,8 @@ std::string to_string(const Address& address);
 /// is invalid.
 std::optional<Address> parse_address(const std::string& written, bool any_port = false);
 
-/// Returns true if only this machine can reach the host, which is an address in 127.0.0.0/8 or a
-/// name of one. ERRORS: the name cannot be resolved.
+/// Returns true if only this machine can reach the host: the host is an address in 127.0.0.0/8, or
+/// a name of such an address. ERRORS: the name cannot be resolved.
 core::Expected<bool> is_loopback(const std::string& host);
 /// Returns true for 0.0.0.0, which stands for every address of this machine.
 bool is_every_address(const std::string& host);

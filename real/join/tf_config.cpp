@@ -21,7 +21,7 @@ Expected<Launch> launch_of_tf_config(const std::string& text) {
   const auto task = config->task();
   if (!task)
     return wrong({ProblemCode::kMissing, "task"},
-                 "task must have type and index, to identify this task in the cluster");
+                 "task must have type and index, which identify this task in the cluster");
   if (const auto valid = core::validate(cluster, *task); !valid)
     return wrong({ProblemCode::kInvalid, "task"}, valid.error());
   if (task->type == "ps" || task->type == "evaluator") {

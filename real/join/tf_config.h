@@ -7,10 +7,10 @@
 
 namespace tutti::real {
 
-/// Returns the launch, and so the rank, of this process's task in TF_CONFIG. Workers are the chief,
-/// if there is one, and then the tasks of job `worker`; the first worker coordinates.
-/// ERRORS (requests): those of core::read_tf_config and core::validate; there is no worker; the
-/// task is missing; the task is of job `ps` or `evaluator`, which do not take part in a run.
+/// Returns the launch that TF_CONFIG describes, with the rank of this process's task. Ranks count
+/// the chief, if there is one, and then the tasks of job `worker`. Rank 0 is the coordinator.
+/// ERRORS (kRequest): an error of core::read_tf_config or core::validate; there is no worker; the
+/// task is missing; the task belongs to job `ps` or `evaluator`, which do not take part in a run.
 core::Expected<Launch> launch_of_tf_config(const std::string& text);
 
 }  // namespace tutti::real

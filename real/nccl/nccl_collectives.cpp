@@ -1,13 +1,13 @@
-// Every pack is a state machine, in which `missing` counts the ranks that have not completed the
-// phase. NCCL is asynchronous in two ways. A call may return while NCCL still puts the operation on
-// the streams; until that is done, the pack is in issuing_ and no other is issued. Then the streams
-// execute the operation, and a mark behind it on every stream reports its end (tickets_). A failure
-// is kept, and every later poll() returns it.
+// Every pack is a state machine. `missing` counts the ranks that have not completed the current
+// phase. NCCL is asynchronous in two ways. First, a call may return before NCCL has enqueued the
+// operation on the streams. Until it has, the pack is in issuing_, and no other pack is issued.
+// Second, the streams execute the operation later. A mark after the operation on every stream
+// reports its end (tickets_). The first failure is stored, and every later poll() returns it.
 //
 // NCCL's profiler names operations only by counting them, so reported channels are matched with
-// issued operations in order. After a mismatch channels are no longer recorded, but the run goes
-// on. NCCL and CUDA are called through a table of functions (api.h), because they are loaded as a
-// module, and schedules between workers are executed by the Interpreter.
+// issued operations in order. After a mismatch, the run continues without recording channels. NCCL
+// and CUDA are loaded as modules, so they are called through tables of functions (api.h). The
+// Interpreter executes schedules between workers.
 
 #include "real/nccl/nccl_collectives.h"
 
@@ -31,7 +31,7 @@ using core::Rank;
 
 namespace {
 
-/// The interval between polls of communicators while nothing else is to be done.
+/// The interval between polls of communicators while there is no other work.
 constexpr std::chrono::milliseconds kLook{2};
 /// The time limit for NCCL's report of the last channels of a batch.
 constexpr std::chrono::milliseconds kLastWords{200};
@@ -134,8 +134,8 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   return failed();
 }
 
-/// Records a failure. "In progress" counts as success; callers that need the result query the
-/// state.
+/// Records a failure. "In progress" counts as success. Callers that need the result query the
+/// communicator's state.
 bool NcclCollectives::right(int answer, const std::string& doing) {
   if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
   failure_ =
@@ -143,7 +143,8 @@ bool NcclCollectives::right(int answer, const std::string& doing) {
   return false;
 }
 
-/// Returns the first error of a communicator; else "in progress" if any operation is; else 0.
+/// Returns the first error of a communicator. If there is no error, returns "in progress" if any
+/// operation is in progress; else 0.
 int NcclCollectives::state_of_all() {
   int all = 0;
   for (TuttiNcclCommunicator* const communicator : communicators_) {
@@ -189,28 +190,28 @@ std::vector<std::string> NcclCollectives::notes() const {
       settings.empty() ? ", with no NCCL_ settings" : " with ", fmt::join(settings, " "))};
   if (options_.poses_as_host)
     notes.emplace_back(
-        "ranks of several processes share this machine's GPUs, and NCCL treats each as a host of "
-        "its own, so the times do not apply to NCCL between GPUs");
+        "the measured times do not apply to NCCL between separate GPUs, because ranks of several "
+        "processes share this machine's GPUs and NCCL treats each process as a separate host");
   if (following_ == Following::kOtherProfiler)
     notes.emplace_back(
-        "NCCL_PROFILER_PLUGIN names another profiler, so NCCL's channels are not recorded");
+        "NCCL's channels are not recorded, because NCCL_PROFILER_PLUGIN names another profiler");
   if (following_ == Following::kNoProfiler)
-    notes.emplace_back("NCCL reported no channels (2.27 or later is needed)");
+    notes.emplace_back("NCCL's channels are not recorded, because this needs NCCL 2.27 or later");
   if (following_ == Following::kLost)
     notes.emplace_back(
-        "NCCL reported an unexpected operation; its channels are recorded only up to that point");
+        "NCCL's channels are recorded only in part, because NCCL reported an unexpected operation");
   if (stages())
     notes.emplace_back(
-        "NCCL reduces and broadcasts inside workers; the steps of Tutti's schedule between workers "
-        "are not recorded");
+        "the schedule steps between workers are not recorded, because NCCL reduces and broadcasts "
+        "inside the workers");
   return notes;
 }
 
 std::vector<std::string> NcclCollectives::final_notes() const {
   if (unheard_ == 0) return {};
   return {
-      fmt::format("at least {} of NCCL's channels of {} {} are missing in the timeline: NCCL did "
-                  "not report them within {} ms",
+      fmt::format("at least {} channels of {} {} are missing in the timeline, because NCCL did not "
+                  "report them within {} ms",
                   unheard_, options_.ranks.size() == 1 ? "rank" : "ranks",
                   fmt::join(options_.ranks, ", "), kLastWords.count())};
 }
@@ -235,7 +236,8 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
 }
 
 void NcclCollectives::start(CollectiveTag tag, Rank rank) {
-  // A host only helps between workers, from the beginning; with one worker it has nothing to do.
+  // A host only helps with the schedule between workers, and starts its part at once. If there is
+  // only one worker, the host has no work.
   if (devices_.host_reaches(rank))
     return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
   Pack& pack = packs_.at(tag);
@@ -265,7 +267,7 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
       }
       return;
     case Phase::kAcross:
-      // Only the first rank has work in this phase; the others complete it at once.
+      // Only the first rank has work in this phase. All other ranks complete the phase at once.
       for (const Rank rank : options_.ranks) lowered_->start(pack.tag, rank);
       return;
     case Phase::kSpreading:
@@ -309,8 +311,8 @@ TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
   }
 }
 
-/// Issues one rank's part of a collective that consists of sends and receives, including the copy
-/// of its own part if that has to move. SOURCE: NVIDIA/nccl-tests src/alltoall.cu, gather.cu,
+/// Issues one rank's part of a collective that consists of sends and receives. This includes the
+/// copy of the rank's own data, if necessary. SOURCE: NVIDIA/nccl-tests src/alltoall.cu, gather.cu,
 /// scatter.cu, sendrecv.cu.
 int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* stream) {
   const core::Contract contract = pack.collective->contract();
@@ -373,7 +375,7 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   return ask_for_parts(pack, rank, stream);
 }
 
-/// Issues the operation of the pack's phase to NCCL, on all ranks here as one group.
+/// Issues the operation of the pack's phase to NCCL, as one group for all ranks of this process.
 void NcclCollectives::issue(Pack& pack) {
   issuing_ = &pack;
   const bool spreads = pack.phase == Phase::kSpreading;
@@ -388,7 +390,7 @@ void NcclCollectives::issue(Pack& pack) {
     right(ask(pack, i, stream), doing);
   }
   right(api_.group_end(), doing);
-  // A single rank has no NCCL kernel and thus no channels; the profiler does not cover sends and
+  // A single rank has no NCCL kernel, and thus no channels. The profiler does not report sends and
   // receives.
   const TuttiNcclFunction function = function_of(pack);
   if (function == kTuttiNcclOther) return;
@@ -400,8 +402,7 @@ void NcclCollectives::issue(Pack& pack) {
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
-/// Adds the notifications and the subsequent work after NCCL has enqueued everything on the
-/// streams.
+/// Adds notifications and subsequent work to the streams after NCCL has enqueued the operation.
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
   right(state, "enqueuing a pack on the streams");
@@ -483,7 +484,7 @@ void NcclCollectives::drain() {
   if (following_ == Following::kYes && !requested_.empty() && heard_ == 0)
     following_ = Following::kNoProfiler;
   if (following_ == Following::kYes) unheard_ += channels_due_;
-  // Channels reported from now on are too late to be recorded.
+  // Channels that are reported after this point are too late to be recorded.
   given_up_ += static_cast<std::int64_t>(requested_.size());
   requested_.clear();
   channels_due_ = 0;
@@ -526,10 +527,11 @@ std::string NcclCollectives::where_it_stands() const {
     switch (pack.phase) {
       case Phase::kStarting:
         if (pack.missing == options_.ranks.size()) continue;
-        what = "has not been started by all replicas here";
+        what = "has not been started by all replicas of this process";
         break;
       case Phase::kReducing:
-        what = stages() ? "is being reduced by NCCL here" : "is being reduced by NCCL";
+        what =
+            stages() ? "is being reduced by NCCL inside this worker" : "is being reduced by NCCL";
         break;
       case Phase::kAcross: what = "is being reduced across workers"; break;
       case Phase::kSpreading: what = "is being broadcast by NCCL"; break;

@@ -16,12 +16,12 @@ namespace tutti::real {
 
 struct NcclOptions {
   std::vector<core::Rank> ranks;  ///< the ranks of this process in order, each with its own GPU
-  /// The number of ranks of the communicator; 0: only those of this process.
+  /// The number of ranks of the communicator; 0: the communicator has only ranks of this process.
   std::int32_t ranks_in_all = 1;
-  /// The communicator's identifier, from NcclCollectives::make_id(). It is the same in all
-  /// processes. Unused if the communicator has only ranks of this process.
+  /// The communicator's identifier, from NcclCollectives::make_id(). All processes use the same
+  /// identifier. Unused if the communicator has only ranks of this process.
   std::string id;
-  double factor = 1;  ///< the factor that sums are multiplied by, for a MEAN
+  double factor = 1;  ///< the factor by which a MEAN multiplies sums
   /// By pack: the collective between workers that runs between the reduction and the broadcast
   /// inside this worker. Empty: NCCL executes the whole collective.
   std::vector<core::Collective> across;
@@ -31,20 +31,20 @@ struct NcclOptions {
   bool poses_as_host = false;
 };
 
-/// Executes collectives with NCCL, out of place if the contract says so. All-reduce,
-/// reduce-scatter, all-gather, broadcast and reduce are NCCL operations; all other collectives are
-/// groups of sends and receives, as in nccl-tests. An all-reduce either uses one communicator of
-/// all ranks (`nccl`), or has three phases (`nccl/ring` and similar): an NCCL reduction inside each
-/// worker, a schedule between the first ranks of all workers, and an NCCL broadcast inside each
-/// worker.
+/// Executes collectives with NCCL, in place or out of place as the contract specifies. All-reduce,
+/// reduce-scatter, all-gather, broadcast and reduce use the NCCL operations of these names. All
+/// other collectives are groups of sends and receives, as in nccl-tests. An all-reduce either uses
+/// one communicator of all ranks (`nccl`), or has three phases (`nccl/ring` and similar): an NCCL
+/// reduction inside each worker, a schedule between the first ranks of all workers, and an NCCL
+/// broadcast inside each worker.
 ///
 /// A pack's operations on all ranks of this process are one NCCL group. NCCL requires all ranks to
-/// start the operations of a communicator in the same order. So if processes share a communicator,
-/// packs are issued in the order of open(), and a pack that is ready early waits for its
+/// start the operations of a communicator in the same order. If processes share a communicator,
+/// packs are therefore issued in the order of open(), and a pack that is ready early waits for its
 /// predecessors. Operations are queued on one stream per rank. The caller of start() decides
 /// whether a pack is launched before its predecessor is done.
 ///
-/// No call blocks inside NCCL: communicators are non-blocking, and poll() checks their state.
+/// Communicators are non-blocking, and poll() checks their state, so no call blocks inside NCCL.
 class NcclCollectives : public Collectives, private InterpreterListener {
  public:
   /// Loads the NCCL module and returns its function table. ERRORS (kRequest): as load_api().
@@ -52,8 +52,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   /// Creates the identifier of a communicator of several processes. ERRORS (kRun): an NCCL error.
   static core::Expected<std::string> make_id(const TuttiNcclApi& api);
 
-  /// Creates the communicator, and waits for the other processes. `idle` is called regularly, and
-  /// returns false to give up.
+  /// Creates the communicator, and waits until the other processes have joined it. `idle` is called
+  /// regularly while this function waits, and returns false to cancel the wait.
   /// ERRORS (kRun): an NCCL error; a process did not join within the timeout; `idle` returned
   /// false.
   /// REQUIRES: all arguments outlive the result.
@@ -82,7 +82,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   void worked(Ticket ticket) override;
 
  private:
-  /// The phases of a pack, in this order. kAcross and kSpreading only if there are stages.
+  /// The phases of a pack, in the order of execution. Only packs with stages have the phases
+  /// kAcross and kSpreading.
   enum class Phase : std::uint8_t { kStarting, kReducing, kAcross, kSpreading, kDone };
   struct Pack {
     CollectiveTag tag;
@@ -90,8 +91,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     Operation operation = Operation::kSum;
     std::vector<std::byte*> data;  ///< by index in options_.ranks
     Phase phase = Phase::kStarting;
-    /// The number of ranks of this process that have not started (kStarting) or not completed the
-    /// phase.
+    /// In phase kStarting: the number of ranks of this process that have not started. In later
+    /// phases: the number of ranks that have not completed the phase.
     std::size_t missing = 0;
   };
 
@@ -128,16 +129,17 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   std::map<CollectiveTag, Pack> packs_;
   std::deque<CollectiveTag> in_order_;  ///< opened packs that are not in queued_ yet
   std::deque<Pack*> queued_;            ///< packs that are ready to be issued to NCCL
-  Pack* issuing_ = nullptr;             ///< the pack that NCCL is still putting on the streams
+  Pack* issuing_ = nullptr;             ///< the pack that NCCL is enqueueing on the streams
   std::map<Ticket, std::pair<Pack*, core::Rank>> tickets_;
-  /// Tickets of this object; those of the interpreter count from 1.
+  /// The last ticket of this object. The interpreter's tickets count from 1.
   Ticket next_ticket_ = Ticket{1} << 63;
   Clock::time_point looked_{};
-  std::int64_t moved_ = 0;  ///< number of phases that ranks have completed, to detect progress
+  std::int64_t moved_ =
+      0;  ///< the number of phases that ranks have completed, used to detect progress
   std::string failure_;
 
-  /// An operation issued to NCCL whose channels may still be reported. It is the same on all
-  /// communicators. Only if channels are recorded.
+  /// An operation issued to NCCL, of which some channels are not reported yet. One entry stands for
+  /// the operation on all communicators. Used only if channels are recorded.
   struct Requested {
     CollectiveTag tag;
     std::int32_t part = 0;
@@ -145,16 +147,17 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     std::int64_t bytes = 0;
     std::vector<bool> heard;  ///< by communicator: true if one of its channels was reported
   };
-  /// The state of recording NCCL's channels: active, or the reason why it is not.
+  /// The state of recording NCCL's channels: active, or the reason why channels are not recorded.
   enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler, kLost };
   Following following_ = Following::kNo;
   std::deque<Requested> requested_;
-  std::int64_t given_up_ = 0;  ///< number of operations that precede those in asked_
-  /// The number of channels that operations in asked_ still wait for. If an operation's number is
-  /// unknown, it counts as one.
+  std::int64_t given_up_ =
+      0;  ///< the number of operations before the first operation in requested_
+  /// The number of channels of operations in requested_ that are not reported yet. An operation
+  /// with an unknown number of channels counts as one channel.
   std::int64_t channels_due_ = 0;
   std::int64_t heard_ = 0;    ///< number of channels reported
-  std::int64_t unheard_ = 0;  ///< number of channels that were not reported in time
+  std::int64_t unheard_ = 0;  ///< the number of channels that NCCL did not report in time
 };
 
 }  // namespace tutti::real

@@ -11,26 +11,26 @@
 
 namespace tutti::real {
 
-/// A thread that emulates a device by keeping a core busy. It executes jobs in sequence, each for a
-/// given core time. If there are fewer cores than threads, computation and communication slow each
-/// other down, as on real machines.
+/// A thread that emulates a device by keeping a core busy. The thread executes jobs in sequence.
+/// Each job uses a core for a given time. If there are fewer cores than threads, computation and
+/// communication slow each other down, as on real machines.
 class BusyThread {
  public:
   using Clock = std::chrono::steady_clock;
   using Job = std::int64_t;
 
   BusyThread();
-  /// Ends the thread. Jobs that have not begun are dropped.
+  /// Stops the thread. Jobs that have not begun are discarded.
   ~BusyThread();
   BusyThread(const BusyThread&) = delete;
   BusyThread& operator=(const BusyThread&) = delete;
 
-  /// Adds a job after all earlier ones. Returns its number for take().
+  /// Adds a job after all earlier jobs. Returns the job's number for take().
   Job begin(std::chrono::nanoseconds core_time);
   struct Done {
     Clock::time_point start, end;
   };
-  /// Returns when the job ran, and forgets the job; nothing if it is not done yet.
+  /// Returns the start and end of the job, and removes the job; nothing if the job is not done yet.
   std::optional<Done> take(Job job);
 
  private:

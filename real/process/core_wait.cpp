@@ -22,7 +22,8 @@ std::chrono::nanoseconds CoreWait::lap() {
   return std::max(std::chrono::nanoseconds(), now - std::exchange(last_, now));
 }
 
-/// Reads "time on a core, time runnable without a core, number of time slices".
+/// Reads three numbers: the time on a core, the time runnable without a core, and the number of
+/// time slices.
 std::chrono::nanoseconds CoreWait::so_far() const {
   char text[96];
   const ssize_t got = file_ >= 0 ? ::pread(file_, text, sizeof text - 1, 0) : -1;

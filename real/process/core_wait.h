@@ -4,10 +4,10 @@
 
 namespace tutti::real {
 
-/// Measures how long the calling thread was runnable without running, since other threads had its
-/// cores, as counted by the kernel (second number of /proc/thread-self/schedstat, in nanoseconds).
-/// This is an upper bound of the cost of sharing cores: a thread that yields its core while it
-/// waits for a peer (transport/waiting.h) also counts as runnable.
+/// Measures how long the calling thread was runnable but did not run, because other threads used
+/// the cores. The kernel counts this time (second number of /proc/thread-self/schedstat, in
+/// nanoseconds). The measured time is an upper bound of the cost of sharing cores, because a thread
+/// that yields its core while it waits for a peer (transport/waiting.h) also counts as runnable.
 /// Cost: a system call of about a microsecond per lap.
 class CoreWait {
  public:
@@ -17,8 +17,8 @@ class CoreWait {
   CoreWait(const CoreWait&) = delete;
   CoreWait& operator=(const CoreWait&) = delete;
 
-  /// Returns how long the thread waited for a core since construction or the last call; 0 if the
-  /// kernel does not count it.
+  /// Returns how long the thread has waited for a core since construction or the last call; 0 if
+  /// the kernel does not count this time.
   std::chrono::nanoseconds lap();
 
  private:

@@ -23,11 +23,12 @@ core::Expected<void*> load_module(const std::string& name, const char* entry,
   if (!std::filesystem::exists(file, status)) {
     return tl::make_unexpected(Error::request(
         {core::ProblemCode::kMissing, "--backend"},
-        fmt::format("{}: there is no {}; build Tutti where {} is installed (cmake prints what it "
-                    "found), or set TUTTI_MODULES to the folder that has the module",
+        fmt::format("{}: the module {} does not exist; build Tutti on a machine with {} (cmake "
+                    "prints what it found), or set TUTTI_MODULES to the folder of the module",
                     what, file, made_with)));
   }
-  // Its symbols stay local, since it may be built with other libraries than the program.
+  // Symbols of the module stay local, since the module may be built with other libraries than the
+  // program.
   void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module) {
     const char* const why = ::dlerror();

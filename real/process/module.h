@@ -6,21 +6,21 @@
 
 namespace tutti::real {
 
-/// Returns the folder of the modules: TUTTI_MODULES, or ../lib/tutti relative to the program's
-/// folder.
+/// Returns the folder of the modules: the environment variable TUTTI_MODULES, or ../lib/tutti
+/// relative to the program's folder.
 std::string module_folder();
 
 /// Loads `lib<name>.so` from module_folder() and returns its symbol `entry`. The library stays
-/// loaded until the process ends, since GPU libraries do not support unloading. Error messages
-/// begin with `what`, the user's request, and name `made_with`, the software that is needed to
-/// build the module.
-/// ERRORS (kRequest, about --backend): the file does not exist, cannot be loaded (for example, a
-/// library that it needs is missing), or has no symbol `entry`.
+/// loaded until the process ends, since GPU libraries do not support unloading. `what`: the user's
+/// request, with which error messages begin. `made_with`: the software that is needed to build the
+/// module, which error messages name.
+/// ERRORS (kRequest, about --backend): the file does not exist, cannot be loaded (for example,
+/// because a required library is missing), or has no symbol `entry`.
 core::Expected<void*> load_module(const std::string& name, const char* entry,
                                   const std::string& what, const std::string& made_with);
 
-/// Loads a module and returns its function table. ERRORS: as load_module(); the table has another
-/// version than this program.
+/// Loads a module and returns its function table. ERRORS: as load_module(); the version of the
+/// table differs from the version that this program needs.
 template <class Api, class Entry>
 core::Expected<const Api*> load_api(const std::string& name, const char* entry,
                                     std::uint32_t interface_number, const std::string& what,

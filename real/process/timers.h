@@ -10,10 +10,10 @@ namespace tutti::real {
 
 /// Runs actions at given times of the monotonic clock.
 ///
-/// An action runs late if the process was asleep or another process had its core. If later actions
-/// were scheduled relative to the real time, such delays would add up along every chain of actions.
-/// So while an action runs, now() returns the time at which the action was due, unless the delay is
-/// more than `forgiven`.
+/// An action runs late if the process was asleep, or if another process used the core. If later
+/// actions were scheduled relative to the real time, such delays would add up along every chain of
+/// actions. While an action runs, now() therefore returns the time at which the action was due,
+/// unless the delay is more than `forgiven`.
 class Timers {
  public:
   using Clock = std::chrono::steady_clock;
@@ -26,17 +26,17 @@ class Timers {
 
   void at(Clock::time_point when, Action action);
 
-  /// Runs the actions that are due, in order of time; those with equal times run in the order of
-  /// at(). Calls `after` after each action. Cost: log n each.
+  /// Runs the actions that are due, in order of their times. Actions with equal times run in the
+  /// order of the calls of at(). Calls `after` after each action. Cost: log n each.
   void run_due(const std::function<void()>& after);
-  /// Returns when the next action is due; max() if there is none.
+  /// Returns the time at which the next action is due; max() if there is no action.
   [[nodiscard]] Clock::time_point next() const {
     return queue_.empty() ? Clock::time_point::max() : queue_.top().when;
   }
-  /// Returns the time at which the running action was due (see above); outside of run_due(), the
-  /// clock's time.
+  /// Inside an action, returns the time at which the action was due (see above). Outside of
+  /// run_due(), returns the clock's time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }
-  /// Returns the clock's time, also while an action runs.
+  /// Returns the clock's time, even while an action runs.
   [[nodiscard]] Clock::time_point clock() const { return clock_(); }
 
  private:

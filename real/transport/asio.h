@@ -1,6 +1,7 @@
 #pragma once
 
-// The only header that includes Boost.Asio. Boost 1.74 in C++20 mode needs <utility> before it.
+// The only header that includes Boost.Asio. Boost 1.74 in C++20 mode requires that <utility> is
+// included before Boost.Asio.
 
 #include <utility>
 

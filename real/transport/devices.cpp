@@ -49,7 +49,7 @@ void perform_here(const Work& work) {
   }
 }
 
-/// A store of freed blocks, each with its length in front.
+/// A store of freed blocks. The length of a block precedes the block.
 class HostDevices::Store {
  public:
   Store() = default;

@@ -19,11 +19,11 @@ struct Work {
   enum class Kind : std::uint8_t {
     kCombine,  ///< target[i] = a[i] ⊕ b[i]
     kReduce,  ///< target = a ⊕ (a + stride) ⊕ … over `inputs` ranges; with `accumulate`, also ⊕ the
-              ///< old target
+              ///< old target's value
     kScale,  ///< target[i] = target[i] · factor
     kCopy,   ///< target = a on the device
-    /// target = a, between the device and a buffer that the host can access, as a part of a
-    /// message's path.
+    /// Computes target = a. Copies a piece of a message between the device's memory and a buffer
+    /// that the host can access.
     kMove
   };
   Kind kind = Kind::kCopy;
@@ -51,8 +51,8 @@ class WorkListener {
   virtual void computed(core::Rank, Transport::Clock::time_point, Transport::Clock::time_point) {}
 };
 
-/// The devices of this process's ranks, which hold the ranks' buffers and compute on them. The
-/// memory of a device is accessed only through Work, unless the host can access it.
+/// The devices of this process's ranks, which hold the ranks' buffers and compute on them. Memory
+/// that the host cannot access is accessed only through Work.
 class Devices {
  public:
   using Clock = Transport::Clock;
@@ -61,40 +61,43 @@ class Devices {
     void* owner = nullptr;
     void operator()(std::byte* memory) const { give_back(owner, memory); }
   };
-  /// An owned buffer. Its content is not initialised.
+  /// An owned buffer. The content of the memory is not initialised.
   using Memory = std::unique_ptr<std::byte[], Release>;
 
   virtual ~Devices() = default;
 
   /// Returns true if the host can read and write the rank's memory directly.
   [[nodiscard]] virtual bool host_reaches(core::Rank rank) const = 0;
-  /// Returns a buffer that the rank's device can access, and with `for_host` the host, too.
+  /// Returns a buffer that the rank's device can access. If `for_host` is true, the host can also
+  /// access the buffer.
   /// REQUIRES: bytes ≥ 0.
   [[nodiscard]] virtual Memory take(core::Rank rank, std::int64_t bytes, bool for_host) = 0;
   /// Copies synchronously between any two buffers from take(), or host memory.
   virtual void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
-  /// Executes `work` after the earlier work of the same lane. Returns true if it is done at once;
-  /// otherwise poll() calls WorkListener::worked(ticket) later, in order for each lane.
+  /// Executes `work` after the earlier work of the same lane. Returns true if `work` is already
+  /// done. Otherwise poll() calls WorkListener::worked(ticket) later; the calls of one lane are in
+  /// order.
   virtual bool perform(const Work& work, Ticket ticket) = 0;
   /// Returns true if perform() always completes its work before it returns, and the host can access
-  /// the memory of every rank. A lane then need not complete each step before the next.
+  /// the memory of every rank. In that case, a lane can begin a step before the previous step is
+  /// complete.
   [[nodiscard]] virtual bool at_once() const { return false; }
-  /// Replays computation: keeps the rank's device busy until the given time, on a separate stream
-  /// and after earlier calls. poll() then calls WorkListener::computed(). Returns false if the
+  /// Replays computation: keeps a separate stream of the rank's device busy from the end of earlier
+  /// calls until time `end`. poll() then calls WorkListener::computed(). Returns false if the
   /// device has no such stream; the caller then replays computation as time that passes.
   virtual bool compute(core::Rank, Clock::time_point) { return false; }
   /// Reports completed work to `listener`. ERRORS: a device has failed.
   virtual core::Expected<void> poll(WorkListener& listener) = 0;
   /// Returns the time at which poll() may have something to report; max() if no work is in flight.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// Returns notes about the devices, for the report on the run's times.
+  /// Returns notes about the devices for the report on the measured times.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
-/// Devices for ranks in host memory. The calling thread does the work at once. Large buffers use
-/// huge pages and are kept for later requests, since the first access to a page costs more than its
-/// reduction.
+/// Devices for ranks in host memory. The calling thread executes all work at once. Large buffers
+/// use huge pages, and are kept for later requests, because the first access to a page costs more
+/// than the reduction of its data.
 class HostDevices : public Devices {
  public:
   HostDevices();

@@ -38,8 +38,8 @@ struct Layout {
   }
 };
 
-/// The messages that two workers exchange over their connection: first the place of the inbox, then
-/// whether the peer's inbox could be mapped.
+/// The messages that two workers exchange over their connection. The first has the location of the
+/// inbox. The second states whether the peer's inbox could be mapped.
 struct Offer {
   std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
   std::int64_t process = 0;
@@ -47,7 +47,8 @@ struct Offer {
   std::uint32_t payload_bytes = kPayloadBytes;
 };
 
-/// Sends or receives exactly `bytes` bytes. Returns false if that fails, or `patience` ends.
+/// Sends or receives exactly `bytes` bytes. Returns false if the transfer fails, or if `patience`
+/// ends.
 template <class Move>
 bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
   for (std::size_t done = 0; done < bytes;) {
@@ -78,11 +79,11 @@ tl::unexpected<Error> gone(const InboxPeer& peer, const Patience& patience) {
   if (patience.stopped) return tl::make_unexpected(*patience.stopped);
   return tl::make_unexpected(
       Error::run({core::ProblemCode::kLost, "", peer.worker},
-                 fmt::format("worker {} does not exchange shared memory", peer.worker)));
+                 fmt::format("worker {} does not support shared memory", peer.worker)));
 }
 
-/// Maps both rings between this worker, which has `number`, and a peer, whose offer names its
-/// inbox.
+/// Maps both rings between this worker, whose number is `number`, and a peer. The peer's inbox is
+/// specified in its offer.
 Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number, const Offer& offer,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
@@ -110,8 +111,9 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
   return {};
 }
 
-/// Sends the place of this worker's inbox to every peer, and maps their inboxes. The outer result
-/// is an error if a peer does not take part; the inner one, if its memory cannot be accessed.
+/// Sends the location of this worker's inbox to every peer, and maps the peers' inboxes. The outer
+/// result is an error if a peer does not take part. The inner result is an error if a peer's memory
+/// cannot be accessed.
 Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number,
                                    const Layout& layout, const std::vector<InboxPeer*>& peers,
                                    Patience& patience) {
@@ -151,7 +153,8 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own,
   auto all = reach_all(*memory, own, layout, peers, patience);
   if (!all) return tl::make_unexpected(all.error());
   Expected<void>& reached = *all;
-  // No worker continues until all have mapped all inboxes, which must stay open until then.
+  // No worker continues until all workers have mapped all inboxes, since inboxes must stay open
+  // until then.
   const char word = reached ? 'y' : 'n';
   for (InboxPeer* const peer : peers) {
     if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer, patience);

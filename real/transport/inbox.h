@@ -13,14 +13,15 @@
 
 namespace tutti::real {
 
-/// The size of one direction's payload ring in bytes. It is small enough to stay in the cache, and
-/// large enough for several pieces, so that sender and receiver can work at the same time.
+/// The size of one direction's payload ring in bytes. The ring is small enough to stay in the
+/// cache, and large enough for several pieces, so that sender and receiver can work at the same
+/// time.
 inline constexpr std::size_t kPayloadBytes = 512 << 10;
-/// The size of the line ring in bytes. It is small enough for the first-level cache, and has space
-/// for the headers of more pieces than fit into the payload ring.
+/// The size of the line ring in bytes. The ring fits into the first-level cache, and has space for
+/// the headers of more pieces than fit into the payload ring.
 inline constexpr std::size_t kLineBytes = 16 << 10;
 
-/// A futex in a worker's inbox by which peers wake the sleeping worker. It is in shared memory.
+/// A futex in a worker's inbox, in shared memory, by which peers wake the sleeping worker.
 struct alignas(kLine) Bell {
   std::atomic<std::uint32_t> rung;
   std::atomic<std::uint32_t> sleeping;
@@ -43,13 +44,13 @@ struct InboxPeer {
   Bell* bell = nullptr;  ///< the peer's bell
 };
 
-/// A worker's inbox, in memory shared with all other workers. It has one doorbell, and a ring
-/// buffer for each peer.
+/// A worker's inbox, in memory shared with all other workers. The inbox has one doorbell, and a
+/// ring buffer for each peer.
 class Inbox {
  public:
   /// Creates the inbox of worker `own` in a run of `workers` workers, and exchanges inboxes with
-  /// the peers over their sockets. Every peer has to do the same. ERRORS: no memory is left; a peer
-  /// does not answer within `patience`; a peer's memory cannot be accessed.
+  /// the peers over their sockets. Every peer has to call this function, too. ERRORS: no memory is
+  /// left; a peer does not answer within `patience`; a peer's memory cannot be accessed.
   static core::Expected<Inbox> exchange(std::size_t workers, std::size_t own,
                                         const std::vector<InboxPeer*>& peers, Patience& patience);
 

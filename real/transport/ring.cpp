@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t kStampBytes = sizeof(std::uint64_t);
 
-/// The short header of a message in one piece. It omits the fields that follow from that.
+/// The short header of a message in one piece. The short header omits the fields that a message in
+/// one piece does not need.
 struct ShortHeader {
   std::uint32_t kind_and_number = 0;
   CollectiveTag collective;
@@ -55,7 +56,7 @@ std::uint64_t random_number() {
   return (std::uint64_t{device()} << 32 | device()) | 1;
 }
 
-/// Checks for `needed` bytes of space after `written`. Returns false if there is none, or if the
+/// Returns true if `needed` bytes after `written` are free; false if they are not free, or if the
 /// reader's count is invalid.
 bool has_room(std::size_t needed, std::uint64_t written, std::size_t bytes, std::uint64_t& taken,
               const std::atomic<std::uint64_t>& taken_now) {

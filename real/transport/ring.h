@@ -18,10 +18,10 @@
 //
 // The writer writes the stamp last, so a valid stamp means that the message is complete. A stamp is
 // the writer's count of bytes plus a random number, so stale data in the ring never looks like a
-// stamp. A message of up to 24 bytes takes one cache line, and the reader touches no other. The
-// ring of lines is so small that it stays in the first-level caches of both sides, however many
-// messages are sent. Neither side trusts data of the other: headers are copied before they are
-// read, and counts and lengths are checked against the ring's size.
+// stamp. A message of up to 24 bytes takes one cache line, which is the only line that the reader
+// accesses. The ring of lines is so small that it stays in the first-level caches of both sides,
+// regardless of the number of messages. Neither side trusts the data of the other side. Headers are
+// copied before they are read, and counts and lengths are checked against the ring's size.
 
 namespace tutti::real {
 
@@ -29,8 +29,8 @@ inline constexpr std::size_t kLine = 64;  ///< size of a cache line in bytes
 /// Payloads up to this size in bytes directly follow their header.
 inline constexpr std::int64_t kMaxAmongLines = 1 << 10;
 
-/// Counters in shared memory. The fields that one side writes share no cache line with those of the
-/// other side.
+/// Counters in shared memory. Fields that the writer changes and fields that the reader changes are
+/// on different cache lines.
 struct RingCounts {
   alignas(kLine) std::atomic<std::uint64_t> nonce;  ///< written once, by the writer
   /// 1 while the writer waits for free space; else 0.
@@ -49,7 +49,7 @@ struct RingMemory {
   RingCounts& counts;
   std::byte* lines = nullptr;
   std::byte* payloads = nullptr;
-  /// Both sizes are powers of two, and at least 2 · kMaxAmongLines.
+  /// REQUIRES: both sizes are powers of two, and at least 2 · kMaxAmongLines.
   std::size_t line_bytes = 0;
   std::size_t payload_bytes = 0;
 };
@@ -58,7 +58,7 @@ struct RingMemory {
 struct RingShare {
   std::size_t lines = kLine;  ///< bytes in the ring of lines, including the header
   std::size_t payloads = 0;   ///< bytes in the ring of payloads
-  /// If the payload is in the ring of lines: its offset from the start of the message.
+  /// If the payload is in the ring of lines: the payload's offset from the start of the message.
   std::size_t payload_at = 0;
 
   static RingShare of(const Header& header);
@@ -69,14 +69,13 @@ class RingWriter {
   /// REQUIRES: the memory outlives the writer.
   explicit RingWriter(const RingMemory& memory);
 
-  /// Reserves space for a message, and returns where its payload has to be written. Returns null if
-  /// there is no space now, or if the reader's counts are invalid.
+  /// Reserves space for a message, and returns the address to which its payload has to be written.
+  /// Returns null if the ring has too little free space, or if the reader's counts are invalid.
   /// REQUIRES: the payload is not longer than RingMemory::payload_bytes.
   std::byte* reserve(const Header& header);
-  /// Makes the message that was reserved last visible to the reader. REQUIRES: its payload is
-  /// written.
+  /// Makes the last reserved message visible to the reader. REQUIRES: its payload is written.
   void publish(const Header& header);
-  /// Sets whether the reader has to wake the writer after it has taken a message.
+  /// Sets whether the reader has to wake the writer after the reader has taken a message.
   void wait_for_room(bool waits) {
     memory_.counts.writer_waits.store(waits ? 1 : 0, std::memory_order_seq_cst);
   }
@@ -100,7 +99,7 @@ class RingReader {
   };
   [[nodiscard]] bool empty() const;
   /// Returns the next message, which stays valid until release(). Returns nothing if there is no
-  /// message, or if it is invalid; then broken() is true.
+  /// message, or if the message is invalid. In the second case, broken() returns true.
   std::optional<Message> front();
   /// Frees the space of the message that front() returned.
   void release();

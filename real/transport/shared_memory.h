@@ -24,18 +24,19 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// When the pages of a mapping are first accessed, which is slower than later accesses.
+/// The time at which the pages of a mapping are first accessed. The first access is slower than
+/// later accesses.
 enum class Touch : std::uint8_t { kLater, kNow };
 
-/// Memory that processes of one machine share. It has no name in any file system, so it is freed
-/// when the last process that has it open ends, for any reason. Its length is sealed.
+/// Memory that processes of one machine share. The memory has no name in any file system, so it is
+/// freed when the last process that uses it ends for any reason. Its length is sealed.
 class SharedMemory {
  public:
   /// Creates zeroed memory. ERRORS: the system has no memory left.
   static core::Expected<SharedMemory> create(std::size_t bytes);
   /// Opens the memory of another process of the same user. `number` is the result of number() in
-  /// that process. ERRORS: the process or its memory cannot be accessed; the memory has another
-  /// length or is not sealed.
+  /// the other process. ERRORS: the process or its memory cannot be accessed; the memory is not
+  /// sealed, or its length is not `bytes`.
   static core::Expected<SharedMemory> open(std::int64_t process, int number, std::size_t bytes);
   SharedMemory(SharedMemory&& other) noexcept;
   ~SharedMemory();
@@ -44,8 +45,8 @@ class SharedMemory {
   /// Maps a range of the memory. ERRORS: no address space is left. REQUIRES here and below:
   /// `offset` and `bytes` are multiples of the page size.
   core::Expected<Mapping> map(std::size_t offset, std::size_t bytes) const;
-  /// Maps the same bytes twice in succession. In a ring that is mapped so, every range is
-  /// contiguous.
+  /// Maps the same bytes twice in succession. Every range of a ring that is mapped twice is
+  /// contiguous in the address space.
   core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes,
                                     Touch touch = Touch::kLater) const;
 

@@ -1,11 +1,11 @@
 // ring.cpp moves bytes between processes. This file decides when to look for messages, when to
-// sleep, and when to wake a peer. To find out whether a peer sleeps takes a full memory fence, and
-// to wake it a system call. After a long piece, both are done at once. After short messages, they
-// are deferred to a later call of poll() (`unsettled`), so that several messages share the cost. A
-// worker announces its sleep and then looks for messages once more; with the fences on both sides,
-// either it sees the message or the sender sees that it sleeps. A sleep lasts at most 10 ms, after
-// which the sockets show whether a peer is gone. Peers are not trusted: an invalid message ends the
-// run.
+// sleep, and when to wake a peer. A check whether a peer sleeps costs a full memory fence, and
+// waking the peer costs a system call. After a long piece, the sender does both at once. After a
+// short message, the check is deferred to a later call of poll() (`unsettled`), so that several
+// messages share the cost. A worker announces its sleep, and then looks for messages once more.
+// Both sides have fences, so either the worker sees the message, or the sender sees that the worker
+// sleeps. A sleep lasts at most 10 ms, after which the sockets show whether a peer is gone. Peers
+// are not trusted: an invalid message ends the run.
 
 #include "real/transport/shm.h"
 
@@ -38,7 +38,8 @@ constexpr std::int64_t kShmPieceBytes = 64 << 10;
 constexpr int kMaxUnsettled = 2;
 /// The interval at which a sleeping worker checks that its peers are still there.
 constexpr std::chrono::milliseconds kLongestShmSleep{10};
-/// The number of polls between two yields if there is a core for every worker; otherwise it is one.
+/// The number of polls between two yields of the core, if there is a core for every worker.
+/// Otherwise every poll is followed by a yield.
 constexpr int kLooks = 30;
 
 /// Returns the number of cores that this process may run on.
@@ -77,8 +78,9 @@ struct ShmTransport::State {
 
   struct Peer : InboxPeer {
     using InboxPeer::InboxPeer;
-    bool has_news = false;  ///< true: messages were sent to it since it was last woken
-    bool has_room = false;  ///< true: space became free for it since it was last woken
+    bool has_news = false;  ///< true: messages were sent to the peer since the peer was last woken
+    bool has_room =
+        false;  ///< true: space became free for the peer's messages since the peer was last woken
     std::deque<Outgoing> queue;
   };
 
@@ -92,8 +94,8 @@ struct ShmTransport::State {
   Receiver* receiver = nullptr;
   std::optional<Error> failure;
   bool crowded = true;  ///< true: there are more workers than cores
-  /// Calls of poll() since a peer that may have to be woken got messages or space; 0: there is
-  /// none.
+  /// The number of calls of poll() since messages or space became available to a peer that may have
+  /// to be woken; 0: there is no such peer.
   int unsettled = 0;
 
   Peer* peer_of(core::Rank rank) {
@@ -113,8 +115,9 @@ struct ShmTransport::State {
 
   // --- moving ---
 
-  /// Wakes peers that sleep and have new messages. The fence waits until those have left this core;
-  /// after short messages, poll() defers it until there is nothing better to do.
+  /// Wakes peers that sleep and have new messages. The fence waits until the stores of the messages
+  /// have left this core. After short messages, poll() calls this function only when there is no
+  /// other work.
   void settle() {
     unsettled = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -124,7 +127,8 @@ struct ShmTransport::State {
     }
   }
 
-  /// Wakes a sleeping peer. To be called after the changes that the peer must see, and a fence.
+  /// Wakes a sleeping peer. Must be called after the changes that the peer must see, and after a
+  /// fence.
   static void ring(const Peer& peer) {
     if (peer.bell->sleeping.load(std::memory_order_relaxed) == 0) return;
     peer.bell->rung.fetch_add(1, std::memory_order_release);
@@ -162,7 +166,8 @@ struct ShmTransport::State {
     return moved;
   }
 
-  /// Takes the content of the ring, at most one round, so that other rings are not delayed.
+  /// Takes messages from the ring, at most as many bytes as the ring has, so that other rings are
+  /// not delayed.
   bool read(Peer& peer) {
     bool moved = false;
     std::size_t taken = 0;
@@ -224,15 +229,15 @@ struct ShmTransport::State {
 
   void sleep(Clock::time_point until) {
     Bell& bell = inbox->bell();
-    // Loaded before the last look for messages: if a peer rings after it, futex_wait() returns at
-    // once.
+    // The value is loaded before the last look for messages. If a peer rings after the load,
+    // futex_wait() returns at once.
     const std::uint32_t rung = bell.rung.load(std::memory_order_acquire);
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) peer->out->wait_for_room(true);
     }
     bell.sleeping.store(1, std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // Check for messages that arrived before peers could know that this worker sleeps.
+    // Check for messages that arrived before peers could see that this worker sleeps.
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestShmSleep);
     if (!move() && !failure && left.count() > 0) {
       futex_wait(bell.rung, rung, left);
@@ -242,7 +247,7 @@ struct ShmTransport::State {
     for (Peer* const peer : others) peer->out->wait_for_room(false);
   }
 
-  /// Checks for connections that were closed, which happens when a process ends. They carry no
+  /// Checks for closed connections. A connection is closed when its process ends. They carry no
   /// data.
   void look_after_peers() {
     if (::poll(sockets.data(), sockets.size(), 0) <= 0) return;

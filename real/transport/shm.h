@@ -10,18 +10,18 @@
 namespace tutti::real {
 
 /// Transport between worker processes of one machine through shared memory. Every worker has an
-/// inbox with one ring per other worker. A sender copies pieces into the ring, and the receiver
-/// reduces them directly from the ring, so that bytes pass through the cache once. A waiting worker
-/// sleeps on a futex in its own inbox, by which peers wake it.
+/// inbox with one ring for each other worker. A sender copies pieces into the ring, and the
+/// receiver reduces them directly from the ring, so that bytes pass through the cache once. A
+/// waiting worker sleeps on a futex in its own inbox, by which peers wake it.
 ///
-/// The memory has no name, and is freed when the processes end. The workers' TCP connections are
-/// only used to exchange inboxes, and to detect that a peer is gone.
+/// The shared memory has no name, and is freed when the processes end. The workers use their TCP
+/// connections only to exchange inboxes, and to detect that a peer is gone.
 class ShmTransport : public Transport {
  public:
-  /// Exchanges inboxes with all peers, which have to do the same. `sockets` and `worker_of` are as
-  /// in TcpTransport, and this object owns the sockets. `worker` is this worker.
-  /// ERRORS: no memory is left; a peer does not answer within `patience`; a peer's memory cannot be
-  /// accessed, because the peer runs on another machine or for another user.
+  /// Exchanges inboxes with all peers. Every peer has to call this function, too. `sockets` and
+  /// `worker_of` are as in TcpTransport. This object owns the sockets. `worker` is this worker.
+  /// ERRORS: no memory is left; a peer does not answer within `patience`; a peer runs on another
+  /// machine or as another user, so that its memory cannot be accessed.
   static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets,
                                                             std::int32_t worker,
                                                             std::vector<std::int32_t> worker_of,

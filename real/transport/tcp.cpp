@@ -1,12 +1,12 @@
 // Moves messages between processes in one thread, with scatter and gather calls on non-blocking
 // sockets; Asio only owns the sockets. A long payload goes from the kernel directly to its
 // destination, and only headers and short messages pass through a buffer. A message for a
-// collective that is not open yet stays unread: TCP then stops the sender, and no memory is needed.
-// Several connections to a peer take messages in turn, and the reader follows the same turns, so
-// the order of messages is kept.
+// collective that is not open yet remains unread. TCP's flow control then stops the sender, so no
+// memory is needed. If a peer has several connections, the sender uses them in turn. The reader
+// reads them in the same order, so the order of messages is kept.
 //
-// Peers are not trusted: a header must name a rank of the peer and a message that the schedule
-// expects, or the run fails. Headers are encoded in wire.cpp, and messages inside a process go
+// Peers are not trusted. The run fails if a header does not have a rank of the peer and a message
+// that the schedule expects. Headers are encoded in wire.cpp, and messages inside a process go
 // through LocalTransport.
 
 #include "real/transport/tcp.h"
@@ -37,22 +37,23 @@ namespace {
 /// Headers and small payloads are read through a buffer of this size. The rest of a longer payload
 /// is read directly into its destination.
 constexpr std::size_t kAhead = kReadBufferBytes / 4;
-/// Pieces are long, since switching between sending and receiving for every 128 KiB makes 1 MiB
-/// take a third longer (two processes, two cores; still longer pieces gain nothing more).
+/// Pieces are long because switching between sending and receiving takes time: with pieces of 128
+/// KiB, 1 MiB takes a third longer (two processes on two cores). Longer pieces than this gain
+/// nothing.
 constexpr std::int64_t kPieceBytes = 512 << 10;
 static_assert(kPieceBytes <= kMaxPieceBytes);
-/// Sleeps are short, since the caller may have other work to do.
+/// The maximum sleep is short, since the caller may have other work to do.
 constexpr std::chrono::milliseconds kLongestSleep{20};
-/// Maximum number of bytes taken from one socket before others are served.
+/// Maximum number of bytes taken from one socket before other sockets are served.
 constexpr std::size_t kMaxPerTurn = 1 << 20;
 /// Maximum number of messages handed to the kernel in one call.
 constexpr int kMaxAtOnce = 32;
 /// Elements are read in place if they are aligned; otherwise they are copied first.
 constexpr std::size_t kAlignment = 8;
 
-/// BBR, the default of some kernels, paces even loopback to half of what CUBIC carries. If CUBIC is
-/// reserved for privileged processes, Reno is as fast on loopback; otherwise the kernel's default
-/// is kept.
+/// BBR, the default congestion control of some kernels, limits even loopback to half the bandwidth
+/// of CUBIC. If CUBIC is reserved for privileged processes, Reno is as fast on loopback; otherwise
+/// the kernel's default is kept.
 void choose_congestion_control(tcp::socket& socket) {
   const int file = socket.native_handle();
   if (::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0) return;
@@ -70,7 +71,7 @@ struct TcpTransport::State {
     const std::byte* payload = nullptr;
     std::size_t length = 0;
     Ticket ticket = 0;
-    std::size_t written = 0;  ///< bytes written, of header and payload together
+    std::size_t written = 0;  ///< the number of bytes written, of header and payload together
     bool has_ticket = false;
   };
 
@@ -85,9 +86,10 @@ struct TcpTransport::State {
     bool in_payload = false;
     Header header;
     std::byte* target = nullptr;
-    std::size_t done = 0;      ///< payload bytes that were received
-    std::size_t straight = 0;  ///< number of the requested bytes that go directly to the target
-    bool writable = true;      ///< false: the socket is known to be full
+    std::size_t done = 0;  ///< payload bytes that were received
+    std::size_t straight =
+        0;  ///< the number of bytes of the current read that go directly to the target
+    bool writable = true;  ///< false: the socket is known to be full
   };
 
   /// Whole messages use a peer's streams in turn: message n uses the n-th stream, modulo the number
@@ -98,7 +100,8 @@ struct TcpTransport::State {
     std::vector<std::unique_ptr<Stream>> streams;
     std::size_t next_out = 0;
     std::size_t next_in = 0;
-    bool early = false;  ///< true: the next message is early, and nothing is read before it is due
+    bool early = false;  ///< true: the next message is for a collective that is not open yet, so
+                         ///< reading is suspended
 
     [[nodiscard]] Stream& reading() { return *streams[next_in]; }
     void read_on() { next_in = next_in + 1 == streams.size() ? 0 : next_in + 1; }
@@ -115,7 +118,7 @@ struct TcpTransport::State {
 
   boost::asio::io_context context;
   std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this worker
-  std::vector<Peer*> others;                 ///< all peers without this worker
+  std::vector<Peer*> others;                 ///< all workers other than this worker
   std::vector<pollfd> sockets;  ///< the sockets of all streams, by index of their peer in `others`
   std::vector<std::int32_t> worker_of;
   WaitOptions options;
@@ -142,7 +145,7 @@ struct TcpTransport::State {
 
   // --- writing ---
 
-  /// Passes as much as possible to the kernel. Returns true if something moved.
+  /// Passes as much data as possible to the kernel. Returns true if any data was passed.
   bool write(Peer& peer, Stream& stream) {
     bool moved = false;
     while (stream.writable && !stream.queue.empty()) {
@@ -182,7 +185,8 @@ struct TcpTransport::State {
         out.written += part;
         left -= part;
         if (part < rest) break;
-        // Removed first, because sent() may queue further messages on this stream.
+        // The message is removed before the call of sent(), because sent() may queue further
+        // messages on this stream.
         const Outgoing gone = out;
         stream.queue.pop_front();
         if (gone.has_ticket) receiver->sent(gone.ticket);
@@ -202,7 +206,7 @@ struct TcpTransport::State {
   // --- reading ---
 
   /// Takes available data from the kernel, up to a limit, so that other sockets are served. Returns
-  /// true if something moved.
+  /// true if any data was read.
   bool read(Peer& peer) {
     bool moved = false;
     if (peer.early) {
@@ -270,7 +274,7 @@ struct TcpTransport::State {
     while (!failure && parse_one(peer, peer.reading())) peer.read_on();
   }
 
-  /// Reads the rest of a message. Returns false if it is incomplete.
+  /// Reads the rest of a message. Returns false if the message is incomplete.
   bool parse_one(Peer& peer, Stream& stream) {
     if (!stream.in_payload) {
       if (!parse_header(peer, stream)) return false;
@@ -288,8 +292,8 @@ struct TcpTransport::State {
     return true;
   }
 
-  /// Reads a header. Returns false if it is incomplete, or cannot be accepted yet. If a short
-  /// message has arrived completely, it is taken as well.
+  /// Reads a header. Returns false if the header is incomplete, or if the message cannot be
+  /// accepted yet. The payload of a short message that has arrived completely is also taken.
   bool parse_header(Peer& peer, Stream& stream) {
     if (stream.end - stream.begin < kHeaderBytes) {
       keep_room(stream);
@@ -344,13 +348,13 @@ struct TcpTransport::State {
 
   // --- waiting ---
 
-  /// Sleeps until a socket is readable, or writable with data pending for it.
+  /// Sleeps until a socket is readable, or until a socket with pending output is writable.
   void sleep(Clock::time_point until) {
     watch(true);
     const auto left =
         std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
-    // Reset this even without sleeping: a caller that only polls must learn when a full socket has
-    // space again.
+    // Reset this flag even if there is no sleep, because a caller that only polls must detect when
+    // a full socket has space again.
     for (Peer* const peer : others) {
       for (const std::unique_ptr<Stream>& stream : peer->streams) stream->writable = true;
     }
@@ -374,7 +378,8 @@ struct TcpTransport::State {
     }
   }
 
-  /// Moves data without waiting. With several sockets, only those that have data are read.
+  /// Moves data without waiting. If there are several sockets, only sockets that have data are
+  /// read.
   bool move() {
     bool moved = false;
     for (Peer* const peer : others) moved = write(*peer) || moved;
@@ -439,7 +444,7 @@ bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket tic
   State::Stream& stream = peer->write_on();
   stream.queue.push_back({encode({Header::Kind::kPiece, piece}), payload,
                           static_cast<std::size_t>(piece.length), ticket, 0, false});
-  // Receivers are notified only by poll() of sends that left before.
+  // Receiver::sent() is called only inside poll(), for sends that have left before.
   if (stream.queue.size() == 1) state_->write(*peer, stream);
   if (stream.queue.empty()) return true;
   stream.queue.back().has_ticket = true;

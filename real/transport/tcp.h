@@ -15,15 +15,15 @@ inline constexpr int kMaxStreams = 64;
 /// The size of each connection's read buffer in bytes.
 inline constexpr std::size_t kReadBufferBytes = 64 << 10;
 
-/// Transport between worker processes over TCP with non-blocking I/O (Boost.Asio). There are one or
-/// more connections per pair of workers; several are faster on networks that one connection cannot
-/// saturate. Pieces are received directly into their destination, and sent without a copy in user
-/// space.
+/// Transport between worker processes over TCP with non-blocking I/O (Boost.Asio). Each pair of
+/// workers has one or more connections. Several connections are faster on networks that one
+/// connection cannot saturate. Pieces are received directly into their destination, and sent
+/// without a copy in user space.
 class TcpTransport : public Transport {
  public:
   /// `sockets[w · streams + i]`: the file descriptor of connection i to worker w, after the
-  /// handshake; -1 if w is this worker. This object owns the descriptors. Connections have the same
-  /// numbers i at both ends. `worker_of[r]` is the worker of rank r, which may be a helper.
+  /// handshake; -1 if w is this worker. This object owns the descriptors. A connection has the same
+  /// number i at both ends. `worker_of[r]`: the worker of rank r; r may also be a helper rank.
   /// REQUIRES: streams ≥ 1.
   TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of,
                const WaitOptions& options, int streams = 1);

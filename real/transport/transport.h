@@ -27,53 +27,54 @@ struct Channel {
 };
 
 /// A part of a message: `length` of the message's `total` bytes, beginning at `offset`. A message
-/// without bytes is one empty piece.
+/// without bytes consists of one empty piece.
 struct Piece {
   Channel channel;
   std::int64_t total = 0;
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  /// The index of the sender's schedule step, modulo kMessageNumbers. It increases from message to
-  /// message of a channel, so that replayed messages are detected.
+  /// The index of the sender's schedule step, modulo kMessageNumbers. The number increases from
+  /// message to message of a channel, so that replayed messages are detected.
   std::uint32_t message = 0;
   static constexpr std::uint32_t kMessageNumbers = 1u << 24;
 };
 
 class Devices;
 
-/// Identifies a send. Passed to Receiver::sent() when the sender may reuse its memory.
+/// Identifies a send. The transport passes the ticket to Receiver::sent() when the sender may reuse
+/// the payload's memory.
 using Ticket = std::uint64_t;
 
-/// Interface for the receiver of messages, which the transport calls.
+/// Interface through which the transport delivers messages.
 class Receiver {
  public:
   virtual ~Receiver() = default;
   /// Returns the memory into which the transport shall write the bytes of `piece`, which have
-  /// arrived or are arriving. Null if the schedule does not send this piece, so that the peer
-  /// violates the protocol.
+  /// arrived or are arriving. Returns null if the schedule does not send this piece, which means
+  /// that the peer violates the protocol.
   virtual std::byte* place(const Piece& piece) = 0;
-  /// The bytes have been written. Called after each place() that did not return null, before the
-  /// next place().
+  /// The bytes have been written. Called once after each place() that did not return null, before
+  /// the next place().
   virtual void arrived(const Piece& piece) = 0;
-  /// Called instead of place() and arrived(): all bytes of `piece` are at `bytes`, but only until
-  /// this function returns. Returns false if place() would return null.
+  /// Receives all bytes of `piece`, which are at `bytes` until this function returns. Called
+  /// instead of place() and arrived(). Returns false if place() would return null.
   virtual bool take(const Piece& piece, const std::byte* bytes);
-  /// The receiver of `channel` has freed one slot. Returns false if no slot was in use, so that the
-  /// peer violates the protocol.
+  /// The receiver of `channel` has freed one slot. Returns false if no slot was in use, which means
+  /// that the peer violates the protocol.
   virtual bool slot_freed(const Channel& channel) = 0;
   /// The payload of `ticket` has left the sender's memory.
   virtual void sent(Ticket ticket) = 0;
   /// Returns true if the collective is open in this process, so that messages for it are valid.
   [[nodiscard]] virtual bool is_open(CollectiveTag) const { return true; }
-  /// Returns true if the collective will be opened later in this process. Messages for it, from a
-  /// peer that is ahead, then stay in the transport until it is open. So do all later messages of
-  /// that peer, which belong to the same or later collectives. So a peer can be ahead only by as
-  /// much as the transport can buffer.
+  /// Returns true if the collective will be opened later in this process. Messages for such a
+  /// collective, from a peer that is ahead, stay in the transport until the collective is open. All
+  /// later messages of that peer also wait. A peer can therefore be ahead only by as much as the
+  /// transport can buffer.
   [[nodiscard]] virtual bool comes_early(CollectiveTag) const { return false; }
 };
 
-/// Interface that moves pieces between ranks. The pieces of a message and the messages of a channel
-/// arrive completely and in order. Messages of different channels may overtake each other. The
+/// Interface that moves pieces between ranks. The transport delivers all pieces of a message, and
+/// all messages of a channel, in order. Messages of different channels may overtake each other. The
 /// receiver is called only from inside poll().
 class Transport {
  public:
@@ -84,37 +85,40 @@ class Transport {
   /// process. To be called first. REQUIRES: both outlive the transport.
   virtual void connect(Receiver& receiver, Devices& devices) = 0;
   /// Sends a piece. Returns true if the payload has left the sender's memory already;
-  /// Receiver::sent() is then not called. REQUIRES: otherwise, `payload` does not change until
-  /// Receiver::sent(ticket).
+  /// Receiver::sent() is then not called.
+  /// REQUIRES: if send() returns false, `payload` does not change until Receiver::sent(ticket).
   virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
   /// Returns memory into which the sender may write the payload of a piece directly, which saves a
-  /// copy; publish() then sends the piece. Null if there is no such memory, or none is free now;
-  /// the caller then uses send().
+  /// copy; publish() then sends the piece. Returns null if the transport has no such memory, or if
+  /// none is free. The caller then uses send().
   virtual std::byte* reserve(const Piece&) { return nullptr; }
-  /// Sends the piece whose payload was written to the memory from reserve(). REQUIRES: the last
+  /// Sends the piece whose payload was written to the memory from reserve(). REQUIRES: the previous
   /// call was reserve() of the same piece, and did not return null.
   virtual void publish(const Piece&) {}
   /// Notifies the sender of `channel` that a slot is free again.
   virtual void free_slot(const Channel& channel) = 0;
-  /// Moves all data that can be moved now, and calls the receiver. If there is none, waits for data
-  /// until `until`, but for at most some 10 ms. ERRORS: a peer is gone, or violates the protocol.
+  /// Moves all data that can be moved without waiting, and calls the receiver. If no data can be
+  /// moved, waits for data until `until`, but for about 10 ms at most. ERRORS: a peer is gone, or
+  /// violates the protocol.
   virtual core::Expected<void> poll(Clock::time_point until) = 0;
   /// Returns true if all messages have left this process.
   [[nodiscard]] virtual bool flushed() const = 0;
   /// Returns the number of bytes that connections to other processes have carried so far, in both
-  /// directions. It also grows while a long piece is being transferred over a slow link.
+  /// directions. The number also grows while a long piece is being transferred over a slow link.
   [[nodiscard]] virtual std::int64_t carried() const { return 0; }
-  /// Returns true if the rank is in this process. Messages to it do not leave the memory of the
-  /// process and its devices.
+  /// Returns true if the rank is in this process. Messages to such a rank do not leave the memory
+  /// of the process and its devices.
   [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;
-  /// Returns the best size of pieces in bytes: large enough to make the cost of headers negligible,
-  /// and small enough that a received piece is still in the cache when it is reduced, and that the
-  /// next rank begins early. At most kMaxPieceBytes (wire.h), and a multiple of every element size.
+  /// Returns the preferred size of pieces in bytes. Pieces of this size are large enough to make
+  /// the cost of headers negligible. They are small enough to be in the cache when they are
+  /// reduced, and to let the next rank begin early. The size is at most kMaxPieceBytes (wire.h),
+  /// and a multiple of every element size.
   [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
-  /// Returns the time of the event for which the receiver is called; outside of poll(), the current
-  /// time.
+  /// Inside a call of the receiver, returns the time of the event that the call reports. Outside of
+  /// poll(), returns the current time.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
-  /// Returns when the message whose first piece is being delivered began to move; now() if unknown.
+  /// Returns the time at which the message that is being delivered began to move; now() if the time
+  /// is unknown.
   [[nodiscard]] virtual Clock::time_point began() const { return now(); }
 };
 

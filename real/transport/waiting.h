@@ -20,7 +20,7 @@ struct WaitOptions {
 /// The time limit for waiting for peers while a transport is set up.
 struct Patience {
   Transport::Clock::time_point until;
-  /// Called repeatedly while waiting. An error ends the wait. May be empty.
+  /// Called repeatedly while the transport waits for peers. An error ends the wait. May be empty.
   std::function<core::Expected<void>()> look{};
   std::optional<core::Error> stopped{};  ///< the error that `look` returned
 
@@ -35,16 +35,18 @@ struct Patience {
 /// Calls `look` repeatedly until it returns true, until time `until`, or until other threads have
 /// used the core several times. Returns true if `look` returned true.
 ///
-/// Waking a sleeping thread on an idle core takes some 30 µs, and a call of `look` almost nothing,
-/// so spinning is better than sleeping. But another process that is ready to run may be the one
-/// that this thread waits for, so the thread yields the core between calls. Once other threads have
-/// used the core several times without success, sleeping is better: the core is not idle then, so
-/// waking up is cheap. (An all-reduce of 4 bytes over shared memory with 8 ranks on 2 cores takes
-/// 22 µs if the thread sleeps after the first time, and 10 µs if after the tenth.)
+/// Waking a sleeping thread on an idle core takes about 30 µs, and a call of `look` takes almost no
+/// time, so spinning is faster than sleeping. This thread may wait for another process that is
+/// ready to run, so it yields the core between calls. Once other threads have used the core several
+/// times and `look` still returns false, the thread sleeps: on a core that is not idle, waking up
+/// is cheap. (An all-reduce of 4 bytes over shared memory with 8 ranks on 2 cores takes 22 µs if
+/// the thread sleeps after other threads have used the core once, and 10 µs if it sleeps after ten
+/// times.)
 /// REQUIRES: `look` takes less than 1 µs if it returns false.
 template <class Look>
 bool look_around(Transport::Clock::time_point until, Look look) {
-  /// If a yield and a call of `look` take longer than this, another thread ran in between.
+  /// If a yield and a call of `look` together take longer than this time, another thread has used
+  /// the core.
   constexpr std::chrono::nanoseconds kOthersRan{2000};
   constexpr int kMaxTurns = 10;
   int turns = 0;

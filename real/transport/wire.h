@@ -21,11 +21,11 @@ namespace tutti::real {
 ///            32  i64  length of the piece's message
 ///            40  i64  offset of the piece in the message
 ///
-/// Lengths are checked against the schedule (Receiver::place) before memory is allocated for them.
+/// Receiver::place() checks lengths against the schedule before memory is allocated for a message.
 struct Header {
   enum class Kind : std::uint32_t { kPiece = 1, kSlot = 2 };
   Kind kind = Kind::kPiece;
-  Piece piece;  ///< for kSlot, only the channel is set
+  Piece piece;  ///< if the kind is kSlot, only the channel is set
 };
 inline constexpr std::size_t kHeaderBytes = 48;
 /// The maximum length of a piece in bytes.
@@ -33,7 +33,7 @@ inline constexpr std::int64_t kMaxPieceBytes = 1 << 20;
 
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
 HeaderBytes encode(const Header& header);
-/// Returns nothing if the header is invalid: if its kind is unknown, a number is negative, or the
+/// Returns nothing if the header is invalid: its kind is unknown, a number is negative, or the
 /// piece is too long or exceeds its message.
 std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes);
 

@@ -15,9 +15,9 @@ const core::ProblemKind& kind_of(const core::Error& error);
 
 void write_failure(const core::Error& error, proto::Failure& failure);
 
-/// Converts a failure that the other end reported to an error. An unknown code becomes `invalid`,
-/// and a worker below 0 means that no worker is at fault. The text is made safe to print
-/// (peer_text()).
+/// Converts a failure that the other end reported to an error. An unknown code is converted to
+/// `invalid`. A negative worker means that no worker is at fault. peer_text() makes the error's
+/// text safe to print.
 core::Error error_of(const proto::Failure& failure);
 
 }  // namespace tutti::real

@@ -12,17 +12,18 @@ namespace tutti::real {
 /// Returns the message preceded by its length in bytes (u32, little-endian).
 std::string framed(std::string_view message);
 
-/// Splits a stream of framed() messages. Only bytes that have arrived are buffered, so a large
-/// length alone allocates no memory.
+/// Splits a stream of framed() messages. Only received bytes are buffered, so a message that merely
+/// claims a large length allocates no memory.
 class FrameReader {
  public:
-  /// Messages are at most `longest` bytes.
+  /// `longest`: the maximum length of a message in bytes.
   explicit FrameReader(std::size_t longest) : longest_(longest) {}
 
   void allow(std::size_t longest) { longest_ = longest; }
   void take(std::string_view bytes) { buffer_.append(bytes); }
-  /// Returns the next message, which is valid until the next call of any function; nothing if it is
-  /// incomplete. ERRORS: the message is longer than allowed; the stream then cannot be continued.
+  /// Returns the next message; nothing if the message is incomplete. The result is valid until the
+  /// next call of any function. ERRORS: the message is longer than allowed; the stream then cannot
+  /// be continued.
   core::Expected<std::optional<std::string_view>> next();
   /// Returns true if a part of a message has arrived.
   [[nodiscard]] bool in_the_middle() const { return buffer_.size() > done_; }

@@ -13,14 +13,15 @@
 namespace tutti::real {
 
 /// Adds the sender of each received message to the spans that workers record for their lanes. The
-/// senders follow from the schedule. Handles the tracks of one training step at a time.
+/// schedule determines the senders. This class handles the tracks of one training step at a time.
 class LanePeers {
  public:
   /// REQUIRES: the scenario outlives this object.
   explicit LanePeers(const core::Scenario& scenario);
 
   void begin_step() { tracks_.clear(); }
-  /// Registers the track with the spans of `pack` on this lane of the device in the current step.
+  /// Registers the track that has the spans of `pack` on this lane of the device in the current
+  /// training step.
   void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack,
            core::TrackId track);
   /// Sets the sender in a span of the lane, if the span's step received a message and the sender's

@@ -14,7 +14,8 @@
 namespace tutti::real {
 namespace {
 
-/// Adds the files of a schema, each after those that it imports. Descriptors contain no comments.
+/// Adds the files of a schema. Each file follows the files that it imports. Descriptors contain no
+/// comments.
 void add(const google::protobuf::FileDescriptor& file, std::set<std::string>& known,
          std::string& text) {
   if (!known.insert(std::string(file.name())).second) return;

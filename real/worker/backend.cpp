@@ -1,10 +1,11 @@
 // Maps the replicas of a scenario to this machine's hardware: to host memory, to GPUs with Tutti's
 // kernels, or to GPUs with NCCL. The replicas of all workers on a machine take its GPUs in turn, so
-// if there are too few GPUs, several ranks share one. Tutti's kernels allow that. NCCL refuses two
-// ranks on one GPU of one host, so if ranks of different processes share a GPU, every process tells
-// NCCL that it is a host of its own, and NCCL connects them by sockets. NCCL executes either whole
-// collectives, in one communicator of all ranks, or only their parts inside workers; then the part
-// across workers is a schedule of Tutti, which is created here for each pack.
+// if there are too few GPUs, several ranks share one. Tutti's kernels allow that. NCCL rejects two
+// ranks on one GPU of the same host. If ranks of different processes share a GPU, every process
+// therefore tells NCCL that it is a separate host, and NCCL connects the processes by sockets. NCCL
+// executes either whole collectives, in one communicator of all ranks, or only the parts inside
+// workers. In the second case, the part across workers is a schedule of Tutti, which this file
+// creates for each pack.
 
 #include "real/worker/backend.h"
 
@@ -39,7 +40,8 @@ std::optional<Backend> parse_backend(const std::string& name) {
 
 namespace {
 
-/// Checks that all replicas are GPUs. (All machines of a cluster have GPUs, or none has.)
+/// Checks that all replicas are GPUs. (Either all machines of a cluster have GPUs, or no machine
+/// has GPUs.)
 Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   const core::Cluster& cluster = *scenario.cluster;
   std::int64_t worker = 0;
@@ -67,7 +69,7 @@ std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& sc
   return algorithms;
 }
 
-/// Checks that NCCL executes all of the packs, or the part inside workers of all of them.
+/// Checks that NCCL executes either all packs completely, or the parts inside workers of all packs.
 Expected<void> check_algorithms(const core::Scenario& scenario) {
   bool whole = false, inside = false;
   for (const core::AlgorithmTraits* algorithm : algorithms_of(scenario)) {
@@ -83,20 +85,20 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
     (algorithm->nccl == core::NcclPart::kAll ? whole : inside) = true;
   }
   if (!whole || !inside) return {};
-  return tl::make_unexpected(Error::request(
-      {core::ProblemCode::kConflict, "--backend"},
-      "--backend nccl: all_reduce_spec has packs that NCCL reduces across workers and others that "
-      "it reduces inside them, but only one of the two is supported at a time; use --backend cuda",
-      {scenario.file, 0, 0}));
+  return tl::make_unexpected(
+      Error::request({core::ProblemCode::kConflict, "--backend"},
+                     "--backend nccl: with all_reduce_spec, NCCL must reduce either all packs "
+                     "across workers or all packs inside workers; use --backend cuda",
+                     {scenario.file, 0, 0}));
 }
 
 bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
   return options.workers_here * per_worker > gpus;
 }
 
-/// Makes each process pose as a host of its own, since NCCL refuses two ranks on one GPU of one
-/// host, but connects ranks on different hosts by sockets. The user's own settings are kept.
-/// (docs/running-on-gpus.md)
+/// Makes each process tell NCCL that it is a separate host. NCCL rejects two ranks on one GPU of
+/// the same host, and connects ranks on different hosts by sockets. The user's own settings are
+/// kept. (docs/running-on-gpus.md)
 void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
   const std::string name = fmt::format("tutti-worker-{}", worker);
   for (const auto& [setting, value] :
@@ -126,13 +128,13 @@ Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bo
   if (!nccl) return tl::make_unexpected(nccl.error());
   const int per_worker = scenario.cluster->replicas_per_worker();
   if (per_worker <= *count) return {};
-  return tl::make_unexpected(
-      Error::request({core::ProblemCode::kTooLarge, "--backend"},
-                     fmt::format("--backend nccl: NCCL needs one GPU per rank, but a worker has {} "
-                                 "ranks and this machine {} GPUs; use machines with fewer GPUs in "
-                                 "use, or --backend cuda, where ranks may share a GPU",
-                                 per_worker, *count),
-                     {scenario.file, 0, 0}));
+  return tl::make_unexpected(Error::request(
+      {core::ProblemCode::kTooLarge, "--backend"},
+      fmt::format(
+          "--backend nccl: NCCL needs one GPU per rank, but a worker has {} ranks and this machine "
+          "has {} GPUs; reduce replicas, or use --backend cuda, where ranks can share a GPU",
+          per_worker, *count),
+      {scenario.file, 0, 0}));
 }
 
 Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
@@ -189,7 +191,7 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
   if (scenario.strategy.out_of_place && nccl_id.empty() && per_worker == 1) {
     return tl::make_unexpected(core::Error::request(
         {core::ProblemCode::kConflict, "--backend"},
-        fmt::format("--backend nccl: with one GPU per worker, NCCL takes no part in {}, and the "
+        fmt::format("--backend nccl: with one GPU per worker, {} does not use NCCL, and the "
                     "algorithm cannot run out of place; use --place in",
                     core::to_string(scenario.strategy.algorithm))));
   }

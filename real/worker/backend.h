@@ -12,7 +12,8 @@
 
 namespace tutti::real {
 
-/// The location of the buffers of a real run, and the component that moves and reduces them.
+/// A backend defines where the buffers of a real run are, and which component moves and reduces the
+/// data.
 enum class Backend {
   kTcp,   ///< host memory and CPU cores; messages over TCP
   kCuda,  ///< GPUs with Tutti's own kernels; messages over TCP between workers
@@ -22,38 +23,38 @@ std::string to_string(Backend backend);
 std::optional<Backend> parse_backend(const std::string& name);
 inline constexpr const char* kBackends = "tcp, cuda, nccl";
 
-/// Checks, before a run is started, that the scenario can run with this backend, and, with `here`,
-/// that it can run on this machine. ERRORS (kRequest): the scenario has no GPUs; the module or the
-/// driver is missing; this machine has no GPUs, or too few.
+/// Checks, before a run is started, that the scenario can run with this backend. If `here` is true,
+/// also checks that the scenario can run on this machine. ERRORS (kRequest): the scenario has no
+/// GPUs; the module or the driver is missing; this machine has no GPUs, or too few.
 core::Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bool here);
 
 /// The parameters of the devices and collectives of one worker.
 struct BackendOptions {
   Backend backend = Backend::kTcp;
   std::int32_t worker = 0;
-  /// The number of workers with lower numbers on the same machine. Their replicas use the machine's
-  /// first GPUs.
+  /// The number of workers with lower numbers on the same machine. The replicas of these workers
+  /// use the machine's first GPUs.
   std::int32_t workers_before = 0;
   std::int32_t workers_here = 1;  ///< number of workers on this machine, including this one
   std::chrono::nanoseconds spin{0};
   std::chrono::duration<double> timeout{60};  ///< time limit for peers to join
   bool follow_channels = false;               ///< true: record NCCL's channels
 };
-/// Creates the devices of one worker's replicas and, if the algorithm uses it, of its host. The
-/// replicas of all workers on a machine are assigned to its GPUs in order. If there are more
-/// replicas than GPUs, the assignment begins again at GPU 0, and several ranks share a GPU.
+/// Creates the devices of one worker's replicas, and of the worker's host if the algorithm uses the
+/// host. The replicas of all workers on a machine are assigned to its GPUs in order. If there are
+/// more replicas than GPUs, the assignment begins again at GPU 0, and several ranks share a GPU.
 /// ERRORS: as check_backend(); a GPU cannot be used (kRun).
 core::Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
                                                       const core::Scenario& scenario);
 
-/// Returns true if all replicas are in one NCCL communicator. Worker 0 then creates its identifier,
-/// which every worker needs.
+/// Returns true if all replicas are in one NCCL communicator. Worker 0 then creates the
+/// communicator's identifier, which every worker needs.
 bool needs_nccl_id(Backend backend, const core::Scenario& scenario);
 core::Expected<std::string> make_nccl_id();
 
 /// Returns a function that creates the Collectives of one worker; empty if the interpreter executes
-/// them. If workers share a communicator, waits for the other workers; meanwhile calls `idle`
-/// regularly, which returns false to give up.
+/// the collectives. If workers share a communicator, waits for the other workers. During the wait,
+/// calls `idle` regularly; `idle` returns false to cancel the wait.
 /// REQUIRES: `devices` are from make_devices() with the same options; transport and devices outlive
 /// the result.
 /// ERRORS (kRun): an NCCL error; a worker did not join in time.

@@ -45,7 +45,7 @@ Expected<void> CoordinatorLine::send(const Control& message) {
 Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence,
                                                          const std::function<void()>& meanwhile) {
   Clock::time_point until = Clock::now() + silence;
-  // If the coordinator compares clocks, it needs replies at once.
+  // A coordinator that compares clocks needs replies at once.
   Clock::time_point listens_until;
   for (std::uint64_t arrived = channel_.arrived();;) {
     if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
@@ -60,7 +60,7 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
       listens_until = Clock::now() + std::chrono::milliseconds(5);
       continue;
     }
-    // Progress within a long assignment over a slow link also shows that the coordinator is alive.
+    // A partly received assignment over a slow link also shows that the coordinator is alive.
     if (channel_.arrived() != arrived) until = Clock::now() + silence;
     arrived = channel_.arrived();
     if (Clock::now() > until) {
@@ -131,7 +131,8 @@ WorkerEnd CoordinatorLine::end(Expected<void> done) {
     Error error =
         Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
     told = tell(error);
-    // Even if the coordinator accepts nothing any more, messages that it sent before may be unread.
+    // Even if the coordinator accepts no more messages, earlier messages from the coordinator may
+    // be unread.
     done = tl::make_unexpected(interrupted() ? verdict(std::move(error)) : std::move(error));
   }
   return {std::move(done), (told || said_so_) && !gone_};

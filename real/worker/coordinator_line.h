@@ -17,8 +17,9 @@ class Ping;
 
 namespace tutti::real {
 
-/// A worker's connection to its coordinator. It receives orders, checks whether the run continues,
-/// and reports the worker's activity. Every function that receives messages also answers pings.
+/// A worker's connection to its coordinator. The connection receives orders, checks whether the run
+/// continues, and reports the worker's activity. Every function that receives messages also answers
+/// pings.
 class CoordinatorLine {
  public:
   using Clock = ControlChannel::Clock;
@@ -30,33 +31,36 @@ class CoordinatorLine {
   void begin_heartbeat(std::chrono::milliseconds interval);
   /// Sets the activity that heartbeats report. REQUIRES: begin_heartbeat() was called.
   void now_doing(std::string what);
-  /// Sets the time since when this process has moved no data and has no pending timers; nothing if
-  /// it makes progress. `where` returns a text on what the run waits for, and is called once per
-  /// standstill. REQUIRES: begin_heartbeat() was called.
+  /// Sets the start of the current standstill; nothing if this process makes progress. In a
+  /// standstill, the process moves no data and has no pending timers. `where` returns a text on
+  /// what the run waits for, and is called once per standstill. REQUIRES: begin_heartbeat() was
+  /// called.
   void standing_still(std::optional<Clock::time_point> since,
                       const std::function<std::string()>& where);
 
   /// Sends a message. ERRORS: the coordinator is gone.
   core::Expected<void> send(const proto::Control& message);
-  /// Returns the next message that is an order. `meanwhile` is called when there is nothing to
-  /// read. ERRORS: the coordinator is gone, sends nothing for `silence`, or reports that the run
-  /// has failed; the user interrupted this process.
+  /// Returns the next message that is an order. `meanwhile` is called while there is nothing to
+  /// read. ERRORS: the coordinator is gone, sends nothing for a time of `silence`, or reports that
+  /// the run has failed; the user interrupted this process.
   core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence,
                                                        const std::function<void()>& meanwhile);
-  /// Checks, without waiting, that the run continues. ERRORS: as next(); the run was stopped.
+  /// Checks that the run continues. Does not wait. ERRORS: as next(); the run was stopped.
   core::Expected<void> look();
-  /// Calls look(), but at most every 10 ms. Returns false if the run does not continue;
+  /// Calls look() if the last call was at least 10 ms ago. Returns false if the run has ended;
   /// stopped_or() then returns the reason.
   bool still_wanted();
-  /// Returns the reason why the coordinator stopped this worker; `error` if it did not.
+  /// Returns the reason why the coordinator stopped this worker; `error` if the coordinator did not
+  /// stop it.
   [[nodiscard]] core::Error stopped_or(const core::Error& error) const {
     return stop_reason_.value_or(error);
   }
 
   /// Ends the session with the coordinator. Reports a failure that the coordinator does not know
-  /// yet, and waits for the coordinator's decision on the cause, which is based on the reports of
-  /// all workers. To be called before connections to peers are closed. Otherwise peers would report
-  /// a closed connection instead of the cause.
+  /// yet. Then waits until the coordinator, which gets reports from all workers, has determined the
+  /// cause. To be called before connections to peers are closed. If this function were called after
+  /// connections to peers are closed, peers would report the closed connection instead of the
+  /// cause.
   WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }
@@ -82,7 +86,7 @@ class CoordinatorLine {
   bool gone_ = false;
 };
 
-/// Returns an error which says that the coordinator sent another message than `what`.
+/// Returns an error with the text that the coordinator sent another message than `what`.
 core::Error not_due(const std::string& what);
 
 }  // namespace tutti::real

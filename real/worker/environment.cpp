@@ -6,11 +6,11 @@ namespace tutti::real {
 
 namespace {
 
-/// Tolerance of late wake-ups; a shorter delay makes no other process wait longer.
+/// The tolerance for late wake-ups. A delay shorter than this makes no other process wait longer.
 constexpr std::chrono::milliseconds kForgiven{1};
-/// Tolerance in an emulation. If an event is handled late, others wait only for its messages, which
-/// are in flight for their emulated time. Messages that really arrive too late are counted
-/// (EmulatedNetwork).
+/// Tolerance in an emulation. If an event is handled late, other processes wait only for the
+/// event's messages, which are in flight for their emulated time anyway. Messages that really
+/// arrive too late are counted (EmulatedNetwork).
 constexpr std::chrono::hours kAllForgiven{24};
 
 }  // namespace

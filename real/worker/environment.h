@@ -9,12 +9,12 @@
 
 namespace tutti::real {
 
-/// The environment of a worker's run: either the machine as it is, or the scenario's links and
-/// devices emulated on the machine.
+/// The environment of a worker's run: either the real links and devices of the machine, or an
+/// emulation of the scenario's links and devices.
 class Environment {
  public:
-  /// `time_scale`: the slowdown of the emulation; 0: nothing is emulated, and `devices` are used
-  /// directly.
+  /// `time_scale`: the factor by which the emulation slows the scenario down; 0: nothing is
+  /// emulated, and `devices` are used directly.
   /// REQUIRES: scenario and transport outlive this object.
   Environment(const core::Scenario& scenario, double time_scale, Transport& transport,
               std::unique_ptr<Devices> devices);
@@ -27,7 +27,7 @@ class Environment {
   [[nodiscard]] const TimeScale& scale() const { return scale_; }
   [[nodiscard]] bool emulates() const { return network_ != nullptr; }
 
-  /// Returns the punctuality of the emulated network; empty if nothing is emulated.
+  /// Returns how many messages of the emulated network were late; zeros if nothing is emulated.
   [[nodiscard]] EmulatedNetwork::Punctuality punctuality() const {
     return network_ ? network_->punctuality() : EmulatedNetwork::Punctuality{};
   }

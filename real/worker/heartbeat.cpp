@@ -10,7 +10,7 @@ namespace tutti::real {
 
 Heartbeat::Heartbeat(ControlChannel& channel, std::chrono::milliseconds interval)
     : channel_(channel), interval_(interval) {
-  // Block signals here, so that they reach the thread that has to end the work.
+  // Block signals in this thread, so that they reach the thread that has to end the work.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -55,7 +55,7 @@ void Heartbeat::beat() {
       alive.mutable_alive()->set_stands(stands_);
     }
     lock.unlock();
-    // A failure is ignored: the working thread notices that the coordinator is gone.
+    // A failure is ignored, because the main thread detects that the coordinator is gone.
     static_cast<void>(channel_.send(alive));
     lock.lock();
   }

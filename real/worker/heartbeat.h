@@ -11,9 +11,9 @@
 
 namespace tutti::real {
 
-/// Repeatedly reports to the coordinator, from a separate thread, that this process is alive, and
-/// its activity. So a process that fills or compares large buffers for a long time still counts as
-/// alive; a process that is stopped, or whose machine is gone, does not.
+/// Reports the activity of this process to the coordinator at regular intervals, from a separate
+/// thread. A process that fills or compares large buffers for a long time therefore counts as
+/// alive. A process that is stopped, or whose machine is gone, counts as dead.
 class Heartbeat {
  public:
   /// REQUIRES: `channel` outlives this object.
@@ -22,8 +22,9 @@ class Heartbeat {
 
   void now_doing(std::string what);
   [[nodiscard]] std::string doing() const;
-  /// Sets the time since when this process has moved no data and has no pending timers, and a text
-  /// on what the run waits for. No time: the process makes progress.
+  /// Sets the start of the current standstill, in which this process moves no data and has no
+  /// pending timers, and a text on what the run waits for. Without a start, the process makes
+  /// progress.
   void standing_still(std::optional<std::chrono::steady_clock::time_point> since,
                       std::string where);
 

@@ -5,8 +5,9 @@
 namespace tutti::real {
 
 /// Returns a text that identifies the monotonic clock of this process: the boot of the kernel and
-/// the time namespace. Processes with equal texts have the same clock. Empty if the system does not
-/// provide it; then the clock counts as different from that of any other process.
+/// the time namespace. Processes with equal texts have the same clock. Returns an empty text if the
+/// system does not identify its clock. This process's clock then counts as different from the clock
+/// of any other process.
 std::string clock_identity();
 std::string host_name();
 

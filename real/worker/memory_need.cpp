@@ -107,15 +107,16 @@ class WorkersNeed {
     if (on_host(rank)) need_.buffers += schedule.scratch(own) * core::size_of(type) * sets;
   }
 
-  /// Adds copies of GPU memory, for one pack at a time: one rank's input while it is filled, and
-  /// all ranks' results while they are checked.
+  /// Adds host copies of GPU memory, for one pack at a time: one rank's input while the buffer is
+  /// filled, and all ranks' results while they are checked.
   void add_copies(Bytes buffer, std::int64_t gpus) {
     if (gpus == 0) return;
     filled_ = std::max(filled_, buffer);
     compared_ = std::max(compared_, buffer * gpus);
   }
 
-  /// Adds the needs of asynchronous workers, each with collectives of its own that involve servers.
+  /// Adds the memory needs of asynchronous workers. Each asynchronous worker has its own
+  /// collectives, which involve servers.
   void add_asynchronous() {
     const std::int64_t sets = std::min(options_.steps_at_once, scenario_.run.steps);
     std::set<int> variables;
@@ -186,9 +187,9 @@ core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNe
   if (!has || static_cast<std::uint64_t>(total.count()) <= *has) return {};
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kTooLarge, "Cluster"},
-      fmt::format("the run needs {} of this machine's memory for {} ({} of it for buffers of "
+      fmt::format("the run needs {} of memory on this machine for {} ({} of this for buffers of "
                   "gradients and partial sums), but only {} are free; use fewer replicas or "
-                  "workers, a smaller model, or let workers join from more machines (--listen)",
+                  "workers, a smaller model, or more machines (--listen)",
                   core::show(total),
                   workers == 1 ? "its worker" : fmt::format("{} workers", workers),
                   core::show(need.buffers), core::show(Bytes(static_cast<std::int64_t>(*has)))),

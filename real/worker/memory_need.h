@@ -10,11 +10,12 @@
 
 namespace tutti::real {
 
-/// A lower bound of the memory that processes of a run need: with less, the run cannot succeed. It
-/// excludes memory that depends on timing, such as for messages that arrive before they are
-/// expected, and memory that the kernel uses for sockets (docs/running.md has measurements).
+/// A lower bound of the memory that processes of a run need. A run with less memory cannot succeed.
+/// The bound excludes memory that depends on timing, such as the memory for messages that arrive
+/// early, and the kernel's memory for sockets (docs/running.md has measurements).
 struct MemoryNeed {
-  /// Gradients and variables of all concurrent steps, and partial results of schedules.
+  /// The bytes of gradients and variables of all steps that have buffers, and of partial results of
+  /// schedules.
   core::Bytes buffers;
   core::Bytes copies;     ///< host copies of GPU memory, to fill and to compare buffers
   core::Bytes transport;  ///< buffers of connections, and rings in shared memory
@@ -34,21 +35,20 @@ struct MemoryOptions {
   std::int32_t steps_at_once = 1;  ///< number of steps with buffers, from steps_at_once()
 };
 
-/// Returns the number of training steps that have buffers at the same time. It is between 1 and 16,
-/// and as large as 2 GiB allow on a machine with `workers_on_a_machine` workers.
+/// Returns the number of training steps that have buffers at the same time. The number is between 1
+/// and 16, and as large as 2 GiB of buffers allow on a machine with `workers_on_a_machine` workers.
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine);
 
-/// Returns the need of one worker's process. Cost: linear in the number of packs; for asynchronous
-/// workers, in packs times workers.
+/// Returns the memory that the process of one worker needs. Cost: linear in the number of packs;
+/// for asynchronous workers, linear in packs times workers.
 MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker,
                        const MemoryOptions& options);
 
-/// A function that returns the memory that the machine has left for a run, in bytes; nothing if it
-/// is unknown.
+/// A function that returns the free memory of this machine in bytes; nothing if it is unknown.
 using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 
-/// Checks that `workers` processes with this need fit into this machine's free memory. ERRORS
-/// (kRequest): they do not.
+/// Checks that `workers` processes, each of which needs `need`, fit into this machine's free
+/// memory. ERRORS (kRequest): they do not.
 core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
                                   std::int64_t workers, const FreeMemory& free);
 

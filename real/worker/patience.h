@@ -15,8 +15,8 @@ inline std::string nothing_moved(std::chrono::duration<double> waited, const std
 }
 
 /// Returns how long the other end of a control connection may send nothing before it counts as
-/// gone. This is the timeout, but at least three seconds, since heartbeats come every second, and
-/// later on a busy machine.
+/// gone. The result is the timeout, but at least three seconds, since heartbeats come every second,
+/// or later on a busy machine.
 inline std::chrono::steady_clock::duration longest_silence(std::chrono::duration<double> timeout) {
   const auto least = std::chrono::duration<double>(3);
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::max(timeout, least));

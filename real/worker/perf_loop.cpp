@@ -1,10 +1,11 @@
-// Between the timed iterations there is no check and no message to the coordinator, and the clock
-// is read only when no data moves. one() executes an iteration: it starts the collective and, while
-// its first messages are in flight, closes the previous iteration and opens the next one, for
-// messages of peers that are ahead. The results of an iteration are the inputs of the next one, so
-// no buffer is filled in between. The times are those of this process's clock around all timed
-// iterations; the caller divides by their number. The run fails by a timeout only if nothing moves
-// for that long, however slow an iteration is. The interpreter or NCCL executes the collectives.
+// Between the timed iterations there are no checks and no messages to the coordinator, and the
+// clock is read only when no data moves. one() executes an iteration: it starts the collective,
+// and, while the first messages are in flight, closes the previous iteration and opens the next
+// iteration for messages of peers that are ahead. The results of an iteration are the inputs of the
+// next iteration, so no buffer is filled in between. The measured time is the time of all timed
+// iterations together, by this process's clock. The caller divides it by the number of iterations.
+// The timeout of a run limits the time without progress, not the time of an iteration. The
+// interpreter or NCCL executes the collectives.
 
 #include "real/worker/perf_loop.h"
 
@@ -77,8 +78,8 @@ std::unique_ptr<core::Collective> PerfLoop::make_barrier() const {
       core::make_collective(*scenario_.cluster, strategy, core::DataType::kInt32, 1, 0));
 }
 
-/// True if the iteration is a barrier. The order is: a check, a barrier, the warm-up, a barrier,
-/// the timed iterations, a barrier, a check.
+/// Returns true if the iteration is a barrier. The order is: a check, a barrier, the warm-up, a
+/// barrier, the timed iterations, a barrier, a check.
 bool PerfLoop::is_barrier(std::uint32_t iteration) const {
   const auto warm = static_cast<std::uint32_t>(loop_.warm_up);
   const auto timed = static_cast<std::uint32_t>(loop_.iterations);
@@ -168,15 +169,15 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
     results.push_back(bounce[r].empty() ? places_[r] : bounce[r].data());
   }
-  // If a failed device did not copy data, that is not a wrong result.
+  // Missing data because of a failed device is not a wrong result.
   if (auto polled = devices_.poll(*collectives_); !polled) return polled;
   const auto wrong = find_wrong_element(reduced, collective_.contract(), ranks, results);
   if (!wrong) return {};
-  return failed(
-      core::ProblemCode::kWrongResult,
-      fmt::format("iteration {}: element {} is wrong on rank {}: {:.17g}, not {:.17g} ± {:.2g}",
-                  iteration_ - 1, wrong->element, wrong->rank, wrong->got, wrong->expected,
-                  wrong->tolerance));
+  return failed(core::ProblemCode::kWrongResult,
+                fmt::format("iteration {}: element {} is wrong on rank {}: it is {:.17g}, but must "
+                            "be {:.17g} ± {:.2g}",
+                            iteration_ - 1, wrong->element, wrong->rank, wrong->got,
+                            wrong->expected, wrong->tolerance));
 }
 
 Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>& idle) {
@@ -186,8 +187,8 @@ Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>
   return {};
 }
 
-/// Executes an iteration. While its first messages are in flight, closes the previous iteration and
-/// opens the next one.
+/// Executes an iteration. While the first messages are in flight, closes the previous iteration and
+/// opens the next iteration.
 Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   const CollectiveTag tag{iteration_, 0};
   ranks_left_ = ranks_.size();
@@ -210,7 +211,7 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
       continue;
     }
     const Clock::time_point now = Clock::now();
-    // A long piece on a slow link makes progress before it arrives.
+    // A long piece on a slow link counts as progress before it has arrived.
     if (moved == Clock::time_point{} || transport_.carried() != carried) moved = now;
     carried = transport_.carried();
     if (now - moved > options_.timeout)
@@ -234,7 +235,8 @@ Expected<void> PerfLoop::flush() {
     if (transport_.carried() != carried) moved_at = Clock::now();
     carried = transport_.carried();
     if (Clock::now() - moved_at > options_.timeout)
-      return failed(core::ProblemCode::kTimeout, "a peer no longer accepts data");
+      return failed(core::ProblemCode::kTimeout,
+                    "no progress, because a peer does not accept data");
   }
   return {};
 }

@@ -17,21 +17,23 @@
 namespace tutti::real {
 
 /// One worker's part of a benchmark, which executes the scenario's first pack repeatedly, without
-/// messages to the coordinator in between. The first iteration, and one after the timed iterations,
-/// have fresh inputs and are checked element by element. Each iteration in between uses the results
-/// of the previous one as inputs (as in nccl-tests and the OSU benchmarks).
+/// messages to the coordinator in between. The first iteration, and one iteration after the timed
+/// iterations, have new inputs, and their results are checked element by element. All other
+/// iterations use the results of the previous iteration as inputs (as in nccl-tests and the OSU
+/// benchmarks).
 ///
-/// A synchronising collective completes on no rank before it has begun on all ranks. So a peer is
-/// at most one iteration ahead; for its messages, the next iteration is opened before messages of
-/// the current one are taken from the transport. Each iteration is also a barrier. An untimed
-/// iteration always separates the timed ones from the first check, which takes longer on some peers
-/// than on others.
-/// In other collectives, a rank such as the root of a broadcast may be ahead by as much as the
-/// transport buffers, as in nccl-tests. Small all-reduces before and after the timed iterations
+/// A synchronising collective completes on no rank before it has begun on all ranks. A peer is
+/// therefore at most one iteration ahead. To accept that peer's messages, the next iteration is
+/// opened before messages of the current iteration are taken from the transport. Each iteration is
+/// also a barrier. The first check takes longer on some peers than on others, so at least one
+/// untimed iteration always follows it before the timed iterations. In a collective that does not
+/// synchronise, a rank such as the root of a broadcast may be ahead by as much data as the
+/// transport can buffer, as in nccl-tests. Small all-reduces before and after the timed iterations
 /// then serve as barriers.
 class PerfLoop : private InterpreterListener {
  public:
-  /// `maker` creates the object that executes collectives; if it is empty, the interpreter does.
+  /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter
+  /// executes them.
   /// REQUIRES: scenario, transport and devices outlive this object.
   PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
            Devices& devices, const WorkerOptions& options, const LoopOptions& loop,
@@ -40,9 +42,9 @@ class PerfLoop : private InterpreterListener {
   Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Runs the benchmark. Returns a step whose only pack has the start and the end of all timed
-  /// iterations together, with a corresponding span of each rank. `idle` is called regularly, and
-  /// returns false to give up. ERRORS: as WorkerRun::run(); a wrong element.
+  /// Runs the benchmark. Returns one step with one pack. The pack and the span of each rank begin
+  /// with the first timed iteration and end with the last. `idle` is called regularly, and returns
+  /// false to cancel the benchmark. ERRORS: as WorkerRun::run(); a wrong element.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
   core::Expected<void> flush();
   core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }
@@ -69,7 +71,7 @@ class PerfLoop : private InterpreterListener {
   WorkerOptions options_;
   LoopOptions loop_;
   std::unique_ptr<Collectives> collectives_;
-  /// The ranks of this worker: replicas, then its host if that is a helper.
+  /// The ranks of this worker: its replicas, then its host if the host is a helper.
   std::vector<core::Rank> ranks_;
   std::size_t replicas_ = 0;
   std::vector<Devices::Memory> data_;  ///< by replica

@@ -134,8 +134,8 @@ void StepLog::channel(const ChannelDone& done) {
   row->add(span);
 }
 
-/// Appends a span. An emulated event that was handled late may be earlier than its predecessor. The
-/// span then begins where the previous one ended, and its length is at least 0.
+/// Appends a span. An emulated event that was handled late may be earlier than its predecessor. In
+/// this case, the span begins at the end of the previous span, and its length is at least 0.
 void StepLog::Tail::add(Span span) const {
   const Time last = span.start + span.duration;
   const Time begun = span.start + span.wait;
@@ -146,7 +146,8 @@ void StepLog::Tail::add(Span span) const {
   spans->push_back(span);
 }
 
-/// Returns where to append a span of the row; nullopt once the requested number was recorded.
+/// Returns the columns to which a span of the row is appended; nullopt once the requested number of
+/// spans was recorded.
 std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank,
                                               std::int32_t slot, core::Lane lane) {
   if (spans_ >= options_.most_spans) {

@@ -28,11 +28,11 @@ struct PackStep {
   Transport::Clock::time_point ready, first_start, last_start, end;
 };
 
-/// Converts a time of the monotonic clock to the time of a worker's spans, which counts nanoseconds
-/// although its type is picoseconds.
+/// Converts a time of the monotonic clock to a time in a worker's spans. Such times count
+/// nanoseconds, although core::Time otherwise counts picoseconds.
 core::Time stamp(Transport::Clock::time_point t);
 
-/// The spans of one track. Times are those of stamp().
+/// The spans of one track. Times are results of stamp().
 struct RecordedSpans {
   core::Track track;
   std::vector<core::Span> spans;
@@ -63,7 +63,8 @@ class StepLog {
   StepLog(const core::Scenario& scenario, std::int32_t worker, const LogOptions& options)
       : scenario_(scenario), worker_(worker), options_(options) {}
 
-  /// Begins steps first … first + count - 1, and forgets earlier steps.
+  /// Begins the records of the training steps first … first + count - 1, and removes the records of
+  /// earlier steps.
   void begin(std::int32_t first, std::int32_t count, std::size_t replicas);
   [[nodiscard]] ReplicaStep& replica(std::int32_t step, std::size_t replica) {
     return at(step).replicas[replica];
@@ -75,7 +76,7 @@ class StepLog {
                 Clock::time_point start, Clock::time_point end);
   void ready(std::int32_t step, int pack, Clock::time_point now);
   void launched(CollectiveTag collective, core::Rank rank, Clock::time_point now);
-  /// Records that the rank has completed its part of a pack. `replica`: whether the rank is a
+  /// Records that the rank has completed its part of a pack. `replica`: true if the rank is a
   /// replica.
   void done(CollectiveTag collective, core::Rank rank, bool replica, Clock::time_point now);
   void lane_step(const StepDone& done);
@@ -84,7 +85,8 @@ class StepLog {
   void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) {
     at(step).core_wait = wait;
   }
-  /// Records an NCCL channel. If its step was taken already, it is recorded in the next step.
+  /// Records an NCCL channel. If the record of the span's step was taken already, the span is
+  /// recorded in the next step.
   void channel(const ChannelDone& done);
 
  private:
@@ -94,7 +96,7 @@ class StepLog {
     std::int32_t slot = 0;
   };
 
-  /// The end of a row of spans, which do not overlap.
+  /// The end of a row of spans. Spans in a row do not overlap.
   struct Tail {
     std::vector<core::Span>* spans = nullptr;
     core::Time* end = nullptr;  ///< end of the row's last span
@@ -109,7 +111,7 @@ class StepLog {
   std::int32_t worker_;
   LogOptions options_;
   std::int32_t first_ = 0;
-  std::int32_t taken_ = 0;  ///< the first step that was not taken yet
+  std::int32_t taken_ = 0;  ///< the first step whose record was not taken yet
   std::vector<WorkerStep> steps_;
   std::vector<std::map<Row, RecordedSpans>> rows_;  ///< by step: its spans, by row
   std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;

@@ -1,13 +1,14 @@
-// A worker's part in a run: join, get the plan, check the memory, connect to the other workers, and
-// then prepare, run, report and verify batches of steps until the coordinator ends the run. The
-// order is deliberate. The listener for peers is open before the worker joins, because the
-// coordinator passes on its address; memory is checked before any process has buffers; and while a
-// worker waits for the coordinator, it serves peers that have begun already.
+// A worker joins a run, receives the plan, checks the memory, and connects to the other workers.
+// Then it prepares, runs, reports and verifies batches of steps until the coordinator ends the run.
+// The order is deliberate. The listener for peers is open before the worker joins, because the
+// coordinator sends the listener's address to the peers. Memory is checked before any process has
+// buffers. While a worker waits for the coordinator, it serves peers that have already begun.
 //
-// The coordinator sees all workers, so it decides whether a run stands still, and a worker's own
-// time limit is ten times longer. In measured runs with recorded lane steps, reports wait up to
-// half a second, so that they disturb the steps less. Steps are executed in worker_run.cpp,
-// benchmarks in perf_loop.cpp, and the connection to the coordinator is in coordinator_line.cpp.
+// The coordinator sees all workers, so it detects a run without progress. A worker's own time limit
+// is ten times longer. If lane steps are recorded and the run is not emulated, reports are delayed
+// by up to half a second, so that they disturb the steps less. Steps are executed in
+// worker_run.cpp, benchmarks in perf_loop.cpp, and the connection to the coordinator is in
+// coordinator_line.cpp.
 
 #include "real/worker/worker.h"
 
@@ -62,7 +63,7 @@ class Worker {
     return line_.end(std::move(done));
   }
 
-  /// After work(): true if the coordinator expects this worker for another run.
+  /// Returns, after work(), whether the coordinator expects this worker in another run.
   [[nodiscard]] bool wanted_again() const { return wanted_again_; }
   [[nodiscard]] const Appointment& appointment() const { return found_.appointment; }
   [[nodiscard]] std::int32_t number() const { return worker_; }
@@ -144,7 +145,7 @@ class Worker {
     hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
     hello.set_host_name(host_name());
     if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
-    // Other workers may need time; the coordinator's heartbeat shows that it is alive.
+    // Other workers may need more time. Heartbeats show that the coordinator is alive.
     auto assigned = line_.next(std::chrono::seconds(60), {});
     if (!assigned) return tl::make_unexpected(assigned.error());
     if (!(*assigned)->has_assignment()) return tl::make_unexpected(not_due("an assignment"));
@@ -165,10 +166,10 @@ class Worker {
                                              environment_->devices(), line_);
     if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = environment_->scale();
-    // The coordinator sees all workers, and ends the run when none of them has moved for the
-    // timeout. A worker sees only itself: it may wait for two others that still move, over a slow
-    // link or because the emulation is slowed down. Its own limit is for what the coordinator
-    // cannot see: a worker that is stuck while its heartbeat goes on.
+    // The coordinator sees all workers, and ends the run when no worker has made progress for the
+    // timeout. A worker sees only itself. It may wait for two other workers that make progress
+    // slowly, over a slow link or because of the emulation. The worker's own limit is for a case
+    // that the coordinator cannot detect: a worker that is stuck while its heartbeat continues.
     constexpr double kTimesLonger = 10;
     const double slowed = environment_->emulates() ? std::max(1.0, order.time_scale()) : 1.0;
     options.timeout = std::min<std::chrono::duration<double>>(
@@ -193,7 +194,7 @@ class Worker {
     PerfLoop loop(**scenario_, worker_, *transport_, **devices, options_of(order),
                   {order.loop().iterations(), order.loop().warm_up()}, *collectives);
     transport_->connect(loop.receiver(), **devices);
-    // Nothing calls notes_ after this function has returned and `loop` is gone.
+    // notes_ refers to `loop`, so it must not be called after this function has returned.
     notes_ = [&loop] { return loop.notes(); };
     const auto serve = [&] {
       static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2)));
@@ -219,8 +220,8 @@ class Worker {
 
   Expected<void> run_batch() {
     now_doing("in " + steps_);
-    // Long lists of spans would delay the running steps, so short steps are reported together. In
-    // an emulation reports do no harm.
+    // Long lists of spans would delay the running steps, so short steps are reported together.
+    // Reports do not disturb an emulation.
     const bool at_once = environment_->emulates() || !records_steps_;
     Clock::time_point told_at = Clock::now();
     const auto report_now_and_then = [&] {
@@ -291,7 +292,7 @@ class Worker {
     if (run_) report_reads(*ready.mutable_ready());
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for other workers");
-    // Serve peers that have begun already; the coordinator notices lost ones.
+    // Serve peers that have already begun. The coordinator detects lost peers.
     line_.standing_still(Clock::now(), [] { return std::string(); });
     auto message = line_.next(longest_silence(patience_), serve);
     line_.standing_still(std::nullopt, {});
@@ -319,9 +320,10 @@ class Worker {
   std::optional<Environment> environment_;
   std::optional<WorkerRun> run_;
   bool records_steps_ = false;
-  bool records_reads_ = false;  ///< true: reads are recorded, to be compared with the values sent
+  bool records_reads_ = false;  ///< true: reads of variables are recorded, to be compared with the
+                                ///< values that servers sent
   std::vector<ReadSeen> reads_;
-  std::string steps_;        ///< steps of the current batch, in words
+  std::string steps_;        ///< a text with the steps of the current batch
   Clock::time_point begin_;  ///< begin of the current step
   bool wanted_again_ = false;
   /// Returns notes of the component that executes the collectives.
@@ -329,8 +331,8 @@ class Worker {
   std::set<std::string> noted_;  ///< notes that were sent to the coordinator
 };
 
-/// Returns the listener for peers, at the given address or at the one by which this worker reaches
-/// the coordinator.
+/// Returns the listener for peers. It listens at the given address, or else at the address by which
+/// this worker reaches the coordinator.
 Expected<Listener> open_listener(const WorkerJoin& join, const Socket& to_coordinator) {
   return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.get()), 0}));
 }
@@ -342,7 +344,7 @@ std::int64_t WorkerClock::shows(std::int64_t ns) const {
 }
 
 std::int64_t WorkerClock::when(std::int64_t shown) const {
-  // Each round reduces the error by the factor of the clock's drift.
+  // Each iteration multiplies the error by the clock's relative drift.
   std::int64_t ns = shown - offset_ns;
   for (int round = 0; round < 5; ++round) ns -= shows(ns) - shown;
   return ns;

@@ -12,10 +12,11 @@
 
 namespace tutti::real {
 
-/// Converts a worker's monotonic clock to the time that it reports, in nanoseconds. Tests set
-/// offset and drift to emulate the clock of another machine.
+/// Converts a time of a worker's monotonic clock to the time that the worker reports, in
+/// nanoseconds. Tests set offset and drift to emulate the clock of another machine.
 struct WorkerClock {
-  /// The identity of the clock, as from clock_identity(); empty: that of this machine.
+  /// The identity of the clock, in the format of clock_identity(); empty: the identity of this
+  /// machine's clock.
   std::string identity;
   std::int64_t offset_ns = 0;
   std::int64_t drift_ppm = 0;
@@ -25,21 +26,21 @@ struct WorkerClock {
   [[nodiscard]] std::int64_t when(std::int64_t shown) const;
 };
 
-/// Options for how a worker process finds and joins its run.
+/// The options of a worker process for joining its run.
 struct WorkerJoin {
   std::function<std::optional<Appointment>()> where;
   std::int32_t worker = kAnyWorker;
   /// The number of processes that a launcher started together, including this one; 0: there is no
   /// launcher.
   int ranks = 0;
-  /// The address at which peers reach this worker, if it differs from the one by which the worker
-  /// joins.
+  /// The address at which peers reach this worker, if it differs from the address from which the
+  /// worker joins.
   std::optional<Address> listen;
   std::chrono::duration<double> wait{60};  ///< time limit for finding the coordinator
   const std::atomic<bool>* interrupted = nullptr;
   WorkerClock clock;
-  /// Returns the memory that this machine has left for the run. Empty: unknown, or already checked
-  /// by the process that started the worker.
+  /// Returns the free memory of this machine for the run. If this function is empty, the free
+  /// memory is unknown, or was already checked by the process that started the worker.
   FreeMemory free_memory;
 };
 
@@ -51,9 +52,9 @@ struct WorkerEnd {
 };
 
 /// Runs a worker process. Joins a run, executes its steps, and ends when the coordinator requests
-/// it or is gone. Joins another run if the coordinator requests that. Needs no files, since the
-/// plan comes from the coordinator. ERRORS: any failure, which was reported to the coordinator if
-/// possible.
+/// the end or is gone. Joins another run if the coordinator requests another run. A worker needs no
+/// files, since the plan comes from the coordinator. ERRORS: any failure, which was reported to the
+/// coordinator if possible.
 WorkerEnd work(const WorkerJoin& join);
 
 }  // namespace tutti::real

@@ -1,11 +1,11 @@
 // One thread executes all replicas of a worker: it polls timers, devices, collectives and the
 // transport in turn, and each completed task lets the replica's runner start further tasks.
-// Computation is replayed, not executed. A task begins when the previous task of its stream ended
-// (Replica::cause), not when that was noticed, so the delays of polling do not add up over the
-// layers of a model. A batch of steps ends when `left_in_all_` is 0: it counts the ends of steps
-// and the ranks' parts in packs that are outstanding. The run fails if nothing makes progress for
-// the timeout; pending timers and computing devices count as progress. worker_run_packs.cpp
-// launches and completes packs.
+// Computation is replayed, not executed. A task begins at the end of the previous task of its
+// stream (Replica::cause), not at the time when polling detected the end, so that polling delays do
+// not add up over the layers of a model. `left_in_all_` counts the steps that have not ended and
+// the ranks' parts of packs that are not complete. A batch of steps ends when the count is 0. The
+// run fails if there is no progress for the timeout. Pending timers and computing devices count as
+// progress. worker_run_packs.cpp launches and completes packs.
 
 #include "real/worker/worker_run.h"
 
@@ -86,7 +86,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
 
 WorkerRun::~WorkerRun() = default;
 
-/// Sets up cycles, for which packs wait.
+/// Creates the object that executes Horovod's cycles, if the plan has cycles.
 void WorkerRun::fuse() {
   Cycles::Hooks hooks;
   hooks.data = [this](std::int32_t step, int pack, std::size_t replica) {
@@ -113,13 +113,14 @@ std::vector<std::string> WorkerRun::notes() const {
 std::vector<std::string> WorkerRun::final_notes() const {
   std::vector<std::string> words = notes();
   for (std::string& word : collectives_->final_notes()) words.push_back(std::move(word));
-  // All workers have the same text, so only the first one reports it.
+  // All workers have the same text, so only the first worker reports it.
   if (std::string fused = cycles_ && ranks_.front() == 0 ? cycles_->describe() : ""; !fused.empty())
     words.push_back(std::move(fused));
   return words;
 }
 
-/// Returns the ranks of this worker that take part in the pack; the host may not.
+/// Returns the ranks of this worker that take part in the pack. The host does not take part in
+/// every pack.
 std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
   const bool host = scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() >
                     scenario_.cluster->replicas();
@@ -205,8 +206,8 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   return {};
 }
 
-/// Starts the host's part in packs at the beginning. In a pull it starts after its part in the
-/// push.
+/// Starts the host's part of packs at the beginning of the step. In a pull, the host starts after
+/// its part in the push.
 void WorkerRun::start_helpers() {
   if (async_servers_) return async_servers_->begin(*collectives_);
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
@@ -264,8 +265,8 @@ core::Expected<void> WorkerRun::flush() {
     if (transport_.carried() != carried) moved_at = Clock::now();
     carried = transport_.carried();
     if (Clock::now() - moved_at > options_.timeout)
-      return tl::make_unexpected(
-          core::Error::run({core::ProblemCode::kTimeout}, "a peer no longer accepts data"));
+      return tl::make_unexpected(core::Error::run(
+          {core::ProblemCode::kTimeout}, "no progress, because a peer does not accept data"));
   }
   return {};
 }
@@ -274,7 +275,7 @@ core::Expected<void> WorkerRun::verify() {
   if (async_servers_) return options_.verify ? async_servers_->verify() : core::Expected<void>();
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
     auto right = gradients_->verify(step);
-    // If a failed device did not copy data, that is not a wrong result.
+    // Missing data because of a failed device is not a wrong result.
     if (auto polled = devices_.poll(*this); !polled) return polled;
     if (!right) return right;
   }
@@ -309,7 +310,7 @@ void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
       std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
   const auto length = options_.scale.here(task.duration);
   replica.stream_free = start + length;
-  // A task without a duration still has to wait for the tasks that are on the device.
+  // A task with duration 0 also has to wait for earlier tasks on the device.
   const bool takes_time = task.duration > core::Time() || !replica.on_device.empty();
   if (takes_time && devices_.compute(replica.rank, replica.stream_free)) {
     replica.on_device.push_back({task, start, replica.stream_free, 0});
@@ -329,15 +330,15 @@ void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
   Replica& replica = **found;
   Task done = replica.on_device.front();
   replica.on_device.pop_front();
-  // If a device is late, its later work is late, too. If its clock is slightly ahead, nothing is
-  // early.
+  // If the device is late, its later work is also late. If the device's clock is slightly ahead,
+  // work must not seem early.
   done.start = std::max(done.start, replica.device_ended);
   done.end = replica.device_ended = std::max({done.end, end, done.start});
   replica.stream_free = std::max(replica.stream_free, done.end);
   timers_.at(done.end, [this, &replica, done] { compute_done(replica, done); });
 }
 
-/// True if, according to its schedule, a device is still busy with computation.
+/// Returns true if a device should be busy with computation at this time.
 bool WorkerRun::computes(Clock::time_point now) const {
   return std::any_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
     return !r->on_device.empty() && r->on_device.front().end > now;
@@ -355,7 +356,8 @@ std::string WorkerRun::where_it_stands() const {
   return text;
 }
 
-/// Completes the task if its thread has reported its end; otherwise looks again after a short time.
+/// Completes the task if its thread has reported the end; otherwise checks again after a short
+/// time.
 void WorkerRun::look_after(Replica& replica, Task task) {
   constexpr std::chrono::microseconds kLookAgain{50};
   const auto done = replica.core->take(task.job);
@@ -376,8 +378,8 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
                                               : sums.other) += done.end - done.start;
   replica.exposed.computed(stamp(done.start), stamp(done.end));
   log_.computed(replica.step, replica.rank, done.task, done.start, done.end);
-  // The next task of the stream begins where this one ended, not when that was noticed, since a
-  // device's stream is queued ahead.
+  // The next task of the stream begins at the end of this task, not at the time when the end was
+  // detected, since a device's stream has its tasks queued.
   replica.cause = done.end;
   replica.runner.done(done.task.id, replica);
   replica.cause.reset();

@@ -29,33 +29,34 @@ struct WorkerOptions {
   LogOptions log;
   /// The run fails after this time without progress.
   std::chrono::duration<double> timeout{60};
-  /// The slowdown of replayed computation.
+  /// The factor by which replayed computation is slower than in the scenario.
   TimeScale scale;
-  /// True: launches take the time that the scenario specifies.
+  /// True: each launch of a pack takes the launch time of the scenario.
   bool replay_launch = false;
-  /// True: replayed computation keeps a core busy, with a thread for each replica, instead of only
-  /// waiting.
+  /// True: during replayed computation, one thread per replica keeps a core busy. False: replicas
+  /// wait.
   bool busy = false;
 };
 
-/// A function that creates the object that executes a worker's collectives. With `watch_steps`,
-/// that object reports single schedule steps, if it has any.
+/// A function that creates the object that executes a worker's collectives. If `watch_steps` is
+/// true, the object reports each schedule step that it executes.
 using CollectivesMaker =
     std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
-/// One worker's part of a run: its replicas with their runners, and its host if that is a helper.
-/// Computation is replayed on devices that support it, else by threads that keep cores busy, or as
-/// time that passes (the compute stream is busy, the core is not). So communication overlaps
-/// computation as in training.
+/// One worker's part of a run: the worker's replicas with their runners, and the worker's host if
+/// the host is a helper. Computation is replayed by kernels on devices that support this, else by
+/// threads that keep cores busy, or by a timer (the compute stream is busy, the core is idle).
+/// Communication therefore overlaps computation as in training.
 ///
-/// Training steps run in batches. Within a batch, a replica begins its next step when its own
-/// previous step has ended, as in training and in the simulator, even if other replicas are behind.
+/// Training steps run in batches. Within a batch, a replica begins a step when its own previous
+/// step has ended, even if other replicas are behind. Training and the simulator do the same.
 /// Between batches, results are checked and buffers get new inputs.
 class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;
 
-  /// `maker` creates the object that executes collectives; if it is empty, the interpreter does.
+  /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter
+  /// executes them.
   /// REQUIRES: all arguments outlive this object.
   WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
             Devices& devices, Timers& timers, const WorkerOptions& options,
@@ -64,33 +65,33 @@ class WorkerRun : private InterpreterListener, private WorkListener {
 
   [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// Returns notes(), and the notes that are known only after the last step.
+  /// Returns notes(), followed by the notes that are known only after the last step.
   [[nodiscard]] std::vector<std::string> final_notes() const;
 
-  /// Fills the buffers with the inputs of steps first … first + count - 1, and opens their
-  /// collectives.
+  /// Fills the buffers with the inputs of the training steps first … first + count - 1, and opens
+  /// the collectives of these steps.
   void prepare(std::int32_t first, std::int32_t count);
   /// Runs the prepared steps from time `begin` to their end on all replicas of this worker. `idle`
-  /// is called regularly, and returns false to give up. ERRORS: a peer is gone or violates the
-  /// protocol; there is no progress within the timeout; `idle` returned false.
+  /// is called regularly, and returns false to cancel the run. ERRORS: a peer is gone or violates
+  /// the protocol; there is no progress within the timeout; `idle` returned false.
   core::Expected<void> run(Clock::time_point begin, const std::function<bool()>& idle);
-  /// For calls during run(). still_since() returns the time since when no data has moved and no
-  /// timer is pending; nothing if there is progress. where_it_stands() returns a text on what the
-  /// run waits for.
+  /// The following two functions may be called during run(). still_since() returns the start of the
+  /// current standstill, in which no data moves and no timer is pending; nothing if there is
+  /// progress. where_it_stands() returns a text on what the run waits for.
   [[nodiscard]] std::optional<Clock::time_point> still_since() const { return still_since_; }
   [[nodiscard]] std::string where_it_stands() const;
-  /// Returns the records of steps that are complete on this worker and were not taken yet, in
-  /// order. May be called during run(), or after it failed.
+  /// Returns, in order, the records of the steps that are complete on this worker, except records
+  /// that an earlier call has returned. May be called during run(), or after run() has failed.
   std::vector<WorkerStep> take_steps();
   /// Sends what peers may still need, such as freed slots.
   core::Expected<void> flush();
-  /// Polls the transport until `until`, so that a lost peer is noticed.
+  /// Polls the transport until time `until`, so that a lost peer is detected.
   core::Expected<void> serve(Clock::time_point until);
-  /// Checks every element of all prepared steps. ERRORS: an element is wrong; the error has the
-  /// first one's rank, pack, index and both values.
+  /// Checks every element of all prepared steps. ERRORS: an element is wrong. The error names the
+  /// rank, pack, index and both values of the first wrong element.
   core::Expected<void> verify();
-  /// For asynchronous workers: return the reads of variables, and the staleness of updates, in the
-  /// current steps.
+  /// For asynchronous workers: the two functions return the reads of variables and the staleness of
+  /// updates in the current steps.
   std::vector<ReadSeen> take_reads() {
     return async_servers_ ? async_servers_->take_reads() : std::vector<ReadSeen>();
   }
@@ -139,24 +140,25 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<int> pull_of_;  ///< by pack: the pull that follows this push; -1: none
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  /// The ranks of this worker: its replicas, then its host if that is a helper in any pack.
+  /// The ranks of this worker: its replicas, then its host if the host is a helper in any pack.
   std::vector<core::Rank> ranks_;
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  /// The gate of this worker. Only if a gate that needs no other worker holds packs.
+  /// The gate of this worker. Used only if the plan has a gate that works without the other
+  /// workers.
   std::unique_ptr<core::Gate> gate_;
   std::unique_ptr<Cycles> cycles_;               ///< only if packs are fused
   std::unique_ptr<AsyncServers> async_servers_;  ///< only if workers are asynchronous
   StepLog log_;
   std::int32_t first_ = 0;  ///< first prepared step
   std::int32_t count_ = 0;  ///< number of prepared steps
-  std::int32_t taken_ = 0;  ///< first step that was not taken yet
-  /// By step: the number of replicas that have not ended it, plus the parts of packs that ranks
-  /// have not completed.
+  std::int32_t taken_ = 0;  ///< the first step whose record was not taken yet
+  /// By step: the number of replicas that have not ended the step, plus the number of (rank, pack)
+  /// pairs that are not complete.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
-  /// Measures how long the thread in run() waits for a core. A lap begins when the first pack is in
-  /// flight.
+  /// Measures how long the thread in run() waits for a core. A measurement begins when the first
+  /// pack is in flight.
   std::optional<CoreWait> core_wait_;
   /// The time waited for a core in the current step while packs were in flight.
   std::chrono::nanoseconds waited_for_core_{};
@@ -164,7 +166,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// The error if a device or the collectives have failed.
   core::Expected<void> works_;
   std::optional<Clock::time_point> still_since_;
-  std::int64_t progress_ = 0;  ///< number of events so far, to detect progress
+  std::int64_t progress_ = 0;  ///< the number of events so far, used to detect progress
 };
 
 }  // namespace tutti::real

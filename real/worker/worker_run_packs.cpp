@@ -15,7 +15,7 @@ void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack)))
     return cycles_->ask(replica.step, pack, replica.index);
   if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
-  // A gate without rounds ignores the time.
+  // A gate that does not work in rounds ignores the time.
   start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
 }
 
@@ -57,7 +57,7 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
     const auto pack = async_servers_->pack_of(collective);
     if (!pack) return one_less_left(static_cast<std::int32_t>(collective.step));
     collective.pack = *pack;
-    // A server's work for a worker is recorded by that worker.
+    // The worker for which a server works records the server's work.
     if (replicas_.empty()) return one_less_left(static_cast<std::int32_t>(collective.step));
   }
   done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);

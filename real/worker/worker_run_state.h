@@ -33,7 +33,8 @@ struct WorkerRun::Replica : core::Host {
                std::int64_t compute_bound_ppm) override {
     run.compute(*this, {id, task, duration, compute_bound_ppm});
   }
-  /// Launches a pack. Real runs have no exchanges, since tcp_executor.cpp rejects them.
+  /// Launches a pack. Real runs have no exchanges, since tcp_executor.cpp rejects scenarios with
+  /// exchanges.
   void communicate(core::TaskId id, const core::Task& task, std::int64_t) override {
     tasks.begun(id, task);
     run.launch(*this, task.pack);
@@ -50,11 +51,11 @@ struct WorkerRun::Replica : core::Host {
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
-  /// Tasks whose end the device has not reported. Task::end is the planned end.
+  /// Tasks whose end the device has not reported. Task::end is the planned end of the task.
   std::deque<Task> on_device;
   Clock::time_point device_ended;    ///< latest end that the device has reported
   std::unique_ptr<BusyThread> core;  ///< only if computation keeps a core busy
-  /// The time of the runner's current request; unset: the current time.
+  /// The time at which the runner's current request takes effect; unset: the current time.
   std::optional<Clock::time_point> cause;
   int in_flight = 0;
   Clock::time_point in_flight_since;

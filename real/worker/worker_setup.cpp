@@ -1,9 +1,9 @@
 // An assignment is data from the network, so every number that is used as an index, a size or a
 // duration is checked here before the worker uses it. Each process lowers the scenario to a plan
-// itself; the digest of the plan reveals programs that would execute different plans. Addresses
-// need one translation: a worker that joined over loopback has an address that is only valid on the
-// coordinator's machine, so other machines replace it by the coordinator's address. The order in
-// which these functions are called is that of Worker in worker.cpp.
+// itself. The digest of the plan detects programs that would execute different plans. The address
+// of a worker that joined over loopback is valid only on the coordinator's machine, so workers on
+// other machines replace it by the coordinator's address. The class Worker in worker.cpp calls
+// these functions in this order.
 
 #include "real/worker/worker_setup.h"
 
@@ -98,8 +98,8 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
 Expected<void> check_assignment(const proto::Assignment& order, const core::Scenario& scenario) {
   const core::Cluster& cluster = *scenario.cluster;
   if (order.peer_size() != cluster.workers())
-    return cannot_be(fmt::format("{} peers, but the scenario has {} workers", order.peer_size(),
-                                 cluster.workers()));
+    return cannot_be(fmt::format("the number of peers is {}, but the scenario has {} workers",
+                                 order.peer_size(), cluster.workers()));
   struct Range {
     const char* what;
     std::int64_t value, least, most;
@@ -134,7 +134,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
         fmt::format("transport \"{}\"", peer_text(order.transport(), kLongestActivity)));
   // A benchmark repeats the first pack, with replicas of every worker.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
-    return cannot_be("a benchmark of a scenario without one");
+    return cannot_be("a benchmark, but the scenario has none");
   return {};
 }
 
@@ -152,7 +152,8 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order,
   meeting.until = patience_of(order);
   meeting.streams = order.streams();
   meeting.coordinator = line.file();
-  // A worker that joined over loopback is on the coordinator's machine, so others reach it there.
+  // A worker that joined over loopback is on the coordinator's machine, so other workers reach it
+  // at that machine's address.
   const bool near = is_loopback(their_host(line.file())).value_or(false);
   for (const proto::Address& peer : order.peer()) {
     Address address{peer.host(), peer.port()};

@@ -23,16 +23,17 @@ namespace tutti::real {
 /// Returns the timeout of the run. ERRORS: it is invalid.
 core::Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& order);
 
-/// Reads the scenario of an assignment. ERRORS: the scenario is invalid, or results in another plan
-/// than the coordinator's, which means that the programs differ; a file is of unknown kind.
+/// Reads the scenario of an assignment. ERRORS: the scenario is invalid; its plan differs from the
+/// coordinator's plan, which means that the programs differ; a file has an unknown kind.
 core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
 
 /// Checks that the numbers of an assignment are in range for the scenario, since they are used as
-/// indexes and counts. ERRORS: a number is out of range; the error has the first one.
+/// indexes and counts. ERRORS: a number is out of range. The error names the first such number.
 core::Expected<void> check_assignment(const proto::Assignment& order,
                                       const core::Scenario& scenario);
 
-/// Returns true if `go` starts the batch that begins with step `next`, at a valid time.
+/// Returns true if the message `go` starts the batch that begins with step `next`, and its start
+/// time is valid.
 bool is_due(const proto::Go& go, std::int32_t next);
 
 /// Connects to the other workers. Returns file descriptors as meet_peers(). ERRORS: as
@@ -47,16 +48,15 @@ core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignmen
                                                           std::vector<int> sockets,
                                                           CoordinatorLine& line);
 
-/// Returns the memory need of all workers on this worker's machine, assuming that each needs as
-/// much as this one.
+/// Returns the memory that all workers on this worker's machine need together, assuming that each
+/// needs as much as this worker.
 [[nodiscard]] MemoryNeed need_of(const proto::Assignment& order, const core::Scenario& scenario);
 
 [[nodiscard]] WorkerOptions options_of(const proto::Assignment& order);
 /// Returns the backend options of an assignment. ERRORS: this program has no such backend.
 [[nodiscard]] core::Expected<BackendOptions> backend_of(const proto::Assignment& order);
 
-/// Calls make_collectives(), after exchanging the communicator's identifier through the
-/// coordinator.
+/// Exchanges the communicator's identifier through the coordinator, then calls make_collectives().
 core::Expected<CollectivesMaker> collectives_for(const BackendOptions& backend,
                                                  const core::Scenario& scenario,
                                                  Transport& transport, Devices& devices,

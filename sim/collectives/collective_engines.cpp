@@ -41,7 +41,8 @@ std::uint32_t CollectiveEngines::handle_of(std::uint32_t engine, std::uint32_t i
   return engine << kInstanceBits | instance;
 }
 
-/// The last engines are the special ones; the interpreter accepts every collective.
+/// The last engine that accepts the collective executes it, because the first engine, the
+/// interpreter, accepts every collective.
 std::size_t CollectiveEngines::engine_for(const core::Collective& collective) const {
   std::size_t engine = kEngines - 1;
   while (!engines_[engine]->takes(collective)) --engine;
@@ -90,7 +91,7 @@ std::int64_t CollectiveEngines::work_done() const {
 std::vector<std::string> CollectiveEngines::notes() const {
   if (rounds_.steps_skipped() == 0) return {};
   const std::int64_t all = interpreter_.steps_executed();
-  return {fmt::format("simulated {} of {} schedule steps: the others repeat the rounds before them",
+  return {fmt::format("simulated {} of {} schedule steps; the other steps repeat simulated rounds",
                       core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
 }
 
@@ -98,7 +99,8 @@ std::vector<std::string> CollectiveEngines::notes() const {
 
 namespace {
 
-/// Returns the schedule steps over all lanes and ranks, if each helper has as many as the last one.
+/// Returns the number of schedule steps over all lanes and ranks, assuming that each helper has as
+/// many steps as the last helper.
 double lane_steps(const core::Collective& collective) {
   const core::Schedule& schedule = *collective.schedule;
   const auto of_rank = [&](Rank rank) {

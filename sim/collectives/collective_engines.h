@@ -28,21 +28,21 @@ class CollectiveEngines {
   /// `listener` is notified about all collectives, by their handles.
   CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties,
                     CollectiveListener& listener, bool watch_steps);
-  // Not copyable, since ports point to it.
+  // Not copyable, because ports point to this object.
   CollectiveEngines(const CollectiveEngines&) = delete;
   CollectiveEngines& operator=(const CollectiveEngines&) = delete;
 
-  /// Starts to watch for ties. Needed if one worker represents several.
+  /// Starts the detection of ties. Required if one simulated worker represents several workers.
   void watch_ties();
 
   /// expect(), open() and close() do the same as in CollectiveEngine, but open() returns a handle.
-  /// There is no start(): a rank starts when an event of kind kStart (`a`: handle, `b`: rank) is
-  /// handled.
+  /// This class has no start(): a rank starts when handle() gets an event of kind kStart (`a`:
+  /// handle, `b`: rank).
   void expect(const core::Collective& collective, const CollectiveEngine::GoOn& go_on);
   std::uint32_t open(const core::Collective& collective);
   void close(std::uint32_t handle);
 
-  /// Handles an event of any kind except kCompute, kTimer and kCycle, which the run handles itself.
+  /// Handles an event of any kind except kCompute, kTimer and kCycle, which class Run handles.
   void handle(const Event& event) {
     switch (event.kind) {
       case EventKind::kLane: return interpreter_.go_on(event);
@@ -58,20 +58,20 @@ class CollectiveEngines {
       default: return start(event);
     }
   }
-  /// Skips rounds of a collective that repeat, and returns the duration of the skipped rounds (0:
-  /// none). REQUIRES: called after each event.
+  /// Skips repeated rounds of a collective. Returns the duration of the skipped rounds, 0 if no
+  /// round was skipped. REQUIRES: the caller calls this function after every event.
   core::Time skip_rounds(core::Time now) {
-    // Inline and without a loop over the engines, because virtual calls after each event would cost
-    // one or two percent of the run time.
+    // This function is inline and has no loop over the engines, because virtual calls after each
+    // event would cost one or two percent of the run time.
     static_assert(kEngines == 3, "this names every engine");
     const bool visited =
         interpreter_.state_is_visited() && staged_.state_is_visited() && timed_.state_is_visited();
     return visited ? rounds_.look(now) : core::Time();
   }
 
-  /// Returns the amount of work done so far, in the unit of work_of().
+  /// Returns the amount of work that was done so far, in the unit of work_of().
   [[nodiscard]] std::int64_t work_done() const;
-  /// Returns the number of schedule steps executed so far, over all lanes.
+  /// Returns the number of schedule steps that were executed so far, over all lanes.
   [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }
   /// Returns notes for the report that explain how the run's times were computed.
   [[nodiscard]] std::vector<std::string> notes() const;

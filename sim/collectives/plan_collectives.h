@@ -13,16 +13,17 @@ namespace tutti::sim {
 /// groups that execute it at the same time.
 struct Work {
   core::CollectiveId collective = -1;
-  core::Partition::Place place;  ///< the place of any replica of the group
+  core::Partition::Place place;  ///< group and rank of any replica of the group
   // Labels: the pack or the exchange that requested the collective; -1: none.
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
-  std::int64_t occurrence = 0;  ///< how often the exchange ran before in the same training step
+  std::int64_t occurrence = 0;  ///< number of earlier executions of the exchange in the same
+                                ///< training step
 };
 
-/// The collectives of a plan in all groups that execute them. Only the collectives of the first
-/// group are stored; those of other groups are created on demand, so memory does not grow with the
-/// number of groups.
+/// The collectives of a plan, for all groups of replicas that execute them. Only the collectives of
+/// the first group are stored; those of other groups are created on demand, so memory does not grow
+/// with the number of groups.
 class PlanCollectives {
  public:
   /// REQUIRES: the plan outlives this object.
@@ -40,8 +41,8 @@ class PlanCollectives {
   [[nodiscard]] const core::PlannedCollective& planned(const Work& work) const {
     return plan_.planned(work.collective);
   }
-  /// Returns the replica that has `rank` in the group of `work`. REQUIRES: the rank is not a
-  /// helper.
+  /// Returns the replica that has `rank` in the group of `work`. REQUIRES: the rank is not a helper
+  /// rank.
   [[nodiscard]] std::int64_t replica(const Work& work, std::int64_t rank) const {
     return planned(work).replica({work.place.group, rank});
   }
@@ -49,7 +50,8 @@ class PlanCollectives {
   [[nodiscard]] std::int64_t groups_of_packs() const {
     return plan_.partition ? plan_.partition->groups() : 1;
   }
-  /// Returns NCCL's launch time if the collective begins with an NCCL operation; else `otherwise`.
+  /// Returns NCCL's launch time if the collective begins with an NCCL operation; otherwise returns
+  /// the argument `otherwise`.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);
@@ -57,8 +59,8 @@ class PlanCollectives {
                                                       : otherwise;
   }
 
-  /// Calls `visit` with each collective: first the collectives of the first group, packs before
-  /// exchanges, then those of the other groups in the same order.
+  /// Calls `visit` with each collective of the plan. The collectives of the first group come first,
+  /// packs before exchanges. The collectives of the other groups follow in the same order.
   template <class Visit>
   void visit(Visit visit) const {
     const auto each = [this](const auto& with) {

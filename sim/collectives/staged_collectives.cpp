@@ -91,7 +91,8 @@ void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
   enter(*wholes_.at(instance), 0, rank, now, causal_chain);
 }
 
-/// Starts a part that NCCL executes: all replicas of a worker have arrived, and the launch is over.
+/// Starts a part that NCCL executes. At this time, all replicas of the worker have arrived, and the
+/// launch is complete.
 void StagedCollectives::handle(const Event& event) {
   timed_.start(event.a, static_cast<Rank>(event.b), event.time);
 }
@@ -101,12 +102,12 @@ void StagedCollectives::close(std::uint32_t instance) {
   free_.push(instance);
 }
 
-/// Starts the rank's part in a stage. The rank has completed all earlier stages.
+/// Starts a rank's part in a stage. REQUIRES: the rank has completed all earlier stages.
 void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time now,
                               const CausalChain& causal_chain) {
   const std::vector<CollectivePart>& all = whole.parts->all;
   while (stage < all.size() && !whole.parts->takes_part(all[stage], rank)) ++stage;
-  // The listener closes the instance when it is notified of the last rank.
+  // The listener closes the instance when the last rank is reported.
   if (stage == all.size())
     return whole.listener->rank_done(whole.instance, rank, now, causal_chain);
   whole.stages[stage].began[static_cast<std::size_t>(rank)] = causal_chain;
@@ -115,7 +116,8 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
   if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
 }
 
-/// Returns the launch overhead of a stage. The first stage is launched with the whole collective.
+/// Returns the launch overhead of a stage. The first stage has none, because it is launched with
+/// the whole collective.
 Time StagedCollectives::launch_of(const CollectiveParts& parts, std::size_t stage) {
   return stage == 0 ? Time() : parts.all[stage].collective.nccl->launch;
 }
@@ -159,7 +161,8 @@ void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank ran
   enter(whole, stage + 1, first + rank, now, way);
 }
 
-/// Converts a step of the part to one of the whole, whose schedule numbers lanes and steps.
+/// Converts a step of the part to a step of the whole collective, with the lane and step numbers of
+/// the whole schedule.
 StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
   const Whole& whole = *part.whole;
   const core::Schedule& own = *whole.parts->all[part.stage].collective.schedule;

@@ -2,10 +2,10 @@
 
 // Collectives with NCCL operations inside every worker (core/strategy/collective_parts.h). Each
 // worker's NCCL part is a timed collective with NCCL's predicted time. The parts between workers
-// are simulated message by message. Each rank goes from part to part independently. NCCL begins in
-// a worker when the last of the worker's replicas has arrived, because TensorFlow launches the
-// kernels of all its GPUs together. On a real GPU, each kernel then waits for the data of its own
-// GPU; the model leaves out that a waiting kernel holds multiprocessors.
+// are simulated message by message. Each rank proceeds to its next part independently of the other
+// ranks. NCCL begins in a worker when the last of the worker's replicas has arrived, because
+// TensorFlow launches the kernels of all its GPUs together. On a real GPU, each kernel then waits
+// for the data of its own GPU and occupies multiprocessors while it waits; the model omits this.
 // SOURCE: tensorflow/core/nccl/nccl_manager.cc, NcclManager::CheckReady, RunCollective.
 
 #include <cstdint>
@@ -42,26 +42,29 @@ class StagedCollectives final : public CollectiveEngine {
   void close(std::uint32_t instance) override;
   /// Handles kStage.
   void handle(const Event& event) override;
-  /// Returns 0, since the engines that execute the parts count the work.
+  /// Returns 0, because the engines that execute the parts of a collective count their work
+  /// themselves.
   [[nodiscard]] std::int64_t work_done() const override { return 0; }
-  /// Returns true, since the state of this engine changes only when a rank completes a part.
+  /// Returns true, because the state of this engine changes only when a rank completes a part of a
+  /// collective.
   [[nodiscard]] bool state_is_visited() const override { return true; }
 
-  /// Returns the number of pieces of all NCCL parts, over all workers.
+  /// Returns the total number of pieces (timed_collectives.h) of all NCCL parts, over all workers.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
-  /// Starts to report to `ties`.
+  /// Starts to report requests to `ties`.
   void watch(Ties& ties) { ties_ = &ties; }
 
  private:
   /// A part of a collective in flight.
   struct Stage {
-    std::uint64_t serial = 0;  ///< NCCL: serial number for the order of events
-    /// NCCL: by worker, the number of replicas that have not arrived.
+    std::uint64_t serial = 0;  ///< NCCL parts: serial number, which orders simultaneous events
+    /// NCCL parts: the number of replicas that have not arrived, by worker.
     std::vector<core::Rank> waits_for;
-    std::int64_t instance = -1;      ///< other parts: handle; -1: no rank has arrived
-    core::Rank left = 0;             ///< other parts: the number of ranks that are not done
-    std::vector<CausalChain> began;  ///< by rank: its causal chain on arrival
+    std::int64_t instance = -1;      ///< other parts: instance number; -1: no rank has arrived
+    core::Rank left = 0;             ///< other parts: number of ranks that have not completed the
+                                     ///< part
+    std::vector<CausalChain> began;  ///< by rank: the causal chain of the rank when it arrived
   };
   struct Whole {
     std::uint32_t instance = 0;
@@ -74,11 +77,12 @@ class StagedCollectives final : public CollectiveEngine {
   struct Part {
     Whole* whole = nullptr;
     std::size_t stage = 0;
-    std::int32_t worker = -1;  ///< NCCL: the worker that executes the part; else -1
-    core::Rank left = 0;       ///< NCCL: the number of ranks whose completion has not been reported
+    std::int32_t worker = -1;  ///< NCCL parts: the worker that executes the part; other parts: -1
+    core::Rank left = 0;       ///< NCCL parts: number of ranks whose completion was not reported
+                               ///< yet
   };
 
-  /// The parts that another engine executes, by the number of the instance there.
+  /// The parts that another engine executes, by the instance number of that engine.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
@@ -109,8 +113,8 @@ class StagedCollectives final : public CollectiveEngine {
   std::unordered_map<std::uint32_t, std::unique_ptr<Whole>> wholes_;
   Parts among_all_;       ///< parts that the interpreter executes
   Parts inside_workers_;  ///< parts that TimedCollectives executes
-  /// Free instance numbers. The lowest is used first, so that a training step that begins with no
-  /// collective in flight gets the same numbers as the step before (Repetition).
+  /// Free instance numbers. The lowest number is used first, so that a training step that begins
+  /// with no collective in flight uses the same numbers as the previous step (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
 };

@@ -1,13 +1,13 @@
 // A piece occupies links in one of two ways. If links serve in order of arrival, the end of a hold
 // is known when it begins, so a piece is a single event at the latest of these ends. If links are
-// shared fairly, the end depends on traffic to come: each hold ends with an event of its own, and
-// the last one lets the next piece begin.
+// shared fairly, the end of a hold depends on future traffic. Each hold then ends with a separate
+// event, and the last of these events starts the next piece.
 //
 // A piece is one slot of 512 KiB per channel, and a collective has at most 1024 pieces. The work
-// and the bytes of a piece are differences of rounded multiples, so all pieces together have
-// exactly the predicted work and bytes. The links of a collective are computed once for each
-// schedule and group. Which links these are is decided by core/strategy/nccl_links.cpp, and the
-// times by core/nccl/time.
+// and the bytes of a piece are differences of two rounded cumulative values, so the pieces add up
+// exactly to the predicted work and bytes. The links of a collective are computed once for each
+// schedule and group. core/strategy/nccl_links.cpp determines the links, and core/nccl/time
+// determines the times.
 
 #include "sim/collectives/timed_collectives.h"
 
@@ -28,7 +28,7 @@ constexpr double kSlot = 512 << 10;
 constexpr double kMaxPieces = 1024;
 
 Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
-  // Most products fit into 64 bits, whose division is several times quicker.
+  // Most products fit into 64 bits, and a 64-bit division is several times faster.
   std::int64_t product = 0;
   if (!__builtin_mul_overflow(whole.count(), part, &product)) return Time(product / parts);
   return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) *
@@ -141,7 +141,7 @@ void TimedCollectives::go_on(const Event& event) {
   begin_piece(job, event.time);
 }
 
-/// Returns the piece's share of a hold. The shares of all pieces add up to exactly the whole.
+/// Returns the piece's share of a hold. The shares of all pieces add up exactly to the hold.
 Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   const Time carried(hold.carried.count());
   hold.carried = core::Bytes((part_of(carried, job.piece + 1, job.all_pieces) -
@@ -150,7 +150,7 @@ Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   return hold;
 }
 
-/// True if no worker of the group is lost; otherwise the other ranks would wait for it forever.
+/// True if no worker of the group is lost. If a worker is lost, the other ranks wait forever.
 bool TimedCollectives::is_whole(const Job& job, Time now) const {
   const Slowness& slowness = devices_.slowness();
   if (!slowness.loses_workers()) return true;
@@ -190,7 +190,7 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
   if (job.held == 0) expect_piece(job, job.piece_ends);
 }
 
-/// The piece's share of a link is complete.
+/// Handles the end of the piece's share of a link.
 void TimedCollectives::released(const Event& event) {
   const Network::Arrival arrival = network_.deliver(event);
   Job& job = *jobs_.at(arrival.address.instance);
@@ -236,7 +236,7 @@ void TimedCollectives::finish(Job& job, Time now) {
   const std::uint32_t instance = job.instance;
   const Rank ranks = job.collective->schedule->ranks();
   for (Rank rank = 0; rank < ranks; ++rank) hold_multiprocessors(job, rank, -time.channels, now);
-  // The listener closes the instance when it is notified of the last rank.
+  // The listener closes the instance when the last rank is reported.
   CollectiveListener& listener = *job.listener;
   for (Rank rank = 0; rank < ranks; ++rank) listener.rank_done(instance, rank, now, causal_chain);
 }

@@ -3,14 +3,15 @@
 // NCCL collectives whose duration is predicted as a whole (core/nccl/collective_time.h) instead of
 // being simulated message by message (decision 33).
 //
-// Such a collective begins when its last rank arrives. After `delay` its data moves in n equal
-// pieces. Each piece takes 1/n of the predicted `work`, and occupies every link on the route for
-// 1/n of the time that the whole collective needs the link. If a link is busy with other traffic,
-// the piece and hence the whole collective wait for the link, as the ranks of a ring or a tree wait
-// for their neighbours. So a collective that runs alone takes exactly the predicted time, and two
-// collectives that each need all of a link alternate on it, piece by piece. All ranks complete at
-// the same time. In collectives with NCCL inside workers (staged_collectives.h), each worker's part
-// is one such collective.
+// Such a collective begins when its last rank arrives. After the time `delay`, the data moves in n
+// equal pieces. Each piece takes 1/n of the predicted `work`, and occupies every link on the route
+// for 1/n of the time that the whole collective needs the link. If a link is busy with other
+// traffic, the piece, and therefore the whole collective, waits for the link. In the same way, the
+// ranks of a ring or tree wait for their neighbours. A collective without competing traffic
+// therefore takes exactly the predicted time. Two collectives that each need the full bandwidth of
+// a link use the link alternately, piece by piece. All ranks complete at the same time. In
+// collectives with NCCL inside workers (staged_collectives.h), each worker's part is one such
+// collective.
 
 #include <cstdint>
 #include <functional>
@@ -52,10 +53,11 @@ class TimedCollectives final : public CollectiveEngine {
   [[nodiscard]] std::int64_t work_done() const override { return pieces_; }
   [[nodiscard]] bool state_is_visited() const override { return jobs_.empty(); }
 
-  /// Like expect() and open(), for a collective inside a worker (core/strategy/collective_parts.h).
-  /// `collective` is the one of the first worker. All its ranks have arrived when it is opened, and
-  /// one call of start(), with the last rank, begins it. Its simultaneous events are ordered by
-  /// `serial`, the number of the part, and then by worker.
+  /// expect_inside() and open_inside() do the same as expect() and open(), for a collective inside
+  /// one worker (core/strategy/collective_parts.h). `collective` is the collective of the first
+  /// worker. All ranks have arrived when the collective is opened, and one call of start(), with
+  /// the last rank, begins it. Simultaneous events are ordered by `serial`, which is the number of
+  /// the part, and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
   std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker,
                             std::uint64_t serial, CollectiveListener& listener);
@@ -71,21 +73,23 @@ class TimedCollectives final : public CollectiveEngine {
     const core::Collective* collective;
     CollectiveListener* listener;
     core::Group group;
-    std::int32_t worker = -1;  ///< the worker given to open_inside(); -1: opened by open()
+    std::int32_t worker = -1;  ///< the argument of open_inside(); -1: the collective was opened by
+                               ///< open()
     std::uint64_t serial = 0;
-    std::uint64_t events = 0;          ///< number of events that this collective has pushed
+    std::uint64_t events = 0;          ///< number of events that this collective has added to the
+                                       ///< event queue
     core::Rank waits_for = 0;          ///< number of ranks that have not arrived
     core::Rank last = 0;               ///< the rank that arrived last
-    core::Time began;                  ///< when the last rank arrived
-    std::vector<Network::Hold> holds;  ///< per link: for how long each piece occupies it
+    core::Time began;                  ///< time at which the last rank arrived
+    std::vector<Network::Hold> holds;  ///< by link: the time for which each piece occupies the link
     core::LinkId busiest = -1;
     std::int64_t all_pieces = 1;
     std::int64_t piece = -1;  ///< index of the current piece; -1: none yet
     core::Time piece_began;
     core::Time piece_ends;  ///< earliest end of the current piece
-    std::size_t held = 0;   ///< number of links that still hold a share of the piece
+    std::size_t held = 0;   ///< number of links that the current piece occupies
     core::LinkId queued_at = -1;
-    core::Time queued;  ///< longest wait of a piece for a link
+    core::Time queued;  ///< longest time that a piece waited for a link
   };
 
   [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const {
@@ -110,20 +114,21 @@ class TimedCollectives final : public CollectiveEngine {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  /// The links that a collective's data uses. The key is the collective's schedule, or inside
-  /// workers its routes, which many collectives share; and the number of the group or worker. A new
-  /// schedule may have the address of a deleted one, so `of` is checked.
+  /// The links that the data of a collective uses. The key has two parts: the address of the
+  /// schedule, which many collectives share (inside a worker, the address of its routes), and the
+  /// number of the group or worker. A new schedule may have the address of a deleted schedule, so
+  /// `of` is checked.
   struct KnownLinks {
     std::weak_ptr<const core::Schedule> of;
     std::shared_ptr<const core::NcclLinks> links;
   };
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
-  /// The links of the last collective, kept because consecutive collectives often use the same
-  /// links.
+  /// The links of the last collective. They are kept because consecutive collectives often use the
+  /// same links.
   std::shared_ptr<const core::NcclLinks> last_links_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
-  /// Free instance numbers. The lowest is used first, so that a training step that begins with no
-  /// collective in flight gets the same numbers as the step before (Repetition).
+  /// Free instance numbers. The lowest number is used first, so that a training step that begins
+  /// with no collective in flight uses the same numbers as the previous step (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
   std::int64_t pieces_ = 0;

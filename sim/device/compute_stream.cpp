@@ -1,11 +1,11 @@
-// The header defines the end t of a task by its losses; this file finds t without small steps in
-// time. begin() stores the sums at t0, so a loss is a difference of sums, and pushes an event at
-// the end that is expected from the present state. Losses only grow, so a search by bisection is
-// possible: end_if_busy() solves the formula for a given busy time, which gives a lower bound with
-// the present busy time and an upper bound with that of all known services. If communication takes
-// more than expected, the task is not done at the event, and end() pushes another. If
-// multiprocessors are released, the end may come earlier, so hold() pushes an earlier event;
-// `stamp_` invalidates the old one. Losses are rounded up in 128 bits, so no result depends on
+// The header defines the end t of a task by its losses. This file computes t without small time
+// steps. begin() stores the sums at t0, so that each loss is a difference of two sums. It also adds
+// an event at the end that the current state predicts. Losses only grow, so t can be found by
+// bisection. end_if_busy() solves the formula for a given busy time. The current busy time gives a
+// lower bound, and the busy time after all known services gives an upper bound. If communication
+// takes more than predicted, the task is not complete at the event, and end() adds another event.
+// If multiprocessors are released, the end may be earlier, so hold() adds an earlier event;
+// `stamp_` invalidates the old event. Losses are rounded up in 128 bits, so no result depends on
 // floating-point arithmetic.
 
 #include "sim/device/compute_stream.h"
@@ -77,33 +77,34 @@ void ComputeStream::expect_end(Time at, EventQueue& events) {
   events.push({at, replica_, EventKind::kCompute, replica_, ++stamp_});
 }
 
-/// Returns the time that the task loses to `bytes` moved in memory by others.
+/// Returns the time that the task loses because communication moves `bytes` in memory.
 Time ComputeStream::lost_to(Wide bytes) const {
   return time_of(quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond),
                              wide(kAll) * wide(memory_)));
 }
 
-/// Returns the time that the task loses to multiprocessors held by kernels, and to reductions and
-/// copies of the device, in `unit()`s.
+/// Returns the time that the task loses because kernels hold multiprocessors and the device reduces
+/// and copies, in units of 1/unit() ps.
 Wide ComputeStream::lost_to(Wide held, Wide busy) const {
   return wide(compute_bound_) * held * wide(threads_) +
          wide(memory_bound()) * busy * wide(multiprocessors_or_one());
 }
 
-/// Returns the units of lost_to() per picosecond.
+/// Returns the number of units of lost_to() per picosecond.
 Wide ComputeStream::unit() const {
   return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_);
 }
 
-/// True if the task has completed all of its work before `t`, while `moved` bytes were moved.
+/// True if the task completes its work at `t` or earlier, given that `moved` bytes are moved in the
+/// meantime.
 bool ComputeStream::is_done(Time t, Wide moved) const {
   const Wide lost = lost_to(held_until(t) - at_start_.held, busy_until(t) - at_start_.busy);
   return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >=
          duration_;
 }
 
-/// Returns the end of the task if the device is busy with other work for `busy` in total, and
-/// kernels keep as many multiprocessors as now.
+/// Returns the end of the task for a total busy time `busy` of the device, if kernels keep the
+/// number of multiprocessors that they hold now.
 Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   const Time end = core::later(core::later(start_, duration_),
                                lost_to(moved_before(core::kNever) - at_start_.bytes));
@@ -117,8 +118,8 @@ Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   return core::later(now, time_of(quotient_up(left, unit() - lost_to(wide(holding_), 0))));
 }
 
-/// Returns the end as expected now. Further transfers can delay it, and released multiprocessors
-/// can make it earlier.
+/// Returns the end of the task that the current state predicts. Later transfers can delay the end,
+/// and released multiprocessors can make it earlier.
 Time ComputeStream::foreseen_end(Time now) const {
   if (is_done(now, moved_before(now))) return now;
   Time least = end_if_busy(busy_until(now), now);
@@ -145,8 +146,8 @@ void ComputeStream::hold(int change, Time now, EventQueue& events) {
   held_at_ = now;
   held_by_all_ += change;
   TUTTI_CHECK(held_by_all_ >= 0, "{} multiprocessors are held", held_by_all_);
-  // One multiprocessor is always left; otherwise work that waits for a computation would wait
-  // forever.
+  // The task always keeps one multiprocessor. Otherwise, work that waits for the computation would
+  // wait forever.
   holding_ = std::min(held_by_all_, multiprocessors_ - 1);
   if (change > 0 || !running_ || expected_ <= now) return;
   const Time end = foreseen_end(now);
@@ -180,7 +181,8 @@ void ComputeStream::serve(Time start, Time end, Time duration, Time now) {
   if (start < end) services_.push_back({start, end, duration});
 }
 
-/// The sums matter only by their growth since a task began, so they are ignored if none is running.
+/// Only the growth of the sums since the start of a task affects the future, so the sums are
+/// ignored while no task is running.
 void ComputeStream::visit_state(StateVisitor& visitor) {
   if (running_) return visitor.unfit();
   forget_served(visitor.now());

@@ -1,7 +1,7 @@
 #pragma once
 
-// A device's compute stream, slowed down by the share of the device that communication takes at the
-// same time (docs/interference.md, decision 28).
+// The compute stream of a device. Communication on the device at the same time slows down its tasks
+// (docs/interference.md, decision 28).
 //
 // A task of nominal duration d that begins at t0 ends at the first time t with
 //
@@ -12,7 +12,7 @@
 // a CPU, φ is 0. `held`: the number of multiprocessors, out of M, that kernels of collectives hold,
 // at most M - 1. `bytes`: the bytes that communication has read and written in memory of bandwidth
 // B. `busy`: the time that reductions and copies have taken on the T threads of the device, each of
-// which serves one operation at a time. All are sums that only grow, kept as integers.
+// which serves one operation at a time. All three are stored as integer sums that never decrease.
 //
 // Multiprocessors, bytes and threads that are taken at time t slow down computation after t; bytes
 // that have arrived by t slow down computation until t. So the order of simultaneous events does
@@ -32,7 +32,8 @@ class ComputeStream {
   /// `replica`: the number that this stream's events carry.
   explicit ComputeStream(std::uint32_t replica) : replica_(replica) {}
 
-  /// Lets communication slow down computation on the device. To be called before the first task.
+  /// Enables interference: communication then slows down computation on the device. Must be called
+  /// before the first task.
   void share(const core::Part& part);
 
   // --- computing ---
@@ -40,15 +41,15 @@ class ComputeStream {
   /// Begins a training step, so that the next task does not count as a continuation of the previous
   /// one.
   void begin_step() { goes_on_from_ = core::kNever; }
-  /// Starts a task that takes `duration` without interference. An event of kind kCompute follows.
-  /// REQUIRES: no task is running; `now` is not before the end of the previous task.
+  /// Starts a task that takes `duration` without interference, and adds an event of kind kCompute
+  /// for its end. REQUIRES: no task is running; `now` is not before the end of the previous task.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
              EventQueue& events);
-  /// Handles kCompute. Returns true if the task is done; otherwise another event follows or is
+  /// Handles kCompute. Returns true if the task is complete; otherwise another event for its end is
   /// pending.
   bool end(const Event& event, EventQueue& events);
   [[nodiscard]] core::Time start() const { return start_; }
-  /// Returns how much longer the last task took than without interference.
+  /// Returns the time by which interference extended the last task.
   [[nodiscard]] core::Time slowed() const { return slowed_; }
 
   // --- communicating; only after share() was called ---
@@ -60,20 +61,19 @@ class ComputeStream {
   /// Counts bytes that were read or written until `now`. REQUIRES: events of kind kCompute at this
   /// time have been handled.
   void moved(core::Bytes bytes, core::Time now);
-  /// Visits the state. Calls unfit() while a task is running, since sums count its losses, and they
-  /// cannot be shifted in time.
+  /// Visits the state of the stream. Calls unfit() while a task is running, because the sums from
+  /// which its end is computed cannot be shifted in time.
   void visit_state(StateVisitor& visitor);
   /// Returns the duration of a reduction or copy that starts at `now`, takes `duration` on an idle
-  /// device, and is the `nth` in service on the device. A memory-bound task shares the memory
-  /// evenly with these operations.
+  /// device, and is the `nth` in service on the device. A memory-bound compute task shares the
+  /// memory evenly with the reductions and copies.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
-  /// Records that a reduction or copy is served from `start` to `end`. It would take `duration` on
-  /// an idle device.
-  /// REQUIRES: start ≥ now.
+  /// Records that a reduction or copy runs from `start` to `end`. The operation would take
+  /// `duration` on an idle device. REQUIRES: start ≥ now.
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
-  /// A sum of bytes. Bytes at the latest time are counted separately.
+  /// A sum of bytes. Bytes that were moved at the latest time are counted separately.
   struct Moved {
     core::Wide before = 0;
     core::Wide at_last = 0;
@@ -82,7 +82,7 @@ class ComputeStream {
   struct Service {
     core::Time start, end, duration;
   };
-  /// Sums since the beginning of the run.
+  /// Totals since the beginning of the run.
   struct Taken {
     core::Wide held = 0;  ///< multiprocessors times ps
     core::Wide bytes = 0;
@@ -128,7 +128,8 @@ class ComputeStream {
 
   // The share of communication.
   std::int64_t held_by_all_ = 0;  ///< multiprocessors held by kernels
-  /// The multiprocessors that the task lacks. It always keeps at least one.
+  /// The number of multiprocessors that kernels take from the task. The task always keeps at least
+  /// one multiprocessor.
   std::int64_t holding_ = 0;
   core::Time held_at_;
   core::Wide held_ = 0;

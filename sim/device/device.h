@@ -38,14 +38,14 @@ class Devices {
     return ids_[place];
   }
 
-  /// Lets computation of `stream` and memory operations of the device slow each other down.
-  /// REQUIRES: the stream outlives this object.
+  /// Enables interference between the computation of `stream` and the memory operations of the
+  /// device. REQUIRES: the stream outlives this object.
   void share(Id id, ComputeStream& stream) {
     devices_[static_cast<std::size_t>(id)].stream = &stream;
     any_shared_ = true;
   }
   [[nodiscard]] bool any_shared() const { return any_shared_; }
-  /// Returns the compute stream given to share(); null if there is none.
+  /// Returns the compute stream that was passed to share(); null if share() was not called.
   [[nodiscard]] ComputeStream* stream(Id id) const {
     return devices_[static_cast<std::size_t>(id)].stream;
   }
@@ -96,8 +96,8 @@ class Devices {
           copy(share(rates.copy, rates.threads)),
           pool(rates.threads) {}
 
-    /// Returns one thread's share of a rate. A rate of 0, which means that operations take no time,
-    /// stays 0.
+    /// Returns the share of a rate that one thread gets. A rate of 0 means that operations take no
+    /// time; its share is also 0.
     static core::Bandwidth share(core::Bandwidth rate, int threads) {
       return rate.count() == 0 ? rate
                                : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
@@ -107,7 +107,8 @@ class Devices {
     core::Bandwidth memory, reduce, copy;
     ServerPool pool;
     ComputeStream* stream = nullptr;
-    // The last request and its result, since sizes seldom change.
+    // A cache: the last request and its result, because consecutive requests usually have the same
+    // size.
     core::Bytes known_bytes{-1};
     std::int64_t known_operands = 0;
     core::Time known_time;
@@ -127,7 +128,8 @@ class Devices {
   const core::Cluster& cluster_;
   Slowness slowness_;
   std::size_t parts_ = 1;  ///< maximum number of parts per worker
-  /// Ids by worker and part. A flat array, since it is read for every rank of every piece.
+  /// The ids of devices, by worker and part. The array is flat, because it is read for every rank
+  /// of every piece of a collective.
   std::vector<Id> ids_;
   std::vector<Device> devices_;
   bool any_shared_ = false;

@@ -8,8 +8,8 @@
 
 namespace tutti::sim {
 
-/// A server with a first-come, first-served queue. Requests are made at the current virtual time
-/// and so arrive in order of time. The only state is the time when the server is free again.
+/// A server with a first-come, first-served queue. Requests must arrive in order of virtual time.
+/// The only state is the time at which the server becomes free.
 class Server {
  public:
   struct Service {
@@ -48,7 +48,8 @@ class ServerPool {
         std::count_if(servers_.begin(), servers_.end(),
                       [now](const Server& server) { return server.free_at() > now; }));
   }
-  /// Visits the servers in order of the times when they are free, since they are interchangeable.
+  /// Visits the times at which the servers become free, in ascending order, because the servers are
+  /// interchangeable.
   void visit_state(StateVisitor& visitor) {
     std::sort(servers_.begin(), servers_.end(),
               [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });

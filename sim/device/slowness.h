@@ -8,7 +8,7 @@
 
 namespace tutti::sim {
 
-/// The devices that are slowed down during some time, and the workers that are lost.
+/// The devices that are slow during an interval, and the workers that are lost.
 class Slowness {
  public:
   Slowness() = default;
@@ -22,8 +22,8 @@ class Slowness {
     for (const core::SlowDevices& entry : slow) by_worker_[entry.worker].push_back(entry);
   }
 
-  /// Returns how long an operation of nominal length `duration` takes on `device` if it begins at
-  /// `now`. If several entries apply, their slowdowns multiply.
+  /// Returns the time that an operation of nominal length `duration` takes on `device` if it begins
+  /// at `now`. If several entries apply, their slowdowns multiply.
   [[nodiscard]] core::Time longer(core::PartId device, core::Time duration, core::Time now) const {
     if (by_worker_.empty()) return duration;
     const auto entries = by_worker_.find(device.worker);
@@ -40,7 +40,8 @@ class Slowness {
   }
 
   [[nodiscard]] bool loses_workers() const { return !gone_.empty(); }
-  /// Returns true if the worker is lost by `now`. A lost worker completes nothing any more.
+  /// Returns true if the worker is lost at `now` or earlier. A lost worker completes no further
+  /// operation.
   [[nodiscard]] bool gone(std::int64_t worker, core::Time now) const {
     if (gone_.empty()) return false;
     const auto entry = gone_.find(worker);
@@ -48,7 +49,7 @@ class Slowness {
   }
 
  private:
-  std::map<std::int64_t, core::Time> gone_;  ///< by worker: when it is lost
+  std::map<std::int64_t, core::Time> gone_;  ///< by worker: time at which the worker is lost
   std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
 };
 

@@ -7,16 +7,17 @@
 
 namespace tutti::sim {
 
-/// The causal chain that led to the current state of a lane or a message, summarised as the time
-/// spent per kind of activity since the chain's first rank started. It computes the critical path
-/// forwards: a lane that waited for an event takes over the causal chain of that event. When a
-/// collective ends, the chain of its last rank is therefore the critical path, and no steps have to
-/// be stored. `parts` always adds up to the time since the start of `origin`.
+/// The causal chain that led to the current state of a lane or a message, as a sum of times: for
+/// each kind of activity, the time that the chain spent on it since its first rank started. The
+/// critical path is computed forwards in time: a lane that waited for an event copies the causal
+/// chain of that event. When a collective ends, the chain of its last rank is therefore the
+/// critical path, so no schedule steps have to be stored. The sum of `parts` is always the time
+/// since the start of rank `origin`.
 ///
 /// Every message carries a causal chain, so its size dominates the simulator's memory traffic.
 /// Links are therefore 32-bit numbers here; Network checks that 32 bits suffice.
 struct CausalChain {
-  std::int32_t origin = 0;      ///< the rank whose launch the chain began with
+  std::int32_t origin = 0;      ///< the rank whose launch is the first event of the chain
   std::int32_t slowest = -1;    ///< link of the longest single transfer on the chain
   std::int32_t queued_at = -1;  ///< link with the longest single wait on the chain
   core::Time slowest_time;

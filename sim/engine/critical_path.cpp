@@ -11,8 +11,8 @@ using core::Wide;
 
 namespace {
 
-/// Removes the time of the piece before the step's `start`, when a replica ran ahead of the others.
-/// The parts of a pack are shortened proportionally.
+/// Removes the time of the piece before `start`, the start of the step. Such time exists if a
+/// replica is ahead of the other replicas. The parts of a pack are shortened proportionally.
 void cut_front(PathPiece& piece, Time start) {
   const auto before = static_cast<Wide>((piece.end - piece.start).count());
   const auto left = static_cast<Wide>((piece.end - start).count());
@@ -51,7 +51,7 @@ std::int32_t CriticalPath::add(PathNode node, const CausalChain& causal_chain) {
   return add(node);
 }
 
-/// Collects the pieces from the end to the beginning, then reverses them.
+/// Collects the pieces from the end to the beginning, and then reverses their order.
 std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
                                             const core::Scenario& scenario) const {
   const core::Cluster& cluster = *scenario.cluster;
@@ -87,8 +87,8 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
   return pieces;
 }
 
-/// Nodes refer to older ones only, so one downward pass marks the needed nodes and one upward pass
-/// moves them.
+/// Nodes refer only to older nodes, so one pass in descending order marks the needed nodes, and one
+/// pass in ascending order moves them.
 void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots) {
   std::vector<char> needed(nodes_.size(), 0);
   const auto mark = [&](Cause& cause) {

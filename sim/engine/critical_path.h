@@ -9,29 +9,32 @@
 
 namespace tutti::sim {
 
-/// A cause of an event: the work of node `node` up to time `until`. The node may continue
-/// afterwards.
+/// A cause of an event: the work of node `node` up to time `until`. The work of the node may
+/// continue after that time.
 struct Cause {
   std::int32_t node = -1;
   core::Time until;
-  std::int32_t segment = -1;  ///< backward pass: index of the last segment before `until`; else -1
+  std::int32_t segment = -1;  ///< for a backward pass: index of the last segment before `until`;
+                              ///< otherwise -1
 };
 
-/// A unit of work of a replica that other work may have waited for.
+/// A unit of work of a replica, for which other work may have waited.
 struct PathNode {
   Cause before;
   std::int32_t kind = 0;  ///< kind of a compute span, or kPackInFlight
-  /// The index of the replica; numbers above those of replicas are workers' CPUs.
+  /// The index of the replica. Higher numbers than the indices of all replicas are the CPUs of
+  /// workers.
   std::int32_t replica = 0;
   std::int32_t step = 0;
   std::int32_t pack = -1;
   core::Time start;
-  std::int32_t causal_chain = -1;  ///< pack in flight: index of its causal chain; else -1
+  std::int32_t causal_chain = -1;  ///< for a pack in flight: index of its causal chain; otherwise
+                                   ///< -1
 };
 
 /// A graph of all computation and all packs in which every node records the node that it waited
-/// for. Following these causes back from the end of a training step gives the step's critical path.
-/// (Inside a pack, lanes and messages carry a CausalChain.)
+/// for. The chain of these causes, followed backwards from the end of a training step, is the
+/// step's critical path. (Inside a pack, lanes and messages carry a CausalChain.)
 class CriticalPath {
  public:
   /// Adds a node and returns its number.
@@ -46,12 +49,12 @@ class CriticalPath {
   [[nodiscard]] std::vector<core::PathPiece> pieces(const Cause& last, core::Time start,
                                                     const core::Scenario& scenario) const;
 
-  /// Returns true if so many nodes were added since the last call of forget_before() that another
-  /// call pays.
+  /// Returns true if enough nodes were added since the last call of forget_before() that another
+  /// call is worth its cost.
   [[nodiscard]] bool is_worth_pruning() const { return nodes_.size() > 2 * kept_ + 100'000; }
-  /// Removes all nodes that no chain from one of `roots` reaches after time `horizon`. Clears
-  /// causes that end at `horizon` or earlier, and renumbers the nodes of the others. REQUIRES:
-  /// `roots` are all causes that are stored outside this object.
+  /// Removes all nodes that no chain from one of `roots` reaches after time `horizon`. Clears the
+  /// causes that end at `horizon` or earlier, and updates the node numbers in all other causes.
+  /// REQUIRES: `roots` are all causes that are stored outside this object.
   void forget_before(core::Time horizon, const std::vector<Cause*>& roots);
 
  private:

@@ -12,7 +12,7 @@ inline constexpr int kSentBits = 12;
 inline constexpr int kTurnBits = 24;
 
 /// `sent`: the message's number in the lane; 0 stands for the lane itself. Message numbers wrap
-/// around, since they only have to distinguish messages in flight.
+/// around, because they only have to distinguish the messages in flight.
 constexpr std::uint64_t event_order(std::uint64_t serial, std::uint64_t turn, std::uint64_t sent) {
   return serial << (kTurnBits + kSentBits) | turn << kSentBits | (sent & ((1U << kSentBits) - 1));
 }

@@ -3,17 +3,17 @@
 // The event queue is a radix queue with 64 buckets per six-bit digit of the time (after Cherkassky,
 // Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997). Virtual
 // time never goes back: no event is pushed that is earlier than the last popped event. Events that
-// are far in the future therefore need no full order yet. In the time of an event on level l of
-// `buckets_`, digit l is the highest digit that differs from `base_`; digit 0 is the lowest. When
-// the earliest bucket is reached, it becomes the current run. It is sorted if it is small or has
-// only one time; otherwise its events are first distributed to the levels below. Events pushed into
-// the time range of the current run go to a small separate heap.
+// are far in the future therefore do not need to be fully sorted yet. In the time of an event on
+// level l of `buckets_`, digit l is the highest digit that differs from `base_`; digit 0 is the
+// lowest. When the earliest bucket is reached, it becomes the current run. It is sorted if it is
+// small or has only one time; otherwise its events are first distributed to the levels below.
+// Events pushed into the time range of the current run go to a small separate heap.
 //
-// An event is moved once or twice and sorted among a few dozen others, whatever the number of
-// events; a heap moves it log n times. A pop and a push together take 5 ns with 4,096 ranks in
-// lockstep (with a heap: 55 ns), 38 ns with 4,096 ranks out of lockstep (as with a heap), and 52 ns
-// with 65,536 ranks out of lockstep (with a heap: 75 ns), measured with tools/bench.sh
-// --benchmark_filter=Hold.
+// Each event is moved once or twice and sorted with a few dozen other events, regardless of the
+// number n of events in the queue. In a heap, it is moved log n times. A pop and a push together
+// take 5 ns with 4,096 ranks in lockstep (a heap: 55 ns), 38 ns with 4,096 ranks out of lockstep
+// (the same as a heap), and 52 ns with 65,536 ranks out of lockstep (a heap: 75 ns). These times
+// were measured with tools/bench.sh --benchmark_filter=Hold.
 //
 // Simultaneous events are ordered by their `order` key, then by their other fields, never by the
 // order of insertion. The result therefore depends on the scenario alone.
@@ -30,22 +30,23 @@
 namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
-  kCompute,  ///< `a`: the replica whose compute stream finished a task
-  kLane,     ///< `a`: instance, `b`: the lane that can continue
-  kStart,    ///< `a`: handle of a collective, `b`: the rank that starts it
-  kHop,      ///< `a`: message, `b`: the hop that its head reaches
-  kSent,     ///< `a`: message that has left its sender's buffer (only if this time was unknown when
-             ///< the message was sent)
-  kDeliver,  ///< `a`: message, `b`: index of the receiver at which the whole message has arrived
-  kArrive,  ///< `a`: instance, `b`: connection whose next message has arrived (used instead of kHop
-            ///< and kDeliver if the passage was computed when the message was sent)
-  kChange,  ///< `a`: index of the link whose bandwidth changes
-  kTimed,   ///< `a`: instance of TimedCollectives whose next piece begins
-  kTimer,   ///< `a`: number in Deadlines
-  kCycle,   ///< `a`: 0: a round of Gates begins; 1: the round ends, and the packs that it released
-            ///< start
-  kShare,   ///< `a`: number in FairLinks; handled after all other events of the same time
-  kReleased,  ///< `a`: hold of a link that ends (holds are numbered like messages)
+  kCompute,   ///< `a`: the replica whose compute stream finished a task
+  kLane,      ///< `a`: instance, `b`: the lane that can continue
+  kStart,     ///< `a`: handle of a collective, `b`: the rank that starts it
+  kHop,       ///< `a`: message, `b`: the hop that its head reaches
+  kSent,      ///< `a`: message that has left its sender's buffer; used only if the time was unknown
+              ///< when the message was sent
+  kDeliver,   ///< `a`: message, `b`: index of the receiver at which the whole message has arrived
+  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; replaces kHop and
+              ///< kDeliver if the times of the message were computed when it was sent
+  kChange,    ///< `a`: index of the link whose bandwidth changes
+  kTimed,     ///< `a`: instance of TimedCollectives whose next piece begins
+  kTimer,     ///< `a`: number in Deadlines
+  kCycle,     ///< `a` = 0: a round of Gates begins; `a` = 1: the round ends, and the packs that it
+              ///< released start
+  kShare,     ///< `a`: number in FairLinks; handled after all other events of the same time
+  kReleased,  ///< `a`: hold of a link, which ends (holds and messages share one sequence of
+              ///< numbers)
   kStage,  ///< `a`: instance of TimedCollectives that begins a part of StagedCollectives, `b`: rank
            ///< that arrived last
 };
@@ -65,7 +66,7 @@ struct Event {
   }
 };
 
-/// A priority queue of events: a heap with four children per node.
+/// A priority queue of events, implemented as a heap in which each node has four children.
 class EventHeap {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }
@@ -123,7 +124,7 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// REQUIRES: time ≥ 0. An event that is earlier than the last popped event is popped next.
+  /// REQUIRES: time ≥ 0. If an event is earlier than the last popped event, the queue pops it next.
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {
@@ -133,15 +134,15 @@ class EventQueue {
     }
   }
 
-  /// Returns a copy of all pending events, unordered. Cost: visits all buckets.
+  /// Returns a copy of all pending events, in no particular order. Cost: visits all buckets.
   [[nodiscard]] std::vector<Event> all() const {
     std::vector<Event> all(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
     all.insert(all.end(), intruders_.all().begin(), intruders_.all().end());
     for (const Bucket& bucket : buckets_) all.insert(all.end(), bucket.begin(), bucket.end());
     return all;
   }
-  /// Replaces all pending events by `some` and `more`. REQUIRES: no event is earlier than the last
-  /// popped event.
+  /// Replaces all pending events by the events in `some` and `more`. REQUIRES: no event is earlier
+  /// than the last popped event.
   void replace(const std::vector<Event>& some, const std::vector<Event>& more) {
     *this = EventQueue();
     for (const Event& event : some) push(event);
@@ -164,7 +165,8 @@ class EventQueue {
   static constexpr int kDigitBits = 6;
   static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
   static constexpr std::size_t kLevels = 11;  ///< 63 bits of time in digits of 6 bits
-  static constexpr std::size_t kSorted = 64;  ///< a larger bucket is distributed instead of sorted
+  static constexpr std::size_t kSorted = 64;  ///< a bucket with more events is distributed to finer
+                                              ///< buckets instead of sorted
 
   void put_away(const Event& event) {
     const auto time = static_cast<std::uint64_t>(event.time.count());
@@ -201,8 +203,8 @@ class EventQueue {
       for (const Event& event : events) put_away(event);
       keep(std::move(events));
     }
-    // Ranks in lockstep push their events in the order of popping, except where rank numbers wrap
-    // around.
+    // Ranks in lockstep add their events in the order in which the queue pops them, except where
+    // rank numbers wrap around.
     const auto before = [](const Event& a, const Event& b) { return a.before(b); };
     const auto middle = std::is_sorted_until(run_.begin(), run_.end(), before);
     std::sort(middle, run_.end(), before);
@@ -224,7 +226,8 @@ class EventQueue {
   std::uint64_t base_ = 0;  ///< lower bound of the times in all buckets, in ps
   std::array<Bucket, kLevels * kDigits> buckets_;
   std::array<std::uint64_t, kLevels> filled_{};  ///< by level: bit mask of the non-empty buckets
-  std::uint32_t levels_ = 0;                     ///< bit mask of the non-empty levels
+  std::uint32_t levels_ = 0;                     ///< bit mask of the levels that have non-empty
+                                                 ///< buckets
   std::vector<Bucket> spare_;
   std::size_t size_ = 0;
 };

@@ -63,7 +63,7 @@ class Folded : public core::Schedule {
   }
 
  private:
-  /// Returns the rank in the original schedule of worker 0's rank `rank`.
+  /// Returns the rank in the original schedule for rank `rank` of the folded schedule.
   [[nodiscard]] Rank unfolded(Rank rank) const {
     return rank < per_worker_ ? rank : workers_ * per_worker_;
   }
@@ -75,7 +75,8 @@ class Folded : public core::Schedule {
   [[nodiscard]] Place place_of(Rank rank) const {
     const Rank replicas = workers_ * per_worker_;
     if (rank >= replicas) return {rank - replicas, per_worker_};
-    // Most peers are in the same or the next worker, and divisions dominate the cost of a step.
+    // These cases avoid divisions, which dominate the cost of a step, because most peers are in the
+    // same or the next worker.
     if (rank < per_worker_) return {0, rank};
     if (rank < 2 * per_worker_) return {1, rank - per_worker_};
     const Rank first_of_last = replicas - per_worker_;
@@ -85,8 +86,8 @@ class Folded : public core::Schedule {
 
   void fold(Step& step, Rank own) const {
     if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
-      // Both stay inside the worker (PathBook), where ranks keep their numbers; the last may be a
-      // host.
+      // Both kinds stay inside the worker (PathBook), where ranks keep their numbers. The last rank
+      // may be a host.
       TUTTI_CHECK(
           step.group.count == 0 || place_of(step.group.at(step.group.count - 1)).worker == 0,
           "a multicast from rank {} leaves its worker", own);
@@ -101,7 +102,7 @@ class Folded : public core::Schedule {
   [[nodiscard]] Peer peer(const Peer& peer, Rank own, bool sent_to) const {
     const Place place = place_of(peer.rank(own, all_));
     Peer folded = Peer::at(place.folded, peer.lane);
-    // A message from worker w comes over a distance of (workers - w); exchanges are symmetric.
+    // The distance of a message from worker w is (workers - w). Exchanges are symmetric.
     folded.away = sent_to || place.worker == 0 || by_ == Renumbering::kExchange
                       ? place.worker
                       : workers_ - place.worker;

@@ -18,19 +18,21 @@ using core::Pack;
 using core::Renumbering;
 using core::Scenario;
 
-/// Returns a description of what distinguishes workers, except collectives; empty: nothing does.
+/// Returns a description of a difference between workers, other than in collectives; empty if there
+/// is no such difference.
 std::string difference(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const core::Conditions& conditions = scenario.run.conditions;
   if (cluster.workers() == 1) return "there is one worker";
   if (scenario.plan.graph) return "each rank executes its own tasks of a trace";
-  if (scenario.strategy.servers) return "variables are on servers, which differ from other workers";
+  if (scenario.strategy.servers)
+    return "the strategy uses servers, which differ from other workers";
   if (const core::PlanGate gate(scenario.plan); gate.any() && gate.scope() == core::GateScope::kAll)
-    return "fusion is decided in cycles, at run time";
-  if (scenario.plan.partition) return "replicas are in groups, so workers differ";
-  if (cluster.groups().size() > 1) return "workers are of several kinds";
-  if (!scenario.communicators.empty())
-    return "several communicators have groups in which workers differ";
+    return "packs are fused at run time, in cycles";
+  if (scenario.plan.partition)
+    return "collectives run in groups of replicas, in which workers differ";
+  if (cluster.groups().size() > 1) return "the cluster has several kinds of workers";
+  if (!scenario.communicators.empty()) return "communicators have groups in which workers differ";
   if (cluster.fabric()) return "workers are at different positions in the network's switches";
   if (scenario.run.compute_jitter_ppm != 0 ||
       conditions.compute_noise.kind != core::Noise::Kind::kNone)
@@ -42,8 +44,8 @@ std::string difference(const Scenario& scenario) {
   return "";
 }
 
-/// Returns the schedules that are simulated between workers; for NCCL's own times, the routes of
-/// the data.
+/// Returns the schedules that are simulated between workers. For a collective with NCCL's predicted
+/// time, returns the schedule that gives the routes of the data.
 std::vector<std::shared_ptr<const core::Schedule>> simulated(const core::Collective& collective) {
   if (collective.nccl && collective.nccl_ways) return {collective.nccl_ways};
   const core::CollectiveParts* const parts = core::timed_parts(collective);
@@ -80,8 +82,8 @@ Folding fold(const Scenario& scenario) {
   const std::optional<Renumbering> by = identical_under(scenario);
   if (!by) {
     return {nullptr,
-            "collectives are not the same for every worker (their algorithm treats some "
-            "differently, or the elements of some pack do not divide by the ranks)"};
+            "collectives differ between workers, because of their algorithm or because the "
+            "elements of a pack cannot be divided by the ranks"};
   }
   const Cluster& all = *scenario.cluster;
   auto one = std::make_shared<Scenario>(scenario);

@@ -15,13 +15,14 @@
 namespace tutti::sim {
 
 struct Folding {
-  /// A scenario of one worker and its work; null if the original scenario is not symmetric. Does
-  /// not refer to the original scenario.
+  /// A scenario with one worker and its work; null if the original scenario is not symmetric. The
+  /// new scenario has no pointers into the original scenario.
   std::shared_ptr<const core::Scenario> scenario;
   std::string why_not;  ///< the reason why `scenario` is null
 };
 
-/// Folds a scenario. Cost: as much as building a plan, whatever the number of workers.
+/// Folds a scenario. Cost: the cost of building a plan, which does not depend on the number of
+/// workers.
 Folding fold(const core::Scenario& scenario);
 
 }  // namespace tutti::sim

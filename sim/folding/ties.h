@@ -15,18 +15,18 @@ namespace tutti::sim {
 /// cannot represent all.
 ///
 /// Simultaneous events are ordered by the rank that caused them: first by the rank's index within
-/// its worker, then by worker. Take two events from ranks with the same index, but on workers at
-/// different distances. One of them comes first on most workers; the other comes first on workers
-/// where the worker numbers wrap around. This is a tie that matters if both events request the same
-/// thing (a network resource, a device, or the opening of a collective).
+/// its worker, then by worker. Consider two events from ranks with the same index, on workers at
+/// different distances. Their order is the same on most workers, but reversed on workers for which
+/// the worker numbers wrap around. The tie affects the result if both events request the same thing
+/// (a network resource, a device, or the opening of a collective).
 class Ties {
  public:
   enum class Thing { kResource, kDevice, kOpening };
 
-  /// Begins an event with this key (Event::order). The event comes from the same worker unless
-  /// comes_from() is called.
+  /// Begins an event with the key `order` (Event::order). The event was caused by the same worker
+  /// unless comes_from() is called.
   void begin(std::uint64_t order) { now_ = {lane_of_order(order), 0}; }
-  /// Records that the current event comes from a worker at this distance (core::Peer::away).
+  /// Records that the current event was caused by a worker at this distance (core::Peer::away).
   void comes_from(std::int32_t away) { now_.away = away; }
   /// Records that the current event requests this network resource or device, or opens a
   /// collective, at `now`.
@@ -46,7 +46,7 @@ class Ties {
     if (rivals) matter_ = true;
     wanted.by.push_back(now_);
   }
-  /// Visits the requests at the current time; only they can still be part of a tie.
+  /// Visits the requests at the current time. Earlier requests cannot be part of a tie.
   void visit_state(StateVisitor& visitor) {
     for (std::vector<Wanted>& all : wanted_) {
       for (Wanted& wanted : all) {
@@ -61,7 +61,7 @@ class Ties {
       }
     }
   }
-  /// Returns true if there was a tie whose outcome depends on the worker.
+  /// Returns true if there was a tie whose order differs between workers.
   [[nodiscard]] bool matter() const { return matter_; }
 
  private:

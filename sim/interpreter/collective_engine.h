@@ -18,14 +18,15 @@ struct StepDone {
   core::Lane lane = 0;
   std::int64_t index = 0;
   core::Step step;
-  core::Time start;  ///< when the lane reached the step
+  core::Time start;  ///< time at which the lane reached the step
   /// The time from `start` until the awaited event began; for a receive, until its message began to
   /// move.
   core::Time wait;
   core::Time end;
-  core::Rank peer = -1;  ///< receives: the rank that sent the message; else -1
+  core::Rank peer = -1;  ///< for a receive: the rank that sent the message; otherwise -1
   core::Lane peer_lane = -1;
-  std::int64_t peer_index = -1;  ///< receives: index of the sender's step in its lane; else -1
+  std::int64_t peer_index = -1;  ///< for a receive: index of the sender's step in its lane;
+                                 ///< otherwise -1
 };
 
 /// Interface for notifications about collectives. Called from inside CollectiveEngine::start() and
@@ -33,48 +34,49 @@ struct StepDone {
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
-  /// Notifies that the collective is complete on a rank. The causal chain begins with the launch of
-  /// some rank.
+  /// Reports that the collective is complete on a rank. The causal chain begins with the launch of
+  /// one of the ranks.
   virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
                          const CausalChain& causal_chain) = 0;
-  /// Notifies that a step is complete. Calls for one lane come in the order of `end`. Only engines
-  /// that report steps call this, and only if steps are watched.
+  /// Reports that a schedule step is complete. The calls for one lane are in the order of `end`.
+  /// Only engines that execute schedules call this function, and only if steps are recorded.
   virtual void step_done(const StepDone& step) = 0;
 };
 
 /// Executes collectives in virtual time, as real::Collectives does in real time. There are three
-/// engines: one interprets schedules (interpreter.h), one occupies links for a predicted time
-/// (timed_collectives.h), and one executes the parts of a collective in sequence, each part by one
-/// of the other two engines (staged_collectives.h). CollectiveEngines chooses among them.
+/// engines. The first interprets schedules (interpreter.h). The second occupies links for a
+/// predicted time (timed_collectives.h). The third executes the parts of a collective in sequence,
+/// each part on one of the other two engines (staged_collectives.h). CollectiveEngines chooses
+/// among them.
 ///
 /// Every engine numbers its own instances from 0. The lowest free number is used first, so that a
-/// training step that begins with no collective in flight gets the same numbers as the step before
-/// (sim/run/repetition.h).
+/// training step that begins with no collective in flight uses the same numbers as the previous
+/// step (sim/run/repetition.h).
 class CollectiveEngine {
  public:
-  /// Callback that returns false to cancel a long operation.
+  /// A callback that returns false to cancel a long operation.
   using GoOn = std::function<bool()>;
 
   virtual ~CollectiveEngine() = default;
 
-  /// Returns true if this engine can execute the collective. If several engines can, the last one
-  /// in CollectiveEngines executes it.
+  /// Returns true if this engine can execute the collective. If several engines can execute it, the
+  /// last of them in CollectiveEngines does.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
-  /// Registers the links that the collective will use, before the first message of the run. For
-  /// many ranks this takes minutes, so `go_on` is called regularly; if it returns false, the
-  /// registration ends early.
+  /// Registers the links that the collective will use, before the first message of the run. The
+  /// registration takes minutes for many ranks, so it calls `go_on` regularly, and ends early if
+  /// `go_on` returns false.
   virtual void expect(const core::Collective& collective, const GoOn& go_on) = 0;
-  /// Allocates a collective; nothing runs before ranks start. Returns the number of the instance.
-  /// REQUIRES: `collective` and `listener` outlive the instance.
+  /// Creates an instance of a collective, which executes nothing until its ranks start. Returns the
+  /// instance number. REQUIRES: `collective` and `listener` outlive the instance.
   virtual std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) = 0;
-  /// Starts the rank's part of the collective.
+  /// Starts a rank's part of the collective.
   virtual void start(std::uint32_t instance, core::Rank rank, core::Time now) = 0;
-  /// Frees an instance in which every rank is done. Its number may be used again.
+  /// Frees an instance that every rank has completed. Its instance number may be reused.
   virtual void close(std::uint32_t instance) = 0;
   /// Handles an event that this engine or its messages caused.
   virtual void handle(const Event& event) = 0;
 
-  /// Returns the amount of work done so far, in the unit of sim::work_of().
+  /// Returns the amount of work that was done so far, in the unit of sim::work_of().
   [[nodiscard]] virtual std::int64_t work_done() const = 0;
   /// Returns true if Rounds visits all current state of this engine that affects future events.
   [[nodiscard]] virtual bool state_is_visited() const = 0;

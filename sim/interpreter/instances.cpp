@@ -110,7 +110,7 @@ void Interpreter::close(std::uint32_t id) {
 }
 
 /// Orders lanes by the rank's index in its worker, then by lane, then by worker. Simultaneous
-/// events in a worker are then in the same order on all workers, except those from ranks of the
+/// events in a worker then have the same order on all workers, except events from ranks with the
 /// same index in different workers (docs/decisions/0005). Groups that do not consist of whole
 /// workers are ordered by rank and lane.
 void Interpreter::take_turns(Instance& instance) {

@@ -1,12 +1,12 @@
 // A lane is a state machine. `phase` is the progress within its step (before its input, working, or
 // worked), and `blocked` names the event that it waits for. run_step() advances a lane until it is
 // blocked or time must pass; exactly one event, message or other lane then continues it. `ready` is
-// the lane's own clock, which may be ahead of the simulation: the lane has done all that others
-// cannot observe, and resumes at `ready`. Connections are created on first use. Each lane remembers
-// the last one in each direction, so a step of a ring needs no hashing. Lanes that wait for a lane
-// of the same rank form a linked list without allocations. instances.cpp opens and closes
-// collectives, sharing.cpp slows down computation, and interpreter_state.cpp lets identical rounds
-// be skipped.
+// the lane's own clock, which may be ahead of the simulation. In this case, the lane has executed
+// everything that other components cannot observe, and it resumes at the time `ready`. Connections
+// are created on first use. Each lane stores its last connection in each direction, so a step of a
+// ring needs no hashing. Lanes that wait for a lane of the same rank form a linked list without
+// allocations. instances.cpp opens and closes collectives, sharing.cpp slows down computation, and
+// interpreter_state.cpp lets identical rounds be skipped.
 
 #include "sim/interpreter/interpreter.h"
 
@@ -85,7 +85,7 @@ void Interpreter::buffer_free(const Event& event) {
   Instance& instance = *instances_[departure.address.instance];
   const std::int32_t lane = instance.connections[departure.address.connection].from;
   LaneState& state = lane_at(instance, lane);
-  // A switch's reduction waits for its result instead.
+  // After a reduction in a switch, the lane waits for the result instead.
   if (state.blocked != Blocked::kOnWire) return;
   if (network_.keeps_causal_chains()) {
     const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
@@ -101,8 +101,8 @@ void Interpreter::buffer_free(const Event& event) {
   run(instance, lane, event.time);
 }
 
-/// True if the lane receives messages in the order of arrival. Its first receive decides, since a
-/// lane never mixes both kinds.
+/// True if the lane receives messages in the order of arrival. The first receive of the lane
+/// determines this, because all receives of a lane are of the same kind.
 bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
@@ -153,8 +153,9 @@ void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
   }
 }
 
-/// Executes what is possible of the lane's next step. Returns true if the lane can continue at
-/// once; false if it is blocked, scheduled for later, or done (then the instance may be gone).
+/// Executes the lane's next step as far as possible. Returns true if the lane can continue
+/// immediately. Returns false if the lane is blocked, is scheduled for later, or has completed, in
+/// which case the instance may not exist any more.
 bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   if (state.next == state.steps) {
@@ -169,8 +170,8 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
 
   if (state.phase == Phase::kFresh) {
     if (now < state.ready) {
-      // The lane is ahead of the clock: nothing that others can observe may happen yet, but the
-      // lane can already be blocked if its message is missing.
+      // The lane is ahead of the clock, so it must not do anything yet that other components can
+      // observe. However, it can be blocked now if its message has not arrived.
       const bool may_look = receives(step.kind) && step.wait_lane < 0;
       if (may_look && !take_message(instance, lane, step)) return false;
       if (may_look) state.phase = Phase::kWorking;
@@ -206,7 +207,8 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
     add_waiter(instance, other, lane, count);
     return false;
   }
-  // The awaited lane may be ahead of the clock: its last step counts only once it has ended.
+  // The awaited lane may be ahead of the clock. Its last step counts only once the clock has
+  // reached the end of this step.
   if (awaited.next == count && awaited.ready > now) {
     take_causal_chain(instance, lane, other);
     waited(instance, lane, awaited.ready - state.ready);
@@ -228,7 +230,7 @@ void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t
   lane_at(instance, lane).awaited = true;
 }
 
-/// Takes the step's message out of its connection; blocks the lane if it has not arrived.
+/// Removes the step's message from its connection; blocks the lane if the message has not arrived.
 bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHand& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
@@ -315,7 +317,7 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step
   return true;
 }
 
-/// Extends the lane's causal chain to the time when its buffer is free again.
+/// Extends the lane's causal chain to the time at which the lane's buffer is free.
 void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes,
                        Time now, Time buffer_free) {
   const core::Path& way = network_.paths().path(path);
@@ -369,7 +371,7 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
 }
 
 /// Starts the reduction of a step in phase kFresh. The result arrives as a message from the lane to
-/// itself, after which run_step calls this again.
+/// itself, and run_step() then calls this function again.
 bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand,
                                 Time now) {
   LaneState& state = lane_at(instance, lane);
@@ -431,7 +433,7 @@ void Interpreter::take_causal_chain(Instance& instance, std::int32_t lane,
     causal_chain_at(instance, lane) = causal_chain_at(instance, from);
 }
 
-/// Records that the event which the lane's step waited for began after `wait`.
+/// Records that the lane's step waited for the time `wait` until the awaited event began.
 void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const {
   if (watch_steps_) instance.watched[static_cast<std::size_t>(lane)].wait = wait;
 }

@@ -3,9 +3,9 @@
 // All lanes of a collective are numbered consecutively, rank by rank, and the state of lanes is in
 // arrays indexed by this number. Data that only some runs need (causal chains, observed steps) is
 // in separate arrays, which are empty in other runs. Connections are made when they are first used,
-// because most lanes have one per direction. A lane is blocked for exactly one reason (Blocked),
-// and whatever removes the reason continues the lane: a message, a free slot, another lane's
-// progress, or the wire.
+// because most lanes have one per direction. A lane is blocked for exactly one reason (Blocked).
+// The event that removes the reason continues the lane: the arrival of a message, a free slot,
+// progress of another lane, or the departure of a message.
 //
 // The class is implemented in four files: interpreter.cpp executes steps, instances.cpp opens and
 // closes collectives, sharing.cpp slows down devices that also compute, and interpreter_state.cpp
@@ -36,9 +36,9 @@ namespace tutti::sim {
 /// Executes schedules in virtual time on Network and Devices, with the semantics that
 /// core::Schedule defines.
 ///
-/// A lane runs ahead of the clock where this has no observable effect: after a send whose buffer
-/// becomes free later, the lane continues at once if its next step is a receive whose message has
-/// not arrived. So a step of a ring costs one event.
+/// A lane runs ahead of the clock if this has no observable effect. After a send, for example, the
+/// lane continues before its buffer is free if its next step is a receive whose message has not
+/// arrived. A step of a ring therefore costs one event.
 class Interpreter final : public CollectiveEngine {
  public:
   Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
@@ -47,13 +47,13 @@ class Interpreter final : public CollectiveEngine {
                 "steps are observed without keeping causal chains");
   }
 
-  /// Starts to report to `ties`.
+  /// Starts to report requests to `ties`.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// The maximum number of lanes of one collective, over all ranks.
   static constexpr std::int64_t kMaxLanes = (1 << kTurnBits) - 1;
 
-  /// Returns true, since every collective has a schedule.
+  /// Returns true, because every collective has a schedule.
   [[nodiscard]] bool takes(const core::Collective&) const override { return true; }
   void expect(const core::Collective& collective, const GoOn& go_on) override;
   /// REQUIRES: `collective` has at most kMaxLanes lanes.
@@ -70,17 +70,20 @@ class Interpreter final : public CollectiveEngine {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
-  /// A lane of the only collective in flight, and the lane's identical steps ahead.
+  /// A lane of the only collective in flight, and the identical steps that the lane will execute
+  /// next.
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
-    std::uint64_t opened = 0;  ///< number of collectives opened so far when this Pace was found
+    std::uint64_t opened = 0;  ///< number of collectives that had been opened when find_pace()
+                               ///< returned this object
     std::size_t lane = 0;
     std::int64_t lanes = 0;  ///< number of lanes of the collective
     core::IdenticalSteps identical;
   };
-  /// Returns the lane with the most identical steps ahead. Returns nullopt if no lane has any, if
-  /// several collectives are in flight, or if the collective has more than `max_lanes` lanes.
+  /// Returns the lane whose next identical steps are the most. Returns nullopt if no lane has
+  /// identical steps, if several collectives are in flight, or if the collective has more than
+  /// `max_lanes` lanes.
   [[nodiscard]] std::optional<Pace> find_pace(std::int64_t max_lanes) const;
   /// Returns the number of steps that the lane has completed; nullopt if the collective has ended,
   /// or if another collective was opened since find_pace().
@@ -88,19 +91,20 @@ class Interpreter final : public CollectiveEngine {
   /// Returns the number of completed steps of each lane of the collective. REQUIRES: the collective
   /// has not ended.
   [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
-  /// Returns for how many further rounds all lanes' steps repeat those of the last two rounds.
-  /// `before`: the progress of lanes when these two rounds began. REQUIRES: both rounds had the
-  /// same number of steps.
+  /// Returns the number of further rounds in which all lanes repeat the steps of the last two
+  /// rounds. `before`: the progress of the lanes when these two rounds began. REQUIRES: both rounds
+  /// had the same number of steps.
   [[nodiscard]] std::int64_t rounds_left(const Pace& pace,
                                          const std::vector<std::int64_t>& before) const;
   /// Visits all state of the collective. REQUIRES: causal chains are kept.
   void visit_state(const Pace& pace, StateVisitor& visitor);
 
   /// Returns the next serial number, for a collective that another engine executes. All engines
-  /// share one sequence, since simultaneous events are ordered by it.
+  /// share one sequence of serial numbers, because these numbers order simultaneous events.
   std::uint64_t take_serial() { return ++serial_; }
 
-  /// Returns the number of steps executed so far, over all instances and including no-ops.
+  /// Returns the number of schedule steps that were executed so far, over all instances and
+  /// including no-ops.
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 
  private:
@@ -118,8 +122,8 @@ class Interpreter final : public CollectiveEngine {
   };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
-  /// The component that executes the lane's reductions and copies. The values distinguish whether a
-  /// kernel holds a multiprocessor, which is known only if computation shares the device.
+  /// The component that executes the lane's reductions and copies: the device, or a kernel.
+  /// kByKernelThatHolds: the kernel occupies a multiprocessor of a device that also computes.
   enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
   /// The fields of a step that are needed to execute it.
@@ -128,7 +132,8 @@ class Interpreter final : public CollectiveEngine {
     bool accumulate = false;
     std::int32_t inputs = 0;
     core::Lane wait_lane = -1;
-    std::int32_t from = kNone;  ///< index in Instance::lanes of the lane that sends to this step
+    std::int32_t from = kNone;  ///< index in Instance::lanes of the lane whose message this step
+                                ///< receives
     std::int32_t to = kNone;
     std::int32_t from_away = 0;  ///< distance to the sender's worker (Peer::away)
     std::int32_t to_away = 0;
@@ -137,8 +142,8 @@ class Interpreter final : public CollectiveEngine {
     core::Bytes target;
   };
 
-  /// The state of a lane. Two cache lines large, so that the lanes of a collective over thousands
-  /// of ranks fit into the second-level cache.
+  /// The state of a lane. Its size is two cache lines, so that the lanes of a collective over
+  /// thousands of ranks fit into the second-level cache.
   struct alignas(64) LaneState {
     core::Rank rank = 0;
     core::Lane lane = 0;
@@ -152,10 +157,11 @@ class Interpreter final : public CollectiveEngine {
     Receiving receiving = Receiving::kUnknown;
     bool awaited = false;  ///< true if other lanes wait for this lane (Waiting)
     Driven driven = Driven::kUnknown;
-    std::uint16_t sent = 0;  ///< number of messages sent, modulo 2^16; orders simultaneous messages
-    Devices::Id device = kNone;    ///< looked up on first use
+    std::uint16_t sent = 0;  ///< number of sent messages modulo 2^16; orders simultaneous messages
+    Devices::Id device = kNone;    ///< kNone until the lane first uses the device
     std::int32_t in_hand = kNone;  ///< the connection whose slot the current step still holds
-    /// The connections used last, in each direction. Most lanes use only one per direction.
+    /// The last connection that the lane used in each direction. Most lanes use only one connection
+    /// per direction.
     std::int32_t last_in = kNone;
     std::int32_t last_out = kNone;
     /// For a lane that receives in order of arrival: index into Instance::arrivals.
@@ -171,7 +177,7 @@ class Interpreter final : public CollectiveEngine {
     std::size_t taken = 0;
   };
 
-  /// The waits between lanes of one rank.
+  /// The state of the waits between the lanes of one rank.
   struct Waiting {
     /// The head of the list of lanes that wait for this lane's progress.
     std::int32_t first_waiter = kNone;
@@ -193,8 +199,9 @@ class Interpreter final : public CollectiveEngine {
     std::int32_t away = 0;  ///< distance between the workers (Peer::away)
     std::int32_t path = kNone;
     std::int32_t credits = 0;
-    std::int32_t arrived = 0;   ///< number of messages delivered but not yet consumed
-    std::int32_t occupied = 0;  ///< number of slots in use: messages sent whose slot is not freed
+    std::int32_t arrived = 0;   ///< number of messages that were delivered but not yet consumed
+    std::int32_t occupied = 0;  ///< number of slots in use, which is the number of sent messages
+                                ///< whose slot is not free yet
     std::int32_t blocked_sender = kNone;
   };
 
@@ -230,7 +237,7 @@ class Interpreter final : public CollectiveEngine {
     std::vector<Waiting> waiting;            ///< by lane
     std::vector<Watched> watched;            ///< by lane; only if steps are watched
     std::vector<CausalChain> causal_chains;  ///< by lane; only if causal chains are kept
-    std::vector<std::int32_t> lanes_left;    ///< by rank: number of lanes that are not done
+    std::vector<std::int32_t> lanes_left;    ///< by rank: number of lanes that have not completed
     std::vector<Connection> connections;
     std::vector<SenderSteps> sender_steps;  ///< by connection; only if steps are watched
     std::unordered_map<Ends, std::int32_t, HashOfEnds> connection_ids;
@@ -250,7 +257,7 @@ class Interpreter final : public CollectiveEngine {
 
   static void visit(LaneState& state, StateVisitor& visitor);
   void arrived(Address address, core::Time now, const Network::Arrival* arrival);
-  /// Returns the lane's next step. REQUIRES: there is one.
+  /// Returns the lane's next step. REQUIRES: the lane has a next step.
   static const AtHand& step_at_hand(const Instance& instance, LaneState& state) {
     if (!state.step_known) look_up_step(instance, state);
     return state.step;
@@ -307,8 +314,8 @@ class Interpreter final : public CollectiveEngine {
   bool watch_steps_;
   Ties* ties_ = nullptr;
   std::vector<std::unique_ptr<Instance>> instances_;
-  /// Free instance numbers. The lowest is used first, so that a training step that begins with no
-  /// collective in flight gets the same numbers as the step before (Repetition).
+  /// Free instance numbers. The lowest number is used first, so that a training step that begins
+  /// with no collective in flight uses the same numbers as the previous step (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_instances_;
   std::uint64_t serial_ = 0;
   std::int64_t steps_executed_ = 0;

@@ -99,11 +99,11 @@ std::int64_t Interpreter::rounds_left(const Pace& pace,
     if (steps == 0) continue;
     const core::IdenticalSteps identical =
         instance.schedule->identical_from(state.rank, state.lane, before[i]);
-    // The step that becomes current after the skip must be identical to the present one.
+    // The step that becomes the current step after the skip must be identical to the current step.
     if (identical.period == 0 || steps % identical.period != 0 || identical.end <= state.next)
       return 0;
     least = std::min(least, (identical.end - 1 - state.next) / steps);
-    // Lanes that wait for this one must be woken at their step, so it must not be skipped.
+    // The step at which this lane wakes waiting lanes must not be skipped.
     if (state.awaited)
       least = std::min(least, (instance.waiting[i].wake_at - 1 - state.next) / steps);
   }

@@ -13,7 +13,7 @@ std::int64_t wrapped(std::int64_t number, int bits) {
   return number & ((std::int64_t{1} << bits) - 1);
 }
 
-/// Advances all state by a number of rounds like the one between two snapshots.
+/// Advances all state by a number of rounds that are identical to the round between two snapshots.
 class Mover : public StateVisitor {
  public:
   Mover(const StateSnapshot& before, const StateSnapshot& now, std::int64_t rounds)
@@ -58,8 +58,8 @@ bool looks_like(const StateSnapshot& a, const StateSnapshot& b) {
          a.told.size() == b.told.size();
 }
 
-/// Compares three snapshots with the same state, a round apart. True if every round adds the same
-/// amounts to all counters, now and in future.
+/// Compares three snapshots of the same state, taken one round apart. Returns true if this and
+/// every later round adds the same amounts to all counters.
 bool grow_evenly(const StateSnapshot& a, const StateSnapshot& b, const StateSnapshot& c) {
   for (std::size_t i = 0; i < a.counted.size(); ++i) {
     if (b.counted[i] - a.counted[i] != c.counted[i] - b.counted[i]) return false;

@@ -4,13 +4,14 @@
 // rounds. If all current state (lanes, messages, events, busy resources), relative to the current
 // time, equals the state of some rounds ago, and the steps to come are identical
 // (Schedule::identical_from), then these rounds repeat, and only the time and the counters change.
-// So the remaining rounds are accounted for without being simulated.
+// The times and counters of the remaining rounds are therefore computed without a simulation.
 //
-// Causal chains account for time, and lanes and messages take them over from each other. In equal
-// rounds, the new chain of each lane or message x is an old chain f(x) plus constant times: T'(x) =
-// T(f(x)) + c(x). If the growth d of all chains is the same in two consecutive rounds (d∘f = d), it
-// is the same in all later ones. (Maxima that have not changed for one round never change.) Three
-// equal snapshots of the state (StateSnapshot), taken one round apart, are therefore a proof.
+// Causal chains are sums of times, which lanes and messages copy from each other. In equal rounds,
+// the new chain of each lane or message x is an old chain f(x) plus constant times: T'(x) = T(f(x))
+// + c(x). If the growth d of all chains is the same in two consecutive rounds (d∘f = d), it is the
+// same in all later rounds. (Maxima that have not changed for one round never change.) Three equal
+// snapshots of the state (StateSnapshot), taken one round apart, therefore prove that rounds
+// repeat.
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +28,7 @@
 
 namespace tutti::sim {
 
-/// Observes one run, and advances it when the rounds of a collective repeat.
+/// Observes one run, and skips the rounds of a collective that repeat.
 class Rounds {
  public:
   Rounds(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events,
@@ -38,8 +39,8 @@ class Rounds {
         events_(events),
         ties_(ties) {}
 
-  /// Returns by how much time the run was advanced; usually 0. REQUIRES: called after each event,
-  /// with its time.
+  /// Skips rounds if they repeat. Returns the duration of the skipped rounds, which is usually 0.
+  /// REQUIRES: the caller calls this function after every event, with the time of the event.
   core::Time look(core::Time now) {
     if (pace_ ? interpreter_.progress(*pace_).value_or(due_) < due_ : ++idle_ < rest_) return {};
     return look_closely(now);
@@ -48,11 +49,13 @@ class Rounds {
   [[nodiscard]] std::int64_t steps_skipped() const { return steps_skipped_; }
 
  private:
-  /// The minimum number of events between attempts, so that attempts cost little in comparison.
+  /// The minimum number of events between two attempts, so that the attempts cost little compared
+  /// with the events.
   static constexpr std::int64_t kRest = 16'384;
   static constexpr std::int64_t kRestPerLane = 64;
   static constexpr std::int64_t kMaxLanes = 4096;
-  static constexpr std::int64_t kFewRounds = 32;  ///< no attempt if fewer rounds remain
+  static constexpr std::int64_t kFewRounds = 32;  ///< minimum number of remaining rounds for an
+                                                  ///< attempt
 
   core::Time look_closely(core::Time now);
   void begin();
@@ -70,8 +73,10 @@ class Rounds {
   Ties& ties_;
   std::int64_t idle_ = 0;  ///< number of events since the last attempt
   std::int64_t rest_ = kRest;
-  std::optional<Interpreter::Pace> pace_;  ///< the lane whose steps are counted between snapshots
-  std::int64_t round_ = 1;                 ///< assumed length of a round, in steps of that lane
+  std::optional<Interpreter::Pace> pace_;  ///< the lane whose steps determine when snapshots are
+                                           ///< taken
+  std::int64_t round_ = 1;                 ///< assumed length of a round, in steps of the lane of
+                                           ///< `pace_`
   std::int64_t due_ = 0;                  ///< step of that lane at which the next snapshot is taken
   std::vector<StateSnapshot> portraits_;  ///< up to three snapshots, one per round
   std::int64_t steps_skipped_ = 0;

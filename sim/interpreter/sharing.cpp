@@ -19,7 +19,7 @@ struct Crossings {
 
 /// A kernel's messages lie in a slot of the receiver's memory (written once, read once); data that
 /// it reduces or forwards stays in registers. SOURCE: NVIDIA/nccl src/device/prims_simple.h.
-/// Without kernels messages go from buffer to buffer.
+/// Without kernels, messages are copied from buffer to buffer.
 Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
   switch (kind) {
     case StepKind::kNop:
@@ -54,8 +54,9 @@ ComputeStream* Interpreter::stream_beside(const Instance& instance, LaneState& s
   return stream;
 }
 
-/// A kernel's lane is a thread block that holds a multiprocessor, even while it waits: from its
-/// first step, once that waits for messages only, until its last step.
+/// The lane of a kernel is a thread block, which holds a multiprocessor even while it waits. It
+/// holds the multiprocessor from the time at which its first step waits only for messages until the
+/// end of its last step.
 void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state, Time now) {
   if (state.driven == Driven::kByKernelThatHolds || state.driven == Driven::kByDevice) return;
   ComputeStream* const stream = stream_beside(instance, state);

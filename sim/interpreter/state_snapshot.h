@@ -9,8 +9,8 @@
 
 namespace tutti::sim {
 
-/// A snapshot of the simulation's state, with times relative to `at`, and of its counters. It is
-/// compared with the snapshot of the previous round.
+/// A snapshot of the simulation's state, with times relative to `at`, and of its counters. Each
+/// snapshot is compared with the snapshot of the previous round.
 struct StateSnapshot {
   core::Time at;
   std::vector<std::int64_t> same, counted, numbered, told;

@@ -49,8 +49,8 @@ FairShare::Link FairLinks::link(LinkId id) {
   return known->second;
 }
 
-/// Returns the capacity shared by all messages that stream through a host's threads. It is not a
-/// link of the cluster, so a bottleneck there has no name.
+/// Returns the capacity shared by all messages that stream through a host's threads. This capacity
+/// is not a link of the cluster, so it has no name as a bottleneck.
 FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint& host) {
   const auto [known, fresh] = links_.try_emplace(id, 0);
   if (fresh) {
@@ -60,8 +60,8 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
   return known->second;
 }
 
-/// Adds the route of a stretch. `narrowest` is the minimum bandwidth of its links; a stretch that
-/// is slower than that even without competing traffic has a cap of its own.
+/// Adds the route of a stretch. `narrowest` is the minimum bandwidth of the links. If a stretch is
+/// slower than this even without competing traffic, its route has a cap.
 FairShare::Route FairLinks::route(const Stretch& stretch, std::vector<FairShare::Link> links,
                                   Bandwidth narrowest) {
   for (const LinkId id : stretch.links) links.push_back(link(id));
@@ -101,7 +101,8 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
       in_flow = false;
       continue;
     }
-    // Threads that stream spend their time per message before the first byte or after the last one.
+    // Threads that process bytes as they arrive spend their time per message before the first byte
+    // or after the last byte.
     const bool behind = in_flow;
     if (hop.host != nullptr && !behind && hop.host->per_message > Time()) serves(hop, false);
     if (hop.host == nullptr || hop.host->thread.count() > 0) {

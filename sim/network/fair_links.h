@@ -10,21 +10,22 @@
 
 namespace tutti::sim {
 
-/// The links of a cluster with fair sharing. Translates paths to routes of FairShare, and the ends
-/// of FairShare's flows to events.
+/// The links of a cluster under the network model `fair`. Converts paths to routes of FairShare,
+/// and the ends of FairShare's flows to events.
 ///
 /// All flows that start at the same time are admitted together, by an event that is handled after
-/// all others of that time. After that, one event is pending for the next end of a flow. If another
-/// flow starts before, that event is outdated and ignored.
+/// all other events of that time. One event is then pending for the next end of a flow. If another
+/// flow starts before that end, the pending event is outdated and is ignored.
 class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);
 
-  /// A part of a path without staging. A message uses all its links at the same time, at one rate.
+  /// A part of a path without staging. A message uses all links of a stretch at the same time, at
+  /// one rate.
   struct Stretch {
     /// If set, the stretch is not a flow but the threads of a host, which serve messages in order
-    /// of arrival. Each message takes the threads' overhead per message, and with `with_bytes` also
-    /// the time for its bytes.
+    /// of arrival. Each message takes the threads' overhead per message; if `with_bytes`, it also
+    /// takes the time to process its bytes.
     const core::HostEndpoint* host = nullptr;
     core::ResourceId resource = -1;
     bool with_bytes = false;
@@ -36,8 +37,10 @@ class FairLinks {
   };
   struct Way {
     std::vector<Stretch> stretches;
-    std::vector<core::Time> lags;  ///< by receiver: latency after the last flow ends
-    /// The index of the first stretch that is a flow. The sender's buffer is free when it ends.
+    std::vector<core::Time> lags;  ///< by receiver: latency between the end of the last flow and
+                                   ///< the arrival
+    /// The index of the first stretch that is a flow. The sender's buffer becomes free when this
+    /// flow ends.
     std::size_t leaves = 0;
   };
   /// REQUIRES: the path has hops.
@@ -57,7 +60,7 @@ class FairLinks {
   };
   /// Admits the flows that started at `now`, and returns the flows that have ended.
   const std::vector<Done>& settle(core::Time now);
-  /// Pushes the event for the next end of a flow, if there is one.
+  /// Adds an event for the next end of a flow, unless there are no flows.
   void wake(EventQueue& events);
 
  private:

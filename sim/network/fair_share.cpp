@@ -1,12 +1,12 @@
 // The header explains the algorithm. settle() executes it in the order of this file: it ends flows,
 // admits new flows and capacities, fills, and then commits. A filling covers a region: the links
-// and routes whose `round` is the current `round_`. Comparing these numbers makes clearing marks
-// unnecessary, so the cost depends on the region, not on the network. New rates are stored in
-// `next_rate` and `next_group`, and take effect only in commit(). Before that, fits() may extend
-// the region by overloaded links, and the filling is repeated; after three attempts, the whole
-// connected component is filled. The level of a link in the heap `rising_` is a lower bound: fixing
-// other routes can only raise it, so an entry that is out of date is inserted again with its
-// present level.
+// and routes whose `round` is the current `round_`. Because these numbers are compared, marks never
+// have to be cleared, so the cost depends on the size of the region, not on the size of the
+// network. New rates are stored in `next_rate` and `next_group`, and take effect only in commit().
+// Before commit(), fits() may add overloaded links to the region, and the filling is repeated.
+// After three attempts, the whole connected component is filled. The level of a link in the heap
+// `rising_` is a lower bound, because fixing other routes can only raise it. An outdated entry is
+// therefore inserted again with its current level.
 
 #include "sim/network/fair_share.h"
 
@@ -246,7 +246,7 @@ void FairShare::take_off_links(Route r) {
 }
 // --- filling ---
 
-/// Gives up adding one link at a time, which could take long: from here on, the whole connected
+/// Adding one link at a time could take long, so from this attempt on, the whole connected
 /// component is filled.
 void FairShare::fill_all_links() {
   over_all_links_ = true;
@@ -272,7 +272,7 @@ void FairShare::visit(Route r) {
 }
 
 /// Finds the routes to be filled: all routes over links of the region whose rate is not below the
-/// lowest level. Their links can extend the region in turn.
+/// lowest level. The links of these routes can in turn extend the region.
 void FairShare::grow() {
   for (; grown_ < region_.size(); ++grown_) {
     LinkState& l = link(region_[grown_]);
@@ -321,9 +321,9 @@ void FairShare::fill() {
     }
     LinkState& l = link(first.what);
     if (l.rising == 0) continue;
-    // Since the entry was made, other routes of the link may have been fixed below its level, which
-    // rises.
-    // At least 1, because a flow with rate 0 would never end although its link works.
+    // Other routes of the link may have been fixed at lower rates since the entry was made, which
+    // raises the level of the link. The rate is at least 1, because a flow with rate 0 would never
+    // end although its link works.
     const Rate level = std::max<Rate>(l.left / l.rising, l.capacity > 0 ? 1 : 0);
     if (level > first.level) {
       rising_.push_back({level, first.what});
@@ -353,7 +353,7 @@ void FairShare::fix(Route r, Rate level, Group bottleneck) {
 }
 
 /// True if the links next to the region can carry the new rates of the filled routes. Links that
-/// cannot are added to the region.
+/// cannot carry these rates are added to the region.
 bool FairShare::fits() {
   beside_.clear();
   for (const Route r : filled_) {
@@ -435,7 +435,8 @@ void FairShare::touch(Group g, Time now) {
   touched_.push_back(g);
 }
 
-/// Computes when the group's next flow ends at its current rate. REQUIRES: its clock is up to date.
+/// Computes the time at which the group's next flow ends at its current rate. REQUIRES: the group's
+/// clock is up to date.
 void FairShare::refresh(Group g) {
   GroupState& state = group(g);
   state.next = kNever;

@@ -4,29 +4,31 @@
 //
 // Rates are max-min fair if no flow can become faster without slowing down a flow that is no faster
 // than itself. The classical algorithm is progressive filling (Bertsekas & Gallager, "Data
-// Networks", section 6.5.2): all rates rise together; when a link is full, the rates of its flows
-// stay at this *level*, and the others continue to rise. Every flow ends up with a *bottleneck*: a
-// full link on which no flow has a higher rate. So a flow's rate is the level of its bottleneck.
+// Networks", section 6.5.2). All rates rise together. When a link is full, the rates of its flows
+// stay at this *level*, and all other rates continue to rise. Every flow ends up with a
+// *bottleneck*: a full link on which no flow has a higher rate. The rate of a flow is the level of
+// its bottleneck.
 //
-// Fluid simulators are slow if they refill all flows at every arrival and departure: 8,192 flows
-// that end one by one need 8,192 fillings of thousands of flows each, and each time an update of
-// every flow's remaining bytes. Four techniques avoid that:
+// Fluid simulators are slow if they refill all flows at every arrival and departure. For example,
+// 8,192 flows that end one by one need 8,192 fillings of thousands of flows each, and each filling
+// updates the remaining bytes of every flow. Four techniques avoid that:
 //
 // 1. Flows with the same links are one *route* with a number of flows. 512 equal messages between
 //    two hosts are filled as one route, whose flows end in the order of their remaining bytes.
-// 2. A change of a flow's rate does not touch the flow. Each bottleneck has a *clock*: the bytes
-//    that each of its flows has moved since the clock began (the level, integrated over time). A
-//    flow ends when the clock reaches a mark, which is known when the flow starts, so each
+// 2. A change of a flow's rate does not change the data of the flow. Each bottleneck has a *clock*:
+//    the bytes that each of its flows has moved since the clock began (the level, integrated over
+//    time). A flow ends when the clock reaches a mark, which is known when the flow starts, so each
 //    bottleneck keeps its routes in a heap ordered by the next mark. When a level changes, only the
 //    rate of one clock changes, instead of the end times of thousands of flows. A route that
 //    changes its bottleneck stores the difference between the two clocks.
 // 3. Lower levels are kept. If a flow of rate x leaves, routes with a rate below x keep their
-//    rates. An arrival does not change rates below the capacity per flow of its tightest link.
+//    rates. An arriving flow does not change rates that are below the smallest capacity per flow of
+//    its links.
 // 4. Unaffected links are not visited. Filling starts with the full links of the flows that arrived
 //    or left, and adds another link only if it is full and on a route that is filled. Links that
 //    are not full are checked afterwards; if one is overloaded, it is added and the filling is
-//    repeated. So in a ring over 4,096 hosts each message costs a filling of two links, not of all
-//    4,096.
+//    repeated. In a ring over 4,096 hosts, each message therefore costs a filling of two links
+//    instead of 4,096 links.
 //
 // The benchmark of a many-to-many push in tests/bench (256 workers to 32 servers, 8,192 flows of 7
 // sizes, a quarter of the workers slow, up to 8,192 active routes) takes 6,062 fillings of 288
@@ -58,27 +60,26 @@ class FairShare {
   explicit FairShare(core::Bandwidth widest);
 
   Link add_link(core::Bandwidth capacity);
-  /// Adds a route over `links`, each listed at most once. `cap` limits the rate of each of its
-  /// flows (0: no limit).
-  /// REQUIRES: at least one link or a cap.
+  /// Adds a route over `links`, each listed at most once. `cap` limits the rate of each flow on the
+  /// route (0: no limit). REQUIRES: at least one link or a cap.
   Route add_route(std::span<const Link> links, core::Bandwidth cap);
 
-  /// Starts a flow of `bytes` at the next settle(). A later call of settle() reports its end with
-  /// Done::id = `id`.
-  /// REQUIRES: bytes > 0.
+  /// Adds a flow of `bytes`, which starts at the next call of settle(). A later call of settle()
+  /// reports the end of the flow with Done::id = `id`. REQUIRES: bytes > 0.
   void start(Route route, core::Bytes bytes, std::uint64_t id);
   /// Sets the link's bandwidth from the next settle() on. 0 stops its flows.
   void set_capacity(Link link, core::Bandwidth capacity);
 
   struct Done {
     std::uint64_t id = 0;
-    Link bottleneck = -1;  ///< the link that limits the flow at its end; -1: its route's own cap
+    Link bottleneck = -1;  ///< the link that limited the flow when it ended; -1: the cap of its
+                           ///< route
   };
-  /// Appends the flows that have ended to `done`, admits the flows that were started, and updates
-  /// all rates.
-  /// REQUIRES: `now` is not earlier than in the last call, and not later than next().
+  /// Appends the flows that have ended to `done`, starts the flows that were added, and updates all
+  /// rates. REQUIRES: `now` is not earlier than in the last call, and not later than next().
   void settle(core::Time now, std::vector<Done>& done);
-  /// Returns when the next flow ends if no other flow starts before; kNever if none ends.
+  /// Returns the time at which the next flow ends, provided that no other flow starts before;
+  /// kNever if there are no flows.
   [[nodiscard]] core::Time next() const {
     return ending_.empty() ? core::kNever : group(ending_.front()).next;
   }
@@ -88,23 +89,23 @@ class FairShare {
   /// Returns the link's current load in bytes per second.
   [[nodiscard]] double load(Link link) const;
   [[nodiscard]] std::int64_t flows() const { return flows_; }
-  /// Returns the upper bound on links' bandwidths that the constructor was given.
+  /// Returns the upper bound on the bandwidths of links that was passed to the constructor.
   [[nodiscard]] core::Bandwidth widest() const { return widest_; }
   [[nodiscard]] core::Bandwidth capacity(Link link) const;
 
-  /// Counters of the work done.
+  /// Counters of the work that was done.
   struct Work {
     std::int64_t fillings = 0;
-    std::int64_t routes_filled = 0;  ///< number of routes filled, over all fillings
-    std::int64_t routes_moved = 0;   ///< routes that changed their bottleneck
+    std::int64_t routes_filled = 0;  ///< total number of routes in all fillings
+    std::int64_t routes_moved = 0;   ///< number of changes of a route's bottleneck
   };
   [[nodiscard]] const Work& work() const { return work_; }
 
  private:
   using Rate = std::uint64_t;             ///< unit: 2^-shift_ bytes per second
   __extension__ using Change = __int128;  ///< change of a Rate
-  using Volume = core::Wide;  ///< Rate times picoseconds; differences of clocks wrap around
-  /// A bottleneck (a link, or the cap of a route) and the routes it limits.
+  using Volume = core::Wide;  ///< unit: rate times picoseconds; differences of clocks wrap around
+  /// A bottleneck (a link, or the cap of a route) and the routes that it limits.
   using Group = std::int32_t;
   using Position = std::uint32_t;  ///< index into route_links_
   static constexpr Group kNoGroup = -1;
@@ -112,7 +113,7 @@ class FairShare {
   /// A flow whose remaining bytes take at most 2^-kSlack ps at its rate counts as complete.
   static constexpr int kSlack = 12;
 
-  /// An entry of a link's list of routes: the route, and the index of the link in route_links_.
+  /// An entry in a link's list of routes: the route, and the link's index in route_links_.
   struct Entry {
     Route route = 0;
     Position position = 0;
@@ -121,21 +122,21 @@ class FairShare {
     Rate capacity = 0;
     Rate load = 0;
     std::uint32_t flows = 0;
-    std::uint32_t round = 0;  ///< number of the last filling that included the link
+    std::uint32_t round = 0;  ///< sequence number of the last filling that included the link
     Group group = kNoGroup;
     std::vector<Entry> routes;  ///< routes that have flows
     // While filling:
     Rate left = 0;
-    std::uint32_t rising = 0;  ///< flows whose rates are not yet fixed
-    Rate kept = 0;             ///< sum of the rates of routes that are not filled
-    std::uint32_t filled = 0;  ///< flows of the routes that are filled
+    std::uint32_t rising = 0;  ///< number of flows whose rates are not yet fixed
+    Rate kept = 0;             ///< total rate of the routes that the filling does not include
+    std::uint32_t filled = 0;  ///< number of flows of the routes that the filling includes
     Change change = 0;
   };
   struct RouteState {
     Position first = 0;
     std::uint32_t links = 0;
     std::uint32_t flows = 0;
-    std::uint32_t round = 0;  ///< number of the last filling that included the route
+    std::uint32_t round = 0;  ///< sequence number of the last filling that included the route
     Group group = kNoGroup;
     Group next_group = kNoGroup;
     Rate rate = 0;
@@ -144,7 +145,7 @@ class FairShare {
     Rate cap = kNoCap;
   };
   struct Flow {
-    Volume mark = 0;  ///< the route's clock when the flow ends
+    Volume mark = 0;  ///< value of the route's clock at which the flow ends
     std::uint64_t id = 0;
     static bool ends_later(const Flow& a, const Flow& b) {
       return a.mark != b.mark ? a.mark > b.mark : a.id > b.id;
@@ -153,7 +154,7 @@ class FairShare {
   /// The progress of a route's flows.
   struct Progress {
     Volume ahead = 0;         ///< the route's clock minus the group's clock
-    Volume mark = 0;          ///< the group's clock when the route's first flow ends
+    Volume mark = 0;          ///< value of the group's clock at which the route's first flow ends
     std::int32_t place = -1;  ///< index in the group's heap of routes
     Group own = kNoGroup;     ///< the group of the route's own cap
     std::vector<Flow> flows;  ///< a heap whose top is the first flow to end
@@ -163,7 +164,7 @@ class FairShare {
     Rate next_rate = 0;
     Volume clock = 0;  ///< the group's clock at `since`
     core::Time since;
-    core::Time next = core::kNever;  ///< when the group's first flow ends
+    core::Time next = core::kNever;  ///< time at which the group's first flow ends
     std::int32_t place = -1;         ///< index in ending_
     Link link = -1;
     bool touched = false;
@@ -244,12 +245,13 @@ class FairShare {
 
   // The current filling:
   std::uint32_t round_ = 0;
-  Rate lowest_ = 0;  ///< routes with a rate below this keep it
+  Rate lowest_ = 0;  ///< routes with a lower rate than this keep their rate
   std::vector<Link> region_;
   std::size_t grown_ = 0;
   bool over_all_links_ = false;
   std::vector<Route> filled_;
-  std::vector<Link> beside_;  ///< links that are not full, but on a filled route
+  std::vector<Link> beside_;  ///< links that are not full and are on a route that the filling
+                              ///< includes
   std::vector<Rising> rising_;
   std::vector<Group> touched_;
   Work work_;

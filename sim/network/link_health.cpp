@@ -39,7 +39,8 @@ Bandwidth part_of(Bandwidth bandwidth, std::int64_t share_ppm) {
 // --- one link ---
 
 /// Bursts start in the steady state: the probability of an initial burst is the bursts' share of
-/// the time. Bursts are memoryless, so the whole length of an initial burst remains.
+/// the time. Bursts are memoryless, so the remaining length of an initial burst has the
+/// distribution of a whole burst.
 void LinkCourse::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   const std::int64_t left = kMillion - load.share_ppm;
   if (load.burst == Time()) {

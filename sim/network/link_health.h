@@ -9,9 +9,9 @@
 
 namespace tutti::sim {
 
-/// The bandwidth of one link over time, as a sequence of phases. It changes at known times, and by
-/// background traffic that is constant or comes in bursts. Phases are created on demand, since
-/// bursts may continue forever.
+/// The bandwidth of one link over time, as a sequence of phases. The bandwidth changes at given
+/// times, and with background traffic, which is constant or in bursts. Phases are created on
+/// demand, because bursts may continue forever.
 class LinkCourse {
  public:
   LinkCourse(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}
@@ -25,21 +25,21 @@ class LinkCourse {
     std::int64_t share_ppm = 1'000'000;
     core::Bandwidth bandwidth;
   };
-  /// Returns the phase with this number; phase 0 begins at time 0. Null if an earlier phase lasts
-  /// forever.
+  /// Returns the phase with this number; null if an earlier phase lasts forever. Phase 0 begins at
+  /// time 0.
   const Phase* phase(std::size_t number);
-  /// Drops phases that have ended by `now`; they must not be requested again. Returns the number of
-  /// the first remaining phase.
+  /// Removes the phases that ended at `now` or earlier, which must not be requested again. Returns
+  /// the number of the first remaining phase.
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
-  /// Returns true if the link is down and no change will restore it.
+  /// Returns true if the link is down and no later change restores it.
   [[nodiscard]] bool is_dead_for_good() const {
     return changed_ppm_ == 0 && next_change_ == changes_.size();
   }
 
  private:
   struct Burst {
-    /// Parts per million of the bandwidth that the burst leaves.
+    /// The share of the bandwidth that the burst leaves for messages, in millionths.
     std::int64_t left_ppm = 1'000'000;
     core::Time mean_burst, mean_pause;
     core::Random random;
@@ -54,7 +54,7 @@ class LinkCourse {
   std::vector<core::LinkChange> changes_;
   std::size_t next_change_ = 0;
   std::int64_t changed_ppm_ = 1'000'000;
-  /// Parts per million of the bandwidth that constant traffic leaves.
+  /// The share of the bandwidth that constant traffic leaves for messages, in millionths.
   std::int64_t constant_ppm_ = 1'000'000;
   std::vector<Burst> bursts_;
   std::deque<Phase> phases_;
@@ -72,10 +72,10 @@ class LinkHealth {
   [[nodiscard]] bool changes(core::LinkId link) const {
     return !courses_.empty() && courses_.contains(link);
   }
-  /// Returns when the last of `bytes` enters `link` if the first byte enters at `head`, limited
-  /// only by the link and by `rate`, the message's maximum rate. Returns kNever if the link goes
-  /// down before and stays down.
-  /// REQUIRES: changes(link); if there are bursts, heads come in order of time.
+  /// Returns the time at which the last byte of a message of `bytes` enters `link` if its first
+  /// byte enters at `head`. Only the link and `rate`, the message's maximum rate, limit it. Returns
+  /// kNever if the link goes down before that time and stays down. REQUIRES: changes(link); if
+  /// there are bursts, calls are in ascending order of `head`.
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
                                 core::Time head);
 
@@ -90,8 +90,8 @@ class LinkHealth {
   std::vector<core::LinkId> links_;
 };
 
-/// Returns `share_ppm` millionths of the bandwidth, in whole bytes per second; at least 1 unless
-/// the share is 0.
+/// Returns `share_ppm` millionths of the bandwidth, in whole bytes per second. The result is at
+/// least 1 unless the share is 0.
 core::Bandwidth part_of(core::Bandwidth bandwidth, std::int64_t share_ppm);
 
 }  // namespace tutti::sim

@@ -12,14 +12,15 @@ struct LinkRange {
   core::LinkId end = 0;
 };
 
-/// The bytes that every link carried, in total and over time. Time is divided into at most `kBins`
-/// bins of equal width. The width doubles whenever a run outgrows the bins, so that memory does not
-/// grow with the length of the run.
+/// The bytes that every link carried, in total and over time. The time of the run is divided into
+/// at most `kBins` bins of equal width. The width doubles whenever the run is longer than all bins,
+/// so that memory does not grow with the length of the run.
 class LinkLoads {
  public:
   static constexpr int kBins = 1024;
 
-  /// `links`: the number of links. Totals are kept for all links, bins only for those of `binned`.
+  /// `links`: the number of links. Totals are kept for all links. Bins are kept only for the links
+  /// in `binned`.
   LinkLoads(core::LinkId links, LinkRange binned)
       : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}},
         binned_(binned),
@@ -28,9 +29,10 @@ class LinkLoads {
   /// Adds `bytes` that `link` carried from `start` to `end` at a constant rate.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
-  /// Like add(), for traffic that is not a message and that occupies the link for the time `busy`.
-  /// Used for NCCL's collectives, whose occupation of a link does not follow from their bytes:
-  /// their protocols transfer more than the data, and their link bandwidths are measured.
+  /// Does the same as add(), for traffic that is not a message and that occupies the link for the
+  /// time `busy`. This function is used for NCCL's collectives. The time for which they occupy a
+  /// link does not follow from their bytes, because NCCL's protocols transfer more than the data
+  /// and the bandwidths in NCCL's model are measured.
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
                 core::Time end);
 
@@ -51,7 +53,7 @@ class LinkLoads {
   [[nodiscard]] Held held(core::LinkId link) const {
     return totals_.held.empty() ? Held{} : totals_.held[static_cast<std::size_t>(link)];
   }
-  /// Adds the loads since `before` `times` more times.
+  /// Adds the loads that were recorded since `before`, multiplied by `times`.
   void add_again(const Totals& before, std::int64_t times);
 
   [[nodiscard]] core::Time bin_width() const { return width_; }

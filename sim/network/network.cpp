@@ -1,11 +1,11 @@
-// A message takes one of three ways through this file. With the models fifo and ideal, a chain of
-// hops is passed section by section, one event each (sections.cpp). If the whole path is one
-// section, and no causal chain is kept, nothing is stored: the passage is computed when the message
-// is sent, and its arrival is the only event. A tree, for a multicast or an in-switch reduction, is
-// passed hop by hop (serve()). With the model fair, each stretch is a flow whose end depends on
-// other flows (fair_links.cpp). Records of messages are reused, so memory is proportional to the
-// number in flight. On arrival, deliver() divides the time of a message into latency, transfer and
-// host time; the rest is queueing.
+// A message takes one of three ways through this file. With the models fifo and ideal, a message
+// passes a chain of hops section by section, with one event for each section (sections.cpp). If the
+// whole path is one section and no causal chain is kept, the message has no record. Its passage is
+// computed when it is sent, and its arrival is the only event. A message passes a tree, which is
+// the path of a multicast or an in-switch reduction, hop by hop (serve()). With the model fair,
+// each stretch is a flow whose end depends on other flows (fair_links.cpp). Records of messages are
+// reused, so memory is proportional to the number of messages in flight. On arrival, deliver()
+// divides the time of a message into latency, transfer and host time; the rest is queueing.
 
 #include "sim/network/network.h"
 
@@ -49,8 +49,8 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   if (const std::uint32_t only =
           keep_causal_chains_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
-    // Nothing is observable on the way, so compute the whole passage now; only the arrival is an
-    // event.
+    // Nothing on the way is observable, so compute the whole passage now and add only an event for
+    // the arrival.
     if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
     const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
     if (!passage.lost)
@@ -187,8 +187,8 @@ void Network::reach(const Event& event, EventQueue& events) {
   }
 }
 
-/// Handles the arrival of the message's head at the section at `place`. Returns when its tail has
-/// left the first hop of the section.
+/// Handles the arrival of the message's head at the section at `place`. Returns the time at which
+/// the message's tail has left the first hop of the section.
 Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& events) {
   Message& message = messages_[id];
   if (ties_)
@@ -212,15 +212,16 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
   return passage.left;
 }
 
-/// Returns when the message has left the hop. Its head enters the hop at `head`, and its tail is
-/// never late.
+/// Returns when the message has left the hop. The message's head enters the hop at `head`, and its
+/// tail is never late.
 Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
   if (health_.changes(hop.link())) return health_.tail(hop.link(), message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
-/// Does nothing for links that serve in order, which compute their changes ahead of time.
+/// Does nothing for links that serve messages in order, because the effect of changes on them is
+/// computed ahead of time.
 void Network::schedule_changes(EventQueue& events) {
   if (!fair_) return;
   for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
@@ -239,7 +240,8 @@ void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue
 }
 
 void Network::change(const Event& event, EventQueue& events) {
-  // If only changes are pending, nothing else will ever happen, but bursts would continue forever.
+  // If only changes of bandwidth are pending, nothing else will happen. Stop, because bursts would
+  // continue forever.
   const bool alone = events.size() + 1 == changes_to_come_--;
   const core::LinkId link = health_.links()[event.a];
   LinkCourse& course = health_.course(link);
@@ -249,8 +251,8 @@ void Network::change(const Event& event, EventQueue& events) {
   schedule_change(event.a, event.b + std::size_t{1}, events);
 }
 
-/// Handles the arrival of the message's head at a hop of a path that is no chain. Returns when its
-/// tail has left the hop.
+/// Handles the arrival of the message's head at a hop of a path that is not a chain. Returns the
+/// time at which the message's tail has left the hop.
 Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const core::Path& path = paths_.path(message.path);
@@ -275,7 +277,8 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   }
   if (hop.is_link) loads_.add(hop.resource, message.bytes, head, tail);
 
-  // The tail's arrival at the next hop is known now; the head's arrival there is an event.
+  // The arrival of the tail at the next hop is known now. The arrival of the head at the next hop
+  // is an event.
   if (hop.nexts == 0) {
     events.push({tail + hop.latency, message.order, EventKind::kDeliver, id, hop.receiver});
     return tail;
@@ -291,7 +294,8 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
 
 // --- fair ---
 
-/// Starts the message's stretch as a flow. Returns its end if it is known already.
+/// Starts the message's current stretch as a flow. Returns the end of the stretch if it is already
+/// known.
 Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   Message& message = messages_[id];
   message.stretch_began = now;
@@ -313,7 +317,8 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   return now;
 }
 
-/// Serves the message in a stretch that is a host's threads, which serve in order of arrival.
+/// Serves the message in a stretch that consists of a host's threads, which serve messages in order
+/// of arrival.
 Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const FairLinks::Stretch& stretch = way.stretches[message.stretch];
@@ -357,7 +362,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_time = shared;
     message.queued_at = static_cast<std::int32_t>(bottleneck);
   }
-  // A hold reports what it carried at its end, and has no sender's buffer to free.
+  // A hold reports the carried bytes at its end, and has no sender's buffer to free.
   if (message.hold)
     return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
   for (const core::LinkId link : stretch.links)

@@ -1,11 +1,11 @@
 #pragma once
 
-// Three kinds of users meet at the resources: messages along chains of hops, messages along trees
-// (multicasts, reductions in switches), and holds, by which predicted NCCL collectives occupy
-// links. A message that passes a single section and carries no causal chain needs no record: its
-// whole passage is computed when it is sent, and only its arrival is an event. All other messages
-// have a record of 80 bytes, which is reused after the last delivery; those on trees also have a
-// time per hop.
+// Resources have three kinds of users: messages on chains of hops, messages on trees (multicasts,
+// reductions in switches), and holds, by which NCCL collectives with predicted times occupy links.
+// A message that passes a single section and carries no causal chain needs no record: its whole
+// passage is computed when it is sent, and only its arrival is an event. All other messages have a
+// record of 80 bytes, which is reused after the last delivery. Messages on trees also have a time
+// for each hop.
 //
 // Paths are found by PathBook (core/network/path.h), passages through sections are computed in
 // sections.cpp and fair rates in fair_share.cpp, and loads over time are kept in link_loads.cpp.
@@ -28,7 +28,8 @@
 
 namespace tutti::sim {
 
-/// The receiver of a message: a connection of an instance of a collective. Opaque to the network.
+/// The receiver of a message: a connection of an instance of a collective. The network does not
+/// interpret it.
 struct Address {
   std::uint32_t instance = 0;
   std::uint32_t connection = 0;
@@ -46,15 +47,16 @@ struct Address {
 /// latencies plus its bytes divided by the lowest rate. Hops that form a section (sections.h) are
 /// handled in one event.
 ///
-/// The threads of a host (core/cluster/host_transport.h) are a hop, too. If there are several
-/// threads, a message takes longer than it occupies the hop. A link behind such a hop is occupied
-/// only for as long as it needs to transmit the bytes, even if the bytes arrive more slowly.
+/// The threads of a host (core/cluster/host_transport.h) are also a hop. If a host has several
+/// threads, a message takes longer to pass the hop than it occupies the hop. A link behind such a
+/// hop is occupied only for as long as it needs to transmit the bytes, even if the bytes arrive
+/// more slowly.
 ///
-/// With the model `fair`, a stretch without staging is one flow over all its links, which moves at
-/// its max-min fair rate from the time when the message is sent. The threads of a host that streams
-/// are links that flows share. The threads' overhead per message, and threads that handle only
-/// whole messages, are served in order of arrival. A message arrives one latency after its last
-/// byte has left the sender.
+/// With the model `fair`, a stretch without staging is one flow over all its links. The flow has
+/// its max-min fair rate from the time at which the message is sent. If a host processes bytes as
+/// they arrive, its threads are a link that flows share. The overhead per message, and threads that
+/// process only whole messages, are served in order of arrival. A message arrives one latency after
+/// its last byte has left the sender.
 class Network {
  public:
   /// `keep_causal_chains`: messages carry their senders' causal chains, and add their own times to
@@ -71,14 +73,14 @@ class Network {
     return loads_;
   }
 
-  /// Starts to report to `ties`. Only needed with the models fifo and ideal, since the order of
-  /// requests does not matter with fair sharing.
+  /// Starts to report requests to `ties`. Only the models fifo and ideal need this, because the
+  /// order of requests does not affect fair sharing.
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// Adds the loads since the totals were `before` another `times` times.
+  /// Adds the loads that were recorded since the totals were `before`, multiplied by `times`.
   void carry_again(const LinkLoads::Totals& before, std::int64_t times);
 
-  /// Visits the time until which each resource is busy. Calls unfit() if links are shared or if a
+  /// Visits the time until which each resource is busy. Calls unfit() if flows share links, or if a
   /// change of bandwidth is pending.
   void visit_state(StateVisitor& visitor);
   /// Visits a message in flight. Calls unfit() if its path is not a chain of hops. REQUIRES: causal
@@ -90,30 +92,31 @@ class Network {
   void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }
   void expect_no_other() { sections_.expect_no_other(); }
 
-  /// Sends `bytes` along `path` at `now`. Returns when the sender's buffer is free again, or kNever
-  /// if that depends on other traffic (fair); an event of kind kSent then reports it. Events of
-  /// kind kHop and kDeliver follow, or one event of kind kArrive; all carry `order`.
-  /// `causal_chain`: the sender's, only if causal chains are kept.
+  /// Sends `bytes` along `path` at `now`. Returns the time at which the sender's buffer becomes
+  /// free. If this time depends on other traffic (model `fair`), returns kNever, and an event of
+  /// kind kSent reports the time. Adds events of kind kHop and kDeliver, or one event of kind
+  /// kArrive; all of them have the key `order`. `causal_chain`: the sender's causal chain; null if
+  /// causal chains are not kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const CausalChain* causal_chain,
                   EventQueue& events);
-  /// Like the function above, for one receiver and without an allocation.
+  /// Does the same as the function above, for one receiver and without an allocation.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
   /// The occupation of a resource by something other than a message.
   using Hold = core::LinkUse;
-  /// Announces a hold. To be called before the first message is sent.
+  /// Announces a hold. Must be called before the first message is sent.
   void expect(const Hold& hold);
-  /// Returns true if flows share links (model fair). The end of a hold is then reported by an event
-  /// of kind kReleased.
+  /// Returns true if flows share links (model `fair`). An event of kind kReleased then reports the
+  /// end of a hold.
   [[nodiscard]] bool shares() const { return fair_ != nullptr; }
-  /// Occupies the resource as soon as its earlier users have left. Returns when the hold ends;
-  /// kNever if its link is down and stays down. REQUIRES: !shares().
+  /// Occupies the resource as soon as all earlier users have left it. Returns the time at which the
+  /// hold ends; kNever if the link is down and stays down. REQUIRES: !shares().
   core::Time hold(const Hold& hold, core::Time now);
-  /// Like the function above, if links are shared. An event of kind kReleased with the address
-  /// `holder` follows at the end; its handler records the carried bytes with carry(). REQUIRES:
-  /// shares(); the hold has a link and a duration.
+  /// Does the same as the function above, for the model `fair`. Adds an event of kind kReleased
+  /// with the address `holder` for the end of the hold. The handler of this event records the
+  /// carried bytes with carry(). REQUIRES: shares(); the hold has a link and a duration.
   void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder,
             EventQueue& events);
   void carry(const Hold& hold, core::Time start, core::Time end);
@@ -123,8 +126,8 @@ class Network {
   /// Handles kShare.
   void share(const Event& event, EventQueue& events);
 
-  /// Schedules the changes of links' bandwidths, as events of kind kChange. To be called once,
-  /// before the first message.
+  /// Adds events of kind kChange for the changes of links' bandwidths. Must be called once, before
+  /// the first message is sent.
   void schedule_changes(EventQueue& events);
   /// Handles kChange.
   void change(const Event& event, EventQueue& events);
@@ -141,38 +144,42 @@ class Network {
 
   struct Arrival {
     Address address;
-    core::Time began_moving;  ///< when the first byte left the sender
-    /// The sender's causal chain plus the time of the message; null if causal chains are not kept.
+    core::Time began_moving;  ///< time at which the first byte left the sender
+    /// The sender's causal chain, extended by the times of the message; null if causal chains are
+    /// not kept.
     const CausalChain* causal_chain = nullptr;
   };
-  /// Handles kDeliver and kReleased. Returns the message that has arrived. Its causal chain is
+  /// Handles kDeliver and kReleased. Returns the message that has arrived. Arrival::causal_chain is
   /// valid until the next message is sent or delivered.
   Arrival deliver(const Event& event);
 
  private:
   struct Message {
     std::int32_t path = 0;
-    std::int32_t branches = -1;  ///< index into branches_ if the path is not a chain; else -1
+    std::int32_t branches = -1;  ///< index into branches_ if the path is not a chain; otherwise -1
     core::Bytes bytes;
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    /// Chains: when the last byte reaches the next section.
+    /// For a path that is a chain: the time at which the last byte reaches the next section.
     core::Time tail;
     Address receiver;  ///< the address of a message with one receiver
     core::Time queued_time;
-    core::Time stretch_began;     ///< model `fair`: when the current stretch began
+    core::Time stretch_began;     ///< model `fair`: start of the current stretch
     std::int32_t queued_at = -1;  ///< the link with the longest wait; -1: none
     std::uint16_t undelivered = 1;
     std::uint8_t stretch = 0;  ///< model `fair`: index of the current stretch
-    /// True: not a message but a hold of a link, which ends with an event of kind kReleased.
+    /// True if this object is a hold of a link instead of a message. A hold ends with an event of
+    /// kind kReleased.
     bool hold = false;
   };
   static_assert(sizeof(Message) == 80);  // with a CausalChain: three cache lines
   /// The state of a message on a path that is not a chain, by hop.
   struct Branches {
-    std::vector<core::Time> tails;       ///< by hop: when the tail reaches the hop, as far as known
-    std::vector<std::uint16_t> missing;  ///< by hop: number of heads that have not arrived yet
+    std::vector<core::Time> tails;       ///< by hop: time at which the tail reaches the hop, as far
+                                         ///< as known
+    std::vector<std::uint16_t> missing;  ///< by hop: number of message heads that have not arrived
+                                         ///< yet
     std::vector<Address> receivers;
   };
 
@@ -209,7 +216,8 @@ class Network {
   bool keep_causal_chains_;
   std::vector<Message> messages_;
   std::vector<CausalChain> causal_chains_;  ///< by message; only if causal chains are kept
-  /// The causal chain of the last delivery, copied if other receivers of the message are pending.
+  /// A copy of the causal chain of the last delivery, made if other receivers of the message are
+  /// pending.
   CausalChain delivered_;
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;

@@ -57,7 +57,7 @@ void Sections::split(std::size_t index, const Path& path) {
   places_.back() |= kLast;
 }
 
-/// Returns the section of hops begin … end - 1. Creates it if there is none yet.
+/// Returns the section of hops begin … end - 1. Creates the section if it does not exist.
 std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::size_t end) {
   const PathHop& first = path.hops[begin];
   const PathHop& last = path.hops[end - 1];

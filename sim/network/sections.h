@@ -2,15 +2,15 @@
 
 // Splits paths into sections that a message passes in one event. Resource B is *in line* behind
 // resource A if all messages that use B come from A, with the same latency. B then serves messages
-// in the order in which A served them, and the times when head and tail leave A determine when they
-// leave B. So a path is split into sections of resources that are in line. A section is handled in
-// one event, when the message's head reaches its first resource. (In a ring over machines with one
-// network card each, all links between two machines are one section: one event per message instead
-// of four.)
+// in the same order as A, and the times at which head and tail leave A determine the times at which
+// they leave B. A path is therefore split into sections of resources that are in line. A section is
+// handled in one event, when the message's head reaches its first resource. (In a ring over
+// machines with one network card each, all links between two machines are one section: one event
+// per message instead of four.)
 //
 // Inside a section, a link that is at least as fast as the previous link never delays a message,
-// since the previous link has spread the messages out. Such a link is not a leg; only its latency
-// and its load are kept.
+// because messages leave the previous link at sufficient intervals. Such a link is not a leg; only
+// its latency and its load are kept.
 
 #include <compare>
 #include <cstdint>
@@ -27,8 +27,8 @@ namespace tutti::sim {
 /// The sections of all paths that are chains of hops, for the network models fifo and ideal.
 class Sections {
  public:
-  /// No resource counts as in line until expect_no_other() is called. REQUIRES: `health` outlives
-  /// this object.
+  /// Until expect_no_other() is called, no resource is treated as in line. REQUIRES: `health`
+  /// outlives this object.
   Sections(core::ResourceId resources, LinkHealth& health, LinkRange binned);
 
   /// Announces that messages will use a path.
@@ -45,16 +45,17 @@ class Sections {
     std::uint32_t end_leg = 0;
     std::uint32_t first_crossing = 0;
     std::uint32_t end_crossing = 0;
-    bool received = false;  ///< the section begins in the receiver's worker (core::PathHop)
-    /// The section begins when the whole message has arrived, not only its head.
+    bool received = false;  ///< true: the section begins in the receiver's worker (core::PathHop)
+    /// True if a message enters the section only when all of it has arrived.
     bool staged = false;
-    /// True: each message's load is recorded with its time. False: only the total is counted.
+    /// True if the load of each message is recorded with its time. False if only total loads are
+    /// recorded.
     bool in_detail = false;
-    core::Bytes carried;  ///< if not `in_detail`: the bytes that passed since settle()
+    core::Bytes carried;  ///< if not `in_detail`: bytes that passed since the last call of settle()
   };
-  /// Returns the first place of the path's list of sections. The path's sections are at() of this
-  /// place and of the following places, up to the place for which is_last() is true. REQUIRES: the
-  /// path is a chain with hops.
+  /// Returns the place of the first entry in the path's list of sections. at() returns the section
+  /// at a place; the list ends at the place for which is_last() is true. REQUIRES: the path is a
+  /// chain with hops.
   std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index >= first_place_.size()) first_place_.resize(index + 1, kUnknown);
@@ -63,8 +64,7 @@ class Sections {
   }
   [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return places_[place] & ~kLast; }
   [[nodiscard]] bool is_last(std::uint32_t place) const { return (places_[place] & kLast) != 0; }
-  /// Returns the path's only section if passing it is all that a message on the path does; else
-  /// kNone.
+  /// Returns the path's only section; kNone if the path has several sections or other elements.
   std::uint32_t only_section(std::int32_t path_id, const core::PathBook& paths) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index < only_section_.size() && only_section_[index] != kUnknown)
@@ -77,29 +77,31 @@ class Sections {
     return only_section_[index] = is_last(place) ? at(place) : kNone;
   }
   [[nodiscard]] const Section& section(std::uint32_t id) const { return sections_[id]; }
-  /// Returns the first resource of the section, which serves messages in the order of their heads'
-  /// arrival.
+  /// Returns the first resource of the section. It serves messages in the order in which their
+  /// heads arrive.
   [[nodiscard]] core::ResourceId first_resource(std::uint32_t id) const {
     return legs_[sections_[id].first_leg].resource;
   }
 
   struct Passage {
-    core::Time began;  ///< when the first byte entered the first resource
-    /// When the last byte left the first resource; kNever: its link is down for good.
+    core::Time began;  ///< time at which the first byte entered the first resource
+    /// The time at which the last byte left the first resource; kNever: its link is down and stays
+    /// down.
     core::Time left;
-    /// True: a link of the section is down for good, so the message never arrives.
+    /// True if a link of the section is down and stays down, so that the message never arrives.
     bool lost = false;
-    /// When the head reaches the end of the section, including its last latency.
+    /// The time at which the head reaches the end of the section, including the last latency.
     core::Time head;
     core::Time tail;
     core::Time queued;  ///< longest wait of the head
     core::LinkId queued_at = -1;
   };
-  /// Passes a message through a section, which its head reaches at `head` and its tail at `tail`.
+  /// Moves a message through a section. The message's head reaches the section at `head`, and its
+  /// tail at `tail`.
   Passage pass(std::uint32_t section, core::Bytes bytes, core::Time head, core::Time tail,
                std::vector<Server>& resources, LinkLoads& loads);
 
-  /// Adds the bytes that sections have only counted so far to `loads`.
+  /// Adds the bytes that sections have counted since the last call to `loads`.
   void settle(LinkLoads& loads);
 
  private:
@@ -107,18 +109,20 @@ class Sections {
   static constexpr std::uint32_t kUnknown = ~0U - 1;
   static constexpr std::uint32_t kLast = 1U << 31;
 
-  /// A resource of a section where messages may have to wait.
+  /// A resource of a section at which messages may have to wait.
   struct Leg {
     core::ResourceId resource = 0;
     core::Bandwidth rate;
-    core::Time latency;  ///< latency to the next leg, or to the end of the section
-    /// Cache: the size of the last message; `time` is its transfer time. Sizes seldom change.
+    core::Time latency;  ///< latency from this leg to the next leg or to the end of the section
+    /// A cache: the size of the last message, and its transfer time `time`. Consecutive messages
+    /// usually have the same size.
     core::Bytes bytes{-1};
     core::Time time;
     bool is_link = false;
     bool changes = false;
     bool unheld = false;
-    std::uint8_t host = 0;  ///< 0: not a host's threads; else 1 + index in hosts_
+    std::uint8_t host = 0;  ///< 0: the leg is not the threads of a host; otherwise 1 + index in
+                            ///< hosts_
 
     [[nodiscard]] core::LinkId link() const { return is_link ? resource : -1; }
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
@@ -132,23 +136,25 @@ class Sections {
   };
   static_assert(sizeof(Leg) == 48);  // small, since each message looks up other legs
 
-  /// A link that a section crosses. Messages enter and leave it `shift` later than its leg.
+  /// A link that a section crosses. Messages enter and leave the link `shift` later than the leg
+  /// `leg`.
   struct Crossing {
     core::LinkId link = -1;
     std::uint32_t leg = 0;
     core::Time shift;
   };
 
-  /// For a resource: the resource that all its messages come from, and the latency between the two.
+  /// The resource from which all messages of a given resource come, and the latency between the two
+  /// resources.
   struct Before {
     core::ResourceId resource = kNobody;
     core::Time latency;
     bool operator==(const Before&) const = default;
   };
 
-  /// The key of a section. Paths share the section between the same two ends, since all messages
-  /// inside a section come from its first resource. (Rates and the last latency are included
-  /// because they may differ between paths at ports.)
+  /// The key of a section. Paths with the same two ends share a section, because all messages
+  /// inside a section come from its first resource. (The key includes the rates and the last
+  /// latency, because these may differ between paths at ports.)
   struct Ends {
     core::ResourceId first = 0, last = 0;
     core::Bandwidth first_rate, last_rate;
@@ -176,7 +182,8 @@ class Sections {
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;
-  std::vector<const core::HostEndpoint*> hosts_;  ///< the few different kinds of host threads
+  std::vector<const core::HostEndpoint*> hosts_;  ///< the distinct kinds of host threads, of which
+                                                  ///< there are few
   std::vector<Crossing> crossings_;
 };
 

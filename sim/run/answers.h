@@ -7,22 +7,21 @@
 
 namespace tutti::sim {
 
-/// The pulls that follow pushes (BytePS). A helper (a server or a worker's CPU) begins the pull of
-/// a pack as soon as it has completed its own part of the push, not when the push is complete on
-/// all ranks.
+/// The order of pushes and their pulls (BytePS). A helper (a server or a worker's CPU) begins the
+/// pull of a pack as soon as it has completed its own part of the push. It does not wait until the
+/// push is complete on all ranks.
 class Answers {
  public:
   /// REQUIRES: the plan and the flights outlive this object.
   Answers(const core::Plan& plan, Flights& flights)
       : plan_(plan), flights_(flights), pull_of_(core::answers_to(plan)) {}
 
-  /// Returns true if the pack of `work` is a push with a pull. Its flight then keeps
-  /// Flight::through.
+  /// Returns true if the pack of `work` is a push with a pull. Flight::through is then in use.
   [[nodiscard]] bool is_answered(const Work& work) const {
     return work.pack >= 0 && pull_of(work) >= 0;
   }
-  /// Returns true if the flight's pack is a pull and the rank has not completed its part of the
-  /// push yet, so that it must start later.
+  /// Returns true if the rank must start its part of the flight later, because the pack is a pull
+  /// and the rank has not completed its part of the push.
   [[nodiscard]] bool starts_later(const Flight& flight, core::Rank rank) const {
     if (flight.work.pack < 0) return false;
     const std::int32_t push = plan_.packs[static_cast<std::size_t>(flight.work.pack)].answers;
@@ -30,8 +29,7 @@ class Answers {
     const Flight* const answered = flights_.find(flight.step, push, flight.work.place.group);
     return answered && !answered->through[static_cast<std::size_t>(rank)];
   }
-  /// Returns the flight of the pull that follows the push `answered`; null if it is not in flight
-  /// yet.
+  /// Returns the flight of the pull of the push `answered`; null if the pull is not in flight yet.
   [[nodiscard]] Flight* answer_to(const Flight& answered) const {
     return flights_.find(answered.step, pull_of(answered.work), answered.work.place.group);
   }
@@ -43,7 +41,7 @@ class Answers {
 
   const core::Plan& plan_;
   Flights& flights_;
-  std::vector<int> pull_of_;  ///< by pack: the pull that follows this push; -1: none
+  std::vector<int> pull_of_;  ///< by pack: the pull of the push; -1: the pack is not a push
 };
 
 }  // namespace tutti::sim

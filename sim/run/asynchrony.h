@@ -16,20 +16,20 @@
 namespace tutti::sim {
 
 /// Returns true if the simulated run continues until asynchronous workers reach a steady state. If
-/// conditions change with time there is no steady state, and the run has the scenario's number of
-/// steps.
+/// conditions change with time, no steady state exists, and the run has the number of steps that
+/// the scenario states.
 inline bool continues_until_steady(const core::Scenario& scenario) {
   return scenario.run.until_steady && !core::change_with_time(scenario.run.conditions) &&
          core::reduction_scope(scenario.strategy, scenario.plan) ==
              core::ReductionScope::kAsyncServers;
 }
 
-/// Observes workers that do not wait for each other: the staleness of their gradients, their
-/// combined throughput in training steps, and when it is steady.
+/// Observes asynchronous workers: the staleness of their gradients, their combined throughput in
+/// training steps, and the time at which the throughput becomes steady.
 class Asynchrony {
  public:
-  /// `work_of_step`: the number of schedule steps per training step; the larger it is, the fewer
-  /// rounds are simulated. REQUIRES: the scenario outlives this object; its workers are
+  /// `work_of_step`: the number of schedule steps per training step. A larger number reduces the
+  /// number of simulated rounds. REQUIRES: the scenario outlives this object; its workers are
   /// asynchronous.
   Asynchrony(const core::Scenario& scenario, double work_of_step)
       : plan_(scenario.plan),
@@ -43,39 +43,40 @@ class Asynchrony {
                           std::min<double>(kMaxRounds, kMaxWork / std::max(1.0, work_of_step))));
   }
 
-  /// Records that a worker starts the pack. If the pack carries values of a variable, the worker
-  /// reads their current version.
+  /// Records that a worker starts the pack. If the pack carries the values of a variable, the
+  /// worker reads the variable's current version.
   void opened(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kRead))
       versions_.read(work.place.group, pack->payload.members.front().variable);
   }
   /// Records that the pack is complete at the root, which holds the variable. If the pack carries a
-  /// gradient, it is applied now.
+  /// gradient, the gradient is applied at this time.
   void complete_at_root(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kGradients))
       versions_.applied(work.place.group, pack->payload.members.front().variable);
   }
-  /// Records that a replica has ended a step. To be called in order of time.
+  /// Records that a replica has ended a step. Calls must be in order of time.
   void step_ended(std::int64_t replica, std::int32_t step, core::Time now) {
     const core::Partition::Place place = plan_.partition->place(replica);
     if (place.rank != 0) return;
     if (!search_) return paces_.step_ended(place.group, step, steps_, now);
     paces_.step_ended(place.group, step, std::numeric_limits<std::int32_t>::max(), now);
     if (!search_->step_ended(now)) return;
-    // Later steps change no reported value.
+    // Steps that end later do not change any reported value.
     paces_.close();
     behind_ = versions_.behind();
   }
-  /// Returns true if the replica begins the step. Until the steady state is known, workers that
-  /// have completed all steps of the scenario continue, so that the others do not have the servers
-  /// to themselves. If one replica of a worker begins a step, all its replicas do.
+  /// Returns true if the replica shall begin the step. Workers that have completed all steps of the
+  /// scenario continue until the steady state is known, so that slower workers do not get a larger
+  /// share of the servers. If one replica of a worker begins a step, all replicas of this worker
+  /// do.
   bool begins(std::int64_t replica, std::int32_t step) {
     std::int32_t& begun = begun_[static_cast<std::size_t>(plan_.partition->place(replica).group)];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);
     return step <= begun;
   }
-  /// Returns the steady state; null if the run does not search for it, or was stopped before it was
-  /// found.
+  /// Returns the steady state; null if the run does not search for a steady state, or was stopped
+  /// before it found one.
   [[nodiscard]] const core::SteadyState* steady() const {
     return search_ && search_->state() ? &*search_->state() : nullptr;
   }
@@ -87,7 +88,8 @@ class Asynchrony {
   static constexpr double kMaxRounds = 512;
   static constexpr double kMaxWork = 5e6;  // schedule steps; some seconds
 
-  /// Returns the pack of `work` if it belongs to `phase` and carries values; else null.
+  /// Returns the pack of `work` if the pack belongs to `phase` and carries values; otherwise
+  /// returns null.
   [[nodiscard]] const core::Pack* values(const Work& work, core::PackPhase phase) const {
     if (work.pack < 0) return nullptr;
     const core::Pack& pack = plan_.packs[static_cast<std::size_t>(work.pack)];
@@ -99,9 +101,10 @@ class Asynchrony {
   std::int32_t steps_;
   core::Versions versions_;
   core::AsyncServersList paces_;
-  std::vector<std::int32_t> begun_;  ///< by worker: the last step that the worker began
+  std::vector<std::int32_t> begun_;  ///< by worker: index of the last step that the worker began
   std::optional<core::SteadyStateSearch> search_;
-  std::optional<core::UpdatesBehind> behind_;  ///< Versions::behind() when the search ended
+  std::optional<core::UpdatesBehind> behind_;  ///< result of Versions::behind() at the time at
+                                               ///< which the search ended
 };
 
 }  // namespace tutti::sim

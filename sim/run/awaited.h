@@ -7,21 +7,21 @@
 
 namespace tutti::sim {
 
-/// The device whose gradients were ready last in a training step, and how long the others waited
-/// for it.
+/// Determines the device whose gradients were ready last in a training step, and the time for which
+/// the other devices waited for it.
 struct Awaited {
   std::int64_t replicas = 0;
-  /// The sum, over replicas, of the times when their last gradients were ready.
+  /// The sum over all replicas of the time at which the replica's last gradients were ready.
   core::Wide ready = 0;
-  /// The sum, over replicas, of the durations from the start of the step until their last gradients
-  /// were ready.
+  /// The sum over all replicas of the duration from the start of the step until the replica's last
+  /// gradients were ready.
   core::Wide needed = 0;
   core::PartId last;
   core::Time last_ready, last_needed;
 
   /// Records that the gradients of `device`, which began the step at `began`, were ready at `at`.
-  /// `times`: the number of workers that the device's worker represents. To be called in order of
-  /// `at`.
+  /// `times`: the number of workers that the device's worker represents. Calls must be in ascending
+  /// order of `at`.
   void add(core::PartId device, core::Time began, core::Time at, std::int64_t times) {
     replicas += times;
     ready += static_cast<core::Wide>(at.count()) * static_cast<core::Wide>(times);
@@ -31,8 +31,9 @@ struct Awaited {
     last_ready = at;
     last_needed = at - began;
   }
-  /// Returns how much later the last device was ready than the others on average, but at most how
-  /// much longer it took than the others on average; not below 0. REQUIRES: several replicas.
+  /// Returns the delay of the last device: the time by which it was ready later than the average of
+  /// the other devices. The delay is at most the time by which its step took longer than the
+  /// average of the other devices, and at least 0. REQUIRES: several replicas.
   [[nodiscard]] core::Time waited() const {
     const auto mean_of_others = [this](core::Wide sum, core::Time own) {
       const auto others = static_cast<core::Wide>(replicas - 1);

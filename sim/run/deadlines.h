@@ -12,9 +12,9 @@ namespace tutti::sim {
 /// The timers of TensorFlow's collectives. Every device that starts a collective has two timers in
 /// sequence, each with the full timeout. The first runs until the group is resolved, which happens
 /// once every device has started some collective of the group. The second runs until the collective
-/// is done on the device. So only the first collectives of a run wait for the group; later, only
-/// the execution timer limits how late a worker may be.
-/// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc,
+/// is done on the device. So only the first collectives of a run wait for the group. Later, only
+/// the second timer limits how late a worker may be. SOURCE:
+/// tensorflow/core/common_runtime/base_collective_executor.cc,
 /// collective_param_resolver_distributed.cc.
 class Deadlines {
  public:
@@ -27,24 +27,26 @@ class Deadlines {
   [[nodiscard]] core::Time timeout() const { return *timeout_; }
   [[nodiscard]] bool resolved() const { return missing_ == 0; }
 
-  /// Records that the replica starts a collective. Returns true if this resolves the group, because
-  /// all other replicas have started a collective before.
+  /// Records that the replica starts a collective. Returns true if this start resolves the group,
+  /// because all other replicas started a collective earlier.
   bool joins(std::int64_t replica) {
     if (joined_[static_cast<std::size_t>(replica)]) return false;
     joined_[static_cast<std::size_t>(replica)] = true;
     return --missing_ == 0;
   }
 
-  /// The subject of a timer: the part of a rank in one collective of a training step, in one group.
+  /// The operation that a timer limits: a rank's part in one collective of a training step, in one
+  /// group.
   struct Timer {
     std::int32_t step = 0;
     std::int64_t number = 0;
     std::int64_t group = 0;
     core::Rank rank = 0;
-    /// True: limits the execution. False: limits the resolution of the group.
+    /// True if the timer limits the execution of the collective; false if it limits the resolution
+    /// of the group.
     bool execution = false;
   };
-  /// Adds a timer. Returns the number by which an event refers to it.
+  /// Adds a timer. Returns the timer's number, by which events refer to it.
   std::uint32_t arm(const Timer& timer) {
     timers_.push_back(timer);
     return static_cast<std::uint32_t>(timers_.size()) - 1;

@@ -14,7 +14,7 @@ std::vector<std::string> ExchangeTimes::notes(const core::Scenario& scenario, st
     const auto parts = static_cast<core::Wide>(steps) * static_cast<core::Wide>(replicas);
     const core::Time mean(static_cast<std::int64_t>(totals_[e] / parts));
     notes.push_back(fmt::format(
-        "{}: the {} {} of a replica in a step take {} together, on average",
+        "{}: in a training step, the {} {} operations of a replica take {} in total, on average",
         scenario.communicators[static_cast<std::size_t>(planned.communicator)].name,
         scenario.workload.micro_batches *
             (std::int64_t{planned.exchange.per_forward} + planned.exchange.per_backward),

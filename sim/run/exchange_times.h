@@ -8,7 +8,7 @@
 
 namespace tutti::sim {
 
-/// The total time for which each exchange of a plan is in flight.
+/// The total time during which each exchange of a plan is in flight.
 class ExchangeTimes {
  public:
   explicit ExchangeTimes(std::size_t exchanges) : totals_(exchanges) {}
@@ -17,14 +17,14 @@ class ExchangeTimes {
   void add(std::int32_t exchange, core::Time took) {
     totals_[static_cast<std::size_t>(exchange)] += static_cast<core::Wide>(took.count());
   }
-  /// Adds the times since the totals were `before` another `times` times.
+  /// Adds the times that were recorded since the totals were `before`, multiplied by `times`.
   void add_again(const std::vector<core::Wide>& before, std::int64_t times) {
     for (std::size_t e = 0; e < totals_.size(); ++e) totals_[e] += (totals_[e] - before[e]) * times;
   }
-  /// Returns the totals by exchange, in picoseconds, over all replicas and steps.
+  /// Returns the total time of each exchange over all replicas and steps, in picoseconds.
   [[nodiscard]] const std::vector<core::Wide>& totals() const { return totals_; }
-  /// Returns a note per exchange of the plan: how long it takes a replica per training step.
-  /// REQUIRES: `steps` > 0 steps were run, by `replicas` replicas each.
+  /// Returns a note for each exchange of the plan, with the time that the exchange takes per
+  /// replica and training step. REQUIRES: `replicas` replicas have run `steps` > 0 steps.
   [[nodiscard]] std::vector<std::string> notes(const core::Scenario& scenario, std::int64_t steps,
                                                std::int64_t replicas) const;
 

@@ -14,22 +14,23 @@
 
 namespace tutti::sim {
 
-/// A pack or an exchange of a training step that is in flight in a group.
+/// A pack or exchange of a training step that is in flight in a group of replicas.
 struct Flight {
   std::uint32_t instance = 0;  ///< handle of its collective
   std::int32_t step = 0;
-  std::int64_t number = 0;  ///< index in the step: packs first, then exchanges
+  std::int64_t number = 0;  ///< index among the packs and exchanges of the step; packs come first
   Work work;
   std::int64_t ranks_left = 0;
   core::Time first_start, last_start;
-  std::vector<Cause> causes;        ///< by rank: the cause of its launch
-  std::vector<core::Time> started;  ///< by rank: when it started
-  /// By rank of a replica: true once it has started, and once it is done. Only if there are timers
-  /// (Timeouts).
+  std::vector<Cause> causes;        ///< by rank: the cause of the rank's start
+  std::vector<core::Time> started;  ///< by rank: the time at which the rank started
+  /// By rank of a replica: `came` is true once the rank has started, and `done` is true once it has
+  /// completed its part. Empty if there are no timers (Timeouts).
   std::vector<bool> came, done;
-  /// By rank: true once its part is done. Only for pushes that have a pull (Answers).
+  /// By rank: true once the rank has completed its part. Used only for pushes that have a pull
+  /// (Answers).
   std::vector<bool> through;
-  /// The message of an execution trace; nothing for other flights.
+  /// The message, if the flight is a message of an execution trace; otherwise nullopt.
   struct Message {
     std::int64_t from = 0, to = 0;  ///< replicas
     core::TaskId send = core::kNoTask, receive = core::kNoTask;
@@ -40,12 +41,12 @@ struct Flight {
   // For packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time>
-      requested;  ///< by rank: when it began to wait for its cycle or its stream
+      requested;  ///< by rank: the time at which the rank began to wait for its cycle or its stream
   /// By rank: the time of the copies into the fusion buffer and out of it.
   std::vector<core::Time> copies;
 };
 
-/// All flights, which can be found by pack or exchange, and by the handle of their collective.
+/// All flights, indexed by pack or exchange, and by the handle of their collective.
 class Flights {
  public:
   /// Returns null if there is no such flight.
@@ -70,8 +71,8 @@ class Flights {
     flight.work = work;
     return flight;
   }
-  /// Removes a flight that is complete on all ranks. Its `step` and `work` stay valid until its
-  /// handle is reused.
+  /// Removes a flight that is complete on all ranks. The flight's `step` and `work` stay valid
+  /// until its handle is reused.
   void remove(Flight& flight) {
     by_number_.erase({flight.step, flight.number, flight.work.place.group});
     flight.causes.clear();
@@ -82,20 +83,21 @@ class Flights {
   }
   [[nodiscard]] bool empty() const { return by_number_.empty(); }
 
-  /// Calls `visit` with each flight, in order of handles. Includes removed flights whose handle was
-  /// not reused.
+  /// Calls `visit` with each flight, in order of handles. Removed flights are included until their
+  /// handle is reused.
   template <class Visit>
   void visit(Visit visit) {
     for (auto& [instance, flight] : by_instance_) visit(flight);
   }
-  /// Calls `visit` with step and number of each current flight, in order of step, number and group.
+  /// Calls `visit` with the step and number of each current flight, in order of step, number and
+  /// group.
   template <class Visit>
   void visit_numbers(Visit visit) const {
     for (const auto& [key, instance] : by_number_) visit(std::get<0>(key), std::get<1>(key));
   }
 
  private:
-  /// Handles by step, number in the step, and group.
+  /// The handles of flights, by step, number in the step, and group.
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::uint32_t> by_number_;
   std::map<std::uint32_t, Flight> by_instance_;
 };

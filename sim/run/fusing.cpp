@@ -42,7 +42,7 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(
   for (const int p : batch->items) elements += of(p).elements;
   const core::Collective& first = of(batch->items.front());
   if (batch->items.size() == 1) {
-    // Use the plan's own object, since known results about a collective are looked up by its
+    // Use the plan's own object, because cached results for a collective are looked up by its
     // address.
     made->collective = {std::shared_ptr<const void>(), &first};
   } else {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Horovod's cycles decide only at run time which packs to fuse (core/plan/gate/cycle_gate.h). So
-// the collective of a batch of fused packs is created, and its time predicted, when the batch is
-// decided.
+// Horovod's cycles decide only at run time which packs to fuse (core/plan/gate/cycle_gate.h). The
+// collective of a batch of fused packs is therefore created when the gate decides the batch. Its
+// time is predicted at the same moment.
 
 #include <map>
 #include <memory>
@@ -29,15 +29,15 @@ class Fusing {
   explicit Fusing(const core::Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool any() const { return scenario_.plan.fuses(); }
 
-  /// Returns one collective per data type. Its connections include those of all other collectives
-  /// of the type.
+  /// Returns one collective for each data type. The connections of this collective include the
+  /// connections of all other collectives of the type.
   [[nodiscard]] std::vector<core::Collective> largest() const;
-  /// Returns the batch with its collective. Until forget() is called, repeated calls return the
-  /// same object.
+  /// Returns the batch with its collective. Calls for the same batch return the same object until
+  /// forget() is called.
   const std::shared_ptr<const FusedPacks>& of(const std::shared_ptr<const core::GateBatch>& batch);
   void forget(const core::GateBatch& batch) { fused_.erase(&batch); }
-  /// Returns notes on the number of collectives in the first and the last step, and on NCCL's
-  /// predicted times, if NCCL executes them.
+  /// Returns notes about the number of collectives in the first and the last step, and about NCCL's
+  /// predicted times if NCCL executes the collectives.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
@@ -47,9 +47,9 @@ class Fusing {
 
   const core::Scenario& scenario_;
   std::map<const core::GateBatch*, std::shared_ptr<const FusedPacks>> fused_;
-  /// Kept for reuse, since steps mostly fuse the same packs.
+  /// A cache, because consecutive steps mostly fuse the same packs.
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
-  /// By training step: the sizes of its collectives.
+  /// By training step: the sizes of the step's collectives.
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;
   /// NCCL's predicted times of all collectives so far.
   std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;

@@ -46,8 +46,8 @@ void Gates::forget(const core::GateBatch& batch) {
   fusing_.forget(batch);
 }
 
-/// Starts the decided packs. `asked` is the cause for all replicas; if it is null, the cause of
-/// each replica is its own last ready pack.
+/// Starts the decided packs. `asked` has the cause for all replicas. If it is null, the cause for
+/// each replica is the replica's own pack that became ready last.
 void Gates::execute_points(const std::vector<core::GateDecision>& decisions,
                            const Asked* requested) {
   for (const core::GateDecision& decision : decisions) {
@@ -85,7 +85,7 @@ void Gates::handle(const Event& event) {
                   EventKind::kCycle, kEnds, 0});
     return;
   }
-  // One process represents all replicas, so its proposal is the agreement.
+  // One process has all replicas, so its proposal is the agreement.
   execute_points(gate.end_round(proposal_, event.time), nullptr);
   await_round(event.time);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Executes gates (core/plan/gate) in virtual time: reports to them which packs are ready and which
-// are complete, runs their rounds, and starts the packs that they release. An agreement between
-// replicas only takes time here, since one process knows all replicas.
+// Executes gates (core/plan/gate) in virtual time: reports ready packs and complete packs to the
+// gates, runs their rounds, and starts the packs that they release. An agreement between replicas
+// only takes time in a simulation, because one process has all replicas.
 
 #include <cstdint>
 #include <map>
@@ -48,7 +48,7 @@ class Gates {
     return fusing_.any() ? fusing_.largest() : std::vector<core::Collective>();
   }
 
-  /// Reports that the pack is ready on the replica, because of `cause`.
+  /// Reports that the pack is ready on the replica. `cause` is the event that made it ready.
   void ready(const core::GateRequest& request, const Cause& cause, core::Time now);
   /// Reports that the pack's collective is complete on the replica.
   void done(const core::GateRequest& request, const Cause& cause, core::Time now);
@@ -81,8 +81,8 @@ class Gates {
   std::int64_t replicas_per_gate_ = 1;
   std::vector<std::unique_ptr<core::Gate>> gates_;
   core::GateProposal proposal_;  ///< the proposal of the current round
-  /// Only if gates have rounds. By step and pack, and then by replica: when and why the pack was
-  /// ready. Kept until the pack is complete on all replicas.
+  /// Used only if gates have rounds. By step and pack, and then by replica: the time at which the
+  /// pack became ready, and the cause. An entry is kept until the pack is complete on all replicas.
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> requested_;
 };
 

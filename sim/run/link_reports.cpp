@@ -11,8 +11,8 @@ using core::LinkId;
 using core::LinkRecord;
 using core::Time;
 
-/// Like transfer_time, for a whole run, which may take longer than any message. Traffic other than
-/// messages counts as the time for which it occupied the link.
+/// Does the same as transfer_time(), for the load of a whole run, which may take longer than any
+/// message. Traffic other than messages counts with the time for which it occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
   const core::Bytes bytes = loads.total(id) - loads.held(id).bytes;
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
@@ -53,8 +53,8 @@ void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time le
   }
   if (most < 0) return;
   sink.note(
-      fmt::format("the ideal network does not model the links between ports: {} would have to "
-                  "carry {:.1f} times its capacity (network_model FIFO and FAIR model them)",
+      fmt::format("the ideal network model ignores links between ports, but {} would have to carry "
+                  "{:.1f} times its capacity; use network_model FIFO or FAIR",
                   cluster.link_name(most), core::to_us(busy) / core::to_us(length)));
 }
 
@@ -62,7 +62,7 @@ void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time le
 
 void report_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
                   bool ports_alone, Time length, core::TimelineSink& sink) {
-  // Records are passed on one by one, since there may be millions of links.
+  // Records are passed to the sink one by one, because there may be millions of links.
   if (ports_alone) note_overload(loads, simulated, length, sink);
   const std::int64_t fellows = told.workers() / simulated.workers();
   constexpr std::int64_t kMaxCopies = 65'536;
@@ -81,7 +81,9 @@ void report_links(const LinkLoads& loads, const core::Cluster& simulated, const 
     }
   }
   if (fellows > 1 && !copies)
-    sink.note("only links of worker 0 are listed; those of every other worker carry the same load");
+    sink.note(
+        "only links of worker 0 are listed, because the links of every other worker carry the same "
+        "load");
 }
 
 }  // namespace tutti::sim

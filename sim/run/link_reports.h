@@ -7,10 +7,11 @@
 namespace tutti::sim {
 
 /// Records the loads of the links of `simulated` in `sink`. `told` is the cluster of the timeline.
-/// If its workers are represented by one simulated worker, the loads are recorded once per worker
-/// of `told`, unless that makes too many records; a note then explains it. `ports_alone`: true if
-/// the network model (ideal) does not model links between ports. Such links are recorded as busy
-/// for at most `length`, the length of the run, and a note names the most overloaded one.
+/// If one simulated worker represents all workers of `told`, the loads are recorded once for each
+/// worker of `told`. If this would make too many records, they are recorded once, with a note.
+/// `ports_alone`: true if the network model (ideal) does not model links between ports. Such links
+/// are recorded as busy for at most `length`, the length of the run, and a note names the most
+/// overloaded link.
 void report_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
                   bool ports_alone, core::Time length, core::TimelineSink& sink);
 

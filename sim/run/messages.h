@@ -18,8 +18,8 @@ class Messages {
   /// REQUIRES: the scenario outlives this object.
   explicit Messages(const core::Scenario& scenario) : scenario_(scenario) {}
 
-  /// Returns the collective that carries `bytes` from one replica to another. The size is rounded
-  /// up to a multiple of two bytes, the size of the smallest data type.
+  /// Returns the collective that moves `bytes` from one replica to another. The size is rounded up
+  /// to a multiple of two bytes, which is the size of the smallest data type.
   std::shared_ptr<const core::Collective> collective(std::int64_t from, std::int64_t to,
                                                      std::int64_t bytes);
   /// Calls `visit` with the collective of each pair of replicas that exchanges messages, in order.
@@ -33,12 +33,12 @@ class Messages {
   core::MessageMatcher& matcher(std::int64_t to, std::int32_t step) {
     return matchers_[{step, to}];
   }
-  /// Deletes the matcher if no message and no receive waits in it.
+  /// Deletes the matcher if neither a message nor a receive is waiting in it.
   void release(std::int64_t to, std::int32_t step) {
     const auto known = matchers_.find({step, to});
     if (known != matchers_.end() && known->second.empty()) matchers_.erase(known);
   }
-  /// Returns true if no message and no receive is waiting.
+  /// Returns true if neither a message nor a receive is waiting.
   [[nodiscard]] bool empty() const { return matchers_.empty(); }
 
  private:

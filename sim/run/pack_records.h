@@ -10,17 +10,18 @@
 
 namespace tutti::sim {
 
-/// Assembles the record of each pack of a training step: when it was ready on the last replica, and
-/// when it was complete in the last group.
+/// Assembles the record of each pack of a training step. The record has the time at which the pack
+/// was ready on the last replica, and the time at which it was complete in the last group.
 class PackRecords {
  public:
   /// `groups`: the number of groups of replicas that execute the same pack.
   explicit PackRecords(std::int64_t groups) : groups_(groups) {}
 
-  /// Records that the pack is ready on a replica. To be called in order of time.
+  /// Records that the pack is ready on a replica. Calls must be in order of time.
   void ready(std::int32_t step, std::int32_t pack, core::Time now) { ready_[{step, pack}] = now; }
-  /// Records that the pack is complete in a group. `in_group` is the group's record without the
-  /// time when the pack was ready. Returns the pack's record once it is complete in all groups.
+  /// Records that the pack is complete in a group. `in_group` is the record of the group, without
+  /// the time at which the pack was ready. Returns the pack's record once it is complete in all
+  /// groups.
   std::optional<core::PackRecord> over(const core::PackRecord& in_group) {
     core::PackRecord record = in_group;
     const std::pair key{record.step, record.pack};
@@ -43,9 +44,11 @@ class PackRecords {
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< step and pack
 
   std::int64_t groups_;
-  /// Packs that are complete in some groups, but not in all, with the number of those groups.
+  /// Packs that are complete in some but not all groups, with the number of groups in which they
+  /// are complete.
   std::map<Key, std::pair<std::int64_t, core::PackRecord>> over_;
-  std::map<Key, core::Time> ready_;  ///< when the pack was ready on the last replica so far
+  std::map<Key, core::Time> ready_;  ///< time at which the pack was ready on the last replica so
+                                     ///< far
 };
 
 }  // namespace tutti::sim

@@ -21,20 +21,20 @@ class Recorder {
 
   [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
 
-  /// Records a task of a compute stream. `stream`: the index of the replica's compute stream.
+  /// Records a compute task. `stream`: the index of the compute stream among the replica's streams.
   void compute(core::PartId device, std::int32_t stream, const core::ComputeTask& task,
                std::int32_t step, core::Time start, core::Time end);
-  /// Records that a rank starts its part of a collective. It gets the lowest free slot of its
-  /// device.
+  /// Records that a rank starts its part of a collective. The collective gets the lowest free slot
+  /// of the device.
   void launched(core::PartId device, std::uint32_t instance);
-  /// Records that the rank has completed its part. Its slot becomes free, but other ranks' records
-  /// may still refer to it.
+  /// Records that the rank has completed its part of a pack. The slot on the device becomes free,
+  /// but later records of other ranks may refer to it.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack,
                  core::Time start, core::Time end);
-  /// Does the same as pack_done() for an exchange.
+  /// Does the same as pack_done(), for an exchange.
   void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step,
                      std::int32_t exchange, core::Time start, core::Time end);
-  /// Forgets the slots of a collective that every rank has completed.
+  /// Deletes the slots of a collective that every rank has completed.
   void closed(std::uint32_t instance) { slots_.erase(instance); }
   /// Records a schedule step. `group` maps the ranks of the collective to devices. `element`: the
   /// size of an element in bytes.
@@ -57,13 +57,14 @@ class Recorder {
   core::TimelineSink& sink_;
   using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
   std::map<TrackKey, core::TrackId> tracks_;
-  /// Slots 0 … used - 1 have been assigned. Slots in `free` are free again, the lowest on top.
+  /// Slots 0 … used - 1 were assigned at least once. `free` has the slots that have become free
+  /// since, with the lowest slot on top.
   struct Slots {
     std::int32_t used = 0;
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;
   };
   std::map<core::PartId, Slots> slots_in_use_;
-  /// The slots by handle of the collective, then by device.
+  /// The slots by the handle of the collective, and then by device.
   std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;
   std::int64_t spans_ = 0;
 };

@@ -2,10 +2,10 @@
 
 // Without disturbances, training steps repeat. If no collective is in flight when the last replica
 // begins a step, every link, engine and device is free, and computation takes the same time in each
-// step. The rest of the step then depends only on how long ago each replica began it. So if the
-// replicas begin a step at the same times, relative to the last replica, as the step before, then
-// this step and all later ones repeat that step, shifted in time. They are recorded without being
-// simulated.
+// step. The rest of the step then depends only on the time since each replica began the step. If
+// the replicas begin two consecutive steps at the same times relative to the last replica, the
+// second step and all later steps repeat the first, shifted in time. Repeated steps are recorded
+// without being simulated.
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +22,9 @@ class Repetition {
  public:
   /// The state at the beginning of a step, and the records of that step.
   struct Step {
-    /// By replica: how much earlier than the last replica it began the step.
+    /// By replica: the time by which the replica began the step earlier than the last replica.
     std::vector<core::Time> began;
-    core::Time at;                         ///< when the last replica began the step
+    core::Time at;                         ///< time at which the last replica began the step
     std::vector<core::PackRecord> packs;   ///< packs recorded since `at`
     std::optional<core::StepRecord> step;  ///< the step recorded since `at`
     LinkLoads::Totals carried;             ///< by link: bytes carried until `at`
@@ -32,8 +32,9 @@ class Repetition {
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
-  /// Returns true if steps of the scenario may repeat, because nothing depends on the absolute time
-  /// or on random numbers. (Gates are checked separately, since their state is part of Step.)
+  /// Returns true if training steps of the scenario may repeat, because nothing in it depends on
+  /// the absolute time or on random numbers. (Gates are checked separately, since their state is
+  /// part of Step.)
   static bool is_possible(const core::Scenario& scenario) {
     const core::Conditions& conditions = scenario.run.conditions;
     for (const core::SlowDevices& slow : conditions.slow) {
@@ -50,8 +51,9 @@ class Repetition {
   void tell(const core::PackRecord& pack) { since_.packs.push_back(pack); }
   void tell(const core::StepRecord& step) { since_.step = step; }
 
-  /// Begins a step after the previous one has ended. `next` is the state at its beginning, without
-  /// records. Returns the previous step if this one and all later ones repeat it; else null.
+  /// Begins a step after the previous step has ended. `next` is the state at the beginning of the
+  /// new step, without records. Returns the previous step if the new step and all later steps
+  /// repeat it; otherwise returns null.
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();
@@ -66,7 +68,7 @@ class Repetition {
     begun_ = std::move(next);
     return nullptr;
   }
-  /// Records that all remaining steps repeat, and together take `later`.
+  /// Records that all remaining steps are repetitions, which take the time `later` together.
   void repeat(core::Time later) {
     repeats_ = true;
     later_ = later;
@@ -75,8 +77,8 @@ class Repetition {
   /// Returns the time from the last simulated step to the last step of the run.
   [[nodiscard]] core::Time later() const { return later_; }
 
-  /// Records that steps overlap, so that the state at the beginning of the step does not determine
-  /// the rest of it.
+  /// Records that steps overlap, so that the state at the beginning of a step does not determine
+  /// the rest of the step.
   void cannot_tell() {
     begun_.reset();
     since_ = {};

@@ -1,11 +1,12 @@
 // This file is the event loop of a simulated run. It takes the earliest event, sets the virtual
 // time to it, and passes it to the part of the run that it belongs to, which pushes further events.
-// It also sets a run up and ends it; run_state.h lists the files of the other parts. The loop ends
-// if there are no more events, if a limit of time or a timeout has passed, if the run is cancelled,
-// if the remaining steps only repeat (repetition.h), or if one worker turns out not to represent
-// all (sim/folding), after which the caller simulates all workers. If events run out before the
-// last step has ended, something waits forever. finish() then reports the cause: a dead link or
-// worker, a custom algorithm, or an execution trace. Without such a cause, it is a bug in Tutti.
+// This file also sets up a run and ends it; run_state.h lists the files of the other parts. The
+// loop ends if there are no more events, a time limit or timeout has passed, the run is cancelled,
+// or the remaining steps are repetitions (repetition.h). It also ends if one simulated worker
+// cannot represent all workers (sim/folding); the caller then simulates all workers. If no events
+// remain before the last step has ended, some component waits forever. finish() then reports the
+// cause: a dead link or worker, a custom algorithm, or an execution trace. Without such a cause, it
+// is a bug in Tutti.
 
 #include "sim/run/run.h"
 
@@ -110,8 +111,8 @@ void Run::report_beginning() {
       [&](const core::Collective& c) { all_have_steps = all_have_steps && has_steps(c); });
   if (!all_have_steps && recorder_.watches_steps())
     sink_.note(
-        "collectives with NCCL's measured times have no schedule steps to record; those of its "
-        "rings have (run.nccl: RINGS)");
+        "collectives with NCCL's measured times have no schedule steps to record; simulate NCCL as "
+        "rings to record steps (run.nccl: RINGS)");
 }
 
 core::Expected<void> Run::finish() {
@@ -122,7 +123,8 @@ core::Expected<void> Run::finish() {
   const bool custom = scenario_.strategy.custom.has_value();
   const bool trace = scenario_.plan.graph != nullptr;
   TUTTI_CHECK(!stuck || !dead.empty() || custom || trace,
-              "{} of {} steps ended; something waits forever", ended, scenario_.run.steps);
+              "only {} of {} steps ended, because a task waits forever", ended,
+              scenario_.run.steps);
   const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
   report_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(),
                sink_);
@@ -141,11 +143,10 @@ core::Expected<void> Run::finish() {
     return sink_.end(),
            tl::make_unexpected(core::Error::run(
                {core::ProblemCode::kConflict, "ExecutionTrace.path"},
-               fmt::format(
-                   "step {} of the trace never ends: ranks wait for messages or collectives "
-                   "that never come, after receives from any rank or with any tag took "
-                   "others",
-                   ended)));
+               fmt::format("step {} of the trace never ends, because ranks wait forever for "
+                           "messages or collectives; receives from any rank or with any tag may "
+                           "have matched other messages than intended",
+                           ended)));
   if (stuck && dead.empty()) return sink_.end(), tl::make_unexpected(core::never_ends(scenario_));
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
   if (!cancelled) write_path();
@@ -158,10 +159,10 @@ core::Expected<void> Run::finish() {
 // --- the beginning of the timeline ---
 
 std::string Run::folding_note() const {
-  return fmt::format(
-      "simulated {} of {} ranks: one worker on behalf of all {}, which are identical",
-      core::show_count(cluster_.replicas()), core::show_count(told_.cluster->replicas()),
-      core::show_count(told_.cluster->workers()));
+  return fmt::format("simulated {} of {} ranks: one worker on behalf of all {} identical workers",
+                     core::show_count(cluster_.replicas()),
+                     core::show_count(told_.cluster->replicas()),
+                     core::show_count(told_.cluster->workers()));
 }
 
 LinkRange Run::binned_links(const core::RecordOptions& record) const {
@@ -170,8 +171,8 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   const auto first_link = [this](std::int64_t worker) {
     return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
   };
-  // Links between switches have the lowest numbers. Bins take 8 KB per link, so huge networks have
-  // no bins for these links.
+  // Links between switches have the lowest numbers. The bins of a link take 8 KB, so large networks
+  // have no bins for these links.
   constexpr core::LinkId kMaxSwitchLinks = 4096;
   const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMaxSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
@@ -203,8 +204,8 @@ bool Run::keep_going() { return progress_.go_on(now_, engines_.work_done()); }
 
 core::Error Run::too_long() {
   return core::Error::request({core::ProblemCode::kTooLarge},
-                              "the run takes more than 53 days of virtual time, which is the "
-                              "limit; check the units of latencies, bandwidths and times");
+                              "the run exceeds the limit of 53 days of virtual time; check the "
+                              "units of latencies, bandwidths and times");
 }
 
 // --- runs that never end ---
@@ -221,7 +222,7 @@ core::Error Run::stuck_forever(const std::string& dead) const {
   });
   return core::Error::run(
       {core::ProblemCode::kInvalid, "Conditions"},
-      fmt::format("step {} never ends: {}; everything that needs it waits forever{}. A real run "
+      fmt::format("step {} never ends: {}; all messages over dead links wait forever{}. A real run "
                   "would hang until its timeout; set tensorflow {{ multi_worker_mirrored {{ "
                   "communication_options {{ timeout_seconds: … }} }} }} to simulate TensorFlow's "
                   "timeout, or set bandwidth_share above 0 for a dead link, or add another route",

@@ -6,21 +6,23 @@ namespace tutti::sim {
 
 struct RunEnd {
   core::Expected<void> ran;
-  /// True: one worker cannot represent all, so the contents of the sink are invalid.
+  /// True if one simulated worker cannot represent all workers. The contents of the sink are then
+  /// invalid.
   bool symmetry_broken = false;
 };
 
 /// Simulates `scenario` in virtual time, event by event: the runners of replicas, their
-/// collectives, the network and the devices. `told` is the scenario of the timeline: the same
-/// scenario, or the one that `scenario` is folded from (sim/folding/folding.h). `remember`:
-/// training steps that repeat the previous step are recorded without being simulated
-/// (sim/run/repetition.h), if only steps and packs are recorded.
+/// collectives, the network and the devices. `told` is the scenario that the timeline describes:
+/// the same scenario, or the scenario from which `scenario` was folded (sim/folding/folding.h). If
+/// `remember` is true and the timeline has only steps and packs, training steps that repeat the
+/// previous step are recorded without being simulated (sim/run/repetition.h).
 RunEnd run(const core::Scenario& scenario, const core::Scenario& told,
            const core::RecordOptions& record, bool remember, const core::RunControl& control,
            core::TimelineSink& sink);
 
-/// Estimates the number of schedule steps over all lanes, packs and training steps. Assumes that
-/// every replica has as many as the first one, and every helper as many as the last one.
+/// Estimates the number of schedule steps over all lanes, packs and training steps. The estimate
+/// assumes that every replica has as many steps as the first replica, and every helper as many as
+/// the last helper.
 double steps_of(const core::Scenario& scenario);
 
 }  // namespace tutti::sim

@@ -64,7 +64,7 @@ void Run::start_receiver(Flight& flight, Replica& to, TaskId task, const Cause& 
 void Run::message_done(Flight& flight, Rank rank, Time now, const CausalChain& causal_chain) {
   const Flight::Message message = *flight.message;
   const std::uint32_t instance = flight.instance;
-  // The last rank's flight is removed below.
+  // The code below removes the flight when its last rank is done.
   const std::shared_ptr<const core::Collective> kept = flight.in_group;
   recorder_.exchange_done(kept->group.device(rank), instance, flight.step, 0,
                           flight.started[static_cast<std::size_t>(rank)], now);

@@ -42,7 +42,8 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
              copies);
 }
 
-/// Returns the flight of the replica's pack or exchange. Opens it if this launch is its first.
+/// Returns the flight of the replica's pack or exchange. If this launch is the first, opens the
+/// flight.
 Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                        const std::shared_ptr<const FusedPacks>& fused) {
   if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
@@ -69,7 +70,7 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
   if (answers_.is_answered(work)) flight.through.assign(static_cast<std::size_t>(ranks), false);
-  // Helpers have no program: they start when the first replica does.
+  // Helpers have no program, so they start when the first replica starts.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
     if (answers_.starts_later(flight, rank)) continue;
     start_rank(flight, rank, collective.group.device(rank), cause, now_);
@@ -91,7 +92,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   if (flight.message) return message_done(flight, rank, now, causal_chain);
   timeouts_.rank_done(flight, rank);
   const Work work = flight.work;
-  // The last rank's flight is removed below.
+  // The code below removes the flight when its last rank is done.
   const std::shared_ptr<const core::Collective> kept = flight.in_group;
   const core::Collective& collective = collective_of(flight);
   const Time started = flight.started[static_cast<std::size_t>(rank)];
@@ -110,7 +111,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
     cause = {add_flight_node(flight, rank, now, causal_chain), now};
   if (answered) {
     flight.through[static_cast<std::size_t>(rank)] = true;
-    // A helper has no program: it starts its part of the pull now if the pull is in flight.
+    // A helper has no program, so it starts its part of the pull now if the pull is in flight.
     Flight* const answer = rank >= collective.contributors ? answers_.answer_to(flight) : nullptr;
     if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
   }
@@ -149,7 +150,8 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
   if (repetition_) repetition_->tell(*record);
 }
 
-/// Adds the pack in flight to the critical path, from the launch where its causal chain begins.
+/// Adds the pack in flight to the critical path, from the launch with which its causal chain
+/// begins.
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
                                   CausalChain causal_chain) {
   const auto origin = static_cast<std::size_t>(causal_chain.origin);

@@ -1,10 +1,10 @@
 #pragma once
 
 // The state of one simulated run, and its event handlers. run.cpp handles events and the end of the
-// run, run_steps.cpp replicas' computation and training steps, run_packs.cpp packs and exchanges in
-// flight, and run_messages.cpp messages of an execution trace. Gates decide when packs start, and
-// CollectiveEngines executes them. Observers, which do not affect the simulation, are separate
-// classes (Timeouts, PackRecords, StepEnds, …).
+// run. run_steps.cpp handles the computation and the training steps of replicas, run_packs.cpp
+// handles packs and exchanges in flight, and run_messages.cpp handles messages of an execution
+// trace. Gates decide when packs start, and CollectiveEngines executes them. Observers, which do
+// not affect the simulation, are separate classes (Timeouts, PackRecords, StepEnds, …).
 
 #include <optional>
 #include <string>
@@ -38,18 +38,20 @@ namespace tutti::sim {
 
 class Run : private CollectiveListener, private Gates::Starter {
  public:
-  /// `scenario` is simulated. `told` is the scenario of the timeline; it differs only in the number
-  /// of workers, if one simulated worker represents several.
+  /// `scenario` is the simulated scenario, and `told` is the scenario that the timeline describes.
+  /// If one simulated worker represents several workers, the two differ in the number of workers;
+  /// otherwise they are the same.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record,
       bool remember, const core::RunControl& control, core::TimelineSink& sink);
-  // Not copyable, since replicas' worlds point to it.
+  // Not copyable, because the World objects of replicas point to this object.
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// To be called once.
+  /// Must be called only once.
   core::Expected<void> run();
 
-  /// Returns true if one worker cannot represent all. The contents of the sink are then invalid.
+  /// Returns true if one simulated worker cannot represent all workers. The contents of the sink
+  /// are then invalid.
   [[nodiscard]] bool symmetry_broken() const { return ties_.matter(); }
 
  private:
@@ -66,19 +68,20 @@ class Run : private CollectiveListener, private Gates::Starter {
     void step_done() override;
   };
 
-  /// A task of a compute stream; the first is running.
+  /// A task of a compute stream. The first task in the queue is running.
   struct Queued {
     core::ComputeTask task;
     core::Time requested;
     Cause requested_by;
   };
 
-  /// A compute stream. It executes one task at a time, in the order of the requests.
+  /// A compute stream, which executes one task at a time, in the order in which they were
+  /// requested.
   struct Stream {
     explicit Stream(std::uint32_t number) : stream(number) {}
     ComputeStream stream;
     ShortQueue<Queued> queue;
-    Cause cause;  ///< cause of the current or last task
+    Cause cause;  ///< cause of the task that is running or was the last to run
   };
 
   struct Replica {
@@ -91,14 +94,14 @@ class Run : private CollectiveListener, private Gates::Starter {
     World world;
     std::int32_t step = 0;
     core::Time step_began;
-    core::Time ready;             ///< when the last gradients so far were ready
+    core::Time ready;             ///< time at which the latest gradients were ready
     std::vector<Stream> streams;  ///< one stream, unless an execution trace has several
     /// The graph of the replica's rank in an execution trace; null without a trace.
     const core::ExecutionGraph::Rank* graph = nullptr;
     Cause cause;  ///< cause of the event that is being handled for this replica
     // The current step:
     core::Time forward, backward, other;
-    core::Time slowed;  ///< how much longer tasks took than without interference
+    core::Time slowed;  ///< time by which interference extended the tasks
     std::int32_t in_flight = 0;
     core::Time in_flight_since;
     core::ExposedTime exposed;
@@ -154,7 +157,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     if (flight.fused) return *flight.fused->collective;
     return flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first;
   }
-  /// Returns the launch overhead of the flight. Fused packs are launched once.
+  /// Returns the launch overhead of the flight. Fused packs have the overhead of a single launch.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
     if (flight.message) return {};
     return PlanCollectives::launch_of(collective_of(flight),
@@ -188,16 +191,18 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   // The simulated system.
   EventQueue events_;
-  std::vector<core::SlowDevices> slow_;  ///< slow devices, after random choices by the seed
+  std::vector<core::SlowDevices> slow_;  ///< slow devices; random workers are replaced by the
+                                         ///< chosen workers
   Network network_;
   Devices devices_;
-  Ties ties_;  ///< only used if one worker represents several
+  Ties ties_;  ///< used only if one simulated worker represents several workers
   CollectiveEngines engines_;
   std::vector<Replica> replicas_;
-  /// By number of a stream: its replica, and its index in Replica::streams.
+  /// By stream number: the replica of the stream, and the stream's index in Replica::streams.
   std::vector<std::pair<std::int32_t, std::int32_t>> stream_owners_;
   core::StepProgram no_program_;  ///< the program of replicas that execute a trace
-  /// Empty, for replicas that execute a trace, whose tasks have their own durations.
+  /// Durations without rows, for replicas that execute a trace, because each task of a trace has
+  /// its own duration.
   core::Durations no_durations_;
   Messages messages_{scenario_};
   std::int64_t next_message_ = 0;  ///< number of the next message in flight
@@ -211,8 +216,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   PackRecords pack_records_{collectives_.groups_of_packs()};
   StepEnds step_ends_{cluster_, fellows_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
-  std::optional<Asynchrony> asynchrony_;  ///< only if workers are asynchronous
-  /// Only if repeated steps are recorded without being simulated.
+  std::optional<Asynchrony> asynchrony_;  ///< set only if workers are asynchronous
+  /// Set only if repeated steps are recorded without being simulated.
   std::optional<Repetition> repetition_;
   CriticalPath path_;
 };

@@ -87,8 +87,8 @@ void Run::add_streams(Replica& replica, std::int32_t count) {
   }
 }
 
-/// Enables the mutual slowdown of computation and communication, and notes missing parameters.
-/// Communication shares the device with the replica's first stream only.
+/// Enables the mutual slowdown of computation and communication, and notes missing parameters. Only
+/// the replica's first stream shares the device with communication.
 void Run::share_devices() {
   const core::Interference how = scenario_.run.interference;
   if (how == core::Interference::kOff || scenario_.plan.packs.empty()) return;
@@ -109,7 +109,7 @@ void Run::share_devices() {
         "{}",
         machine,
         how == core::Interference::kOn ? "slows computation only by its memory bandwidth"
-                                       : "does not slow computation there"));
+                                       : "does not slow computation on these GPUs"));
   }
 }
 
@@ -145,7 +145,7 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
   Stream& one = replica.streams[static_cast<std::size_t>(stream)];
   const auto& [task, requested, requested_by] = one.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
-  // If the stream was busy, its last task is the cause; otherwise, the request is.
+  // If the stream was busy, its last task is the cause; otherwise the request is the cause.
   const Cause before = now_ > requested && one.cause.node >= 0 ? one.cause : requested_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                        path_.node(before.node).kind == kind &&
@@ -159,7 +159,7 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
   one.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_),
                    task.compute_bound_ppm, events_);
   if (!replica.graph) return;
-  // Notify tasks that wait for the start of this one.
+  // Notify tasks that wait for the start of this task.
   if (const core::TaskId announced = replica.graph->announcement_of(task.id);
       announced != core::kNoTask)
     replica.runner.done(announced, replica.world);
@@ -218,8 +218,8 @@ void Run::end_step(const core::StepRecord& record) {
 
 // --- steps that repeat ---
 
-/// Called when the last replica has begun `step`. If it repeats the previous step, this step and
-/// all remaining ones are recorded now.
+/// Called when the last replica has begun `step`. If this step repeats the previous step, it and
+/// all remaining steps are recorded now.
 void Run::repeat_if_it_does(std::int32_t step) {
   const bool together = flights_.empty() && messages_.empty() &&
                         std::all_of(replicas_.begin(), replicas_.end(),
@@ -267,8 +267,9 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
   network_.carry_again(before.carried, times);
   exchange_times_.add_again(before.exchanged, times);
   step_ends_.skip(times, times * period);
-  sink_.note(fmt::format("simulated {} of {} training steps: the others are identical to step {}",
-                         first, scenario_.run.steps, first - 1));
+  sink_.note(
+      fmt::format("simulated {} of {} training steps; the other steps are identical to step {}",
+                  first, scenario_.run.steps, first - 1));
 }
 
 // --- the critical path ---

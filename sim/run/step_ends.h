@@ -12,19 +12,19 @@
 
 namespace tutti::sim {
 
-/// The record of a training step that a replica has ended.
+/// The record of a training step on one replica, which has ended the step.
 struct ReplicaEnd {
   core::PartId device;
   core::Time began;
-  core::Time ready;  ///< when the last gradients were ready
+  core::Time ready;  ///< time at which the last gradients were ready
   core::Time forward, backward, other;
   core::Time communication, exposed;
-  core::Time slowed;  ///< how much longer computation took than without interference
-  Cause cause;        ///< cause of the end of the step
+  core::Time slowed;  ///< time by which interference extended computation
+  Cause cause;        ///< cause of the step's end
 };
 
-/// Assembles the record of each training step from those of its replicas, and determines the device
-/// whose gradients were ready last.
+/// Assembles the record of each training step from the records of the replicas, and determines the
+/// device whose gradients were ready last.
 class StepEnds {
  public:
   /// `fellows`: the number of workers that each simulated worker represents. REQUIRES: the cluster
@@ -32,16 +32,16 @@ class StepEnds {
   StepEnds(const core::Cluster& cluster, std::int64_t fellows)
       : cluster_(cluster), fellows_(fellows) {}
 
-  /// Records that a replica has ended the step. To be called in order of time. Returns the record
-  /// of the step once all replicas have ended it: the record of the replica that computed longest,
-  /// or of the last such replica to end.
+  /// Records that a replica has ended the step. Calls must be in order of time. Once all replicas
+  /// have ended the step, returns the record of the replica that computed longest (if there are
+  /// several, of the one that ended last).
   std::optional<core::StepRecord> add(std::int32_t step, const ReplicaEnd& end, core::Time now);
-  /// Counts `steps` steps, which together take `later`, without simulating them.
+  /// Counts `steps` further steps, which are not simulated and take the time `later` together.
   void skip(std::int32_t steps, core::Time later) {
     ended_ += steps;
     last_end_ += later;
   }
-  /// Like skip(), for steps that end after the largest representable time.
+  /// Does the same as skip(), for steps that end after the largest representable time.
   void skip_to_never() { last_end_ = core::kNever; }
 
   [[nodiscard]] std::int32_t ended() const { return ended_; }
@@ -63,7 +63,7 @@ class StepEnds {
 
   const core::Cluster& cluster_;
   std::int64_t fellows_;
-  std::map<std::int32_t, Step> steps_;  ///< steps that some replicas, but not all, have ended
+  std::map<std::int32_t, Step> steps_;  ///< steps that some but not all replicas have ended
   std::int32_t ended_ = 0;
   core::Time last_end_, last_start_;
   Cause last_cause_;

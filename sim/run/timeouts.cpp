@@ -35,7 +35,7 @@ void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time no
   const bool last = deadlines_.joins(replica);
   arm(flight, rank, now);
   if (!last) return;
-  // The group is resolved now, so collectives that waited for that begin to execute.
+  // The group is resolved now, so collectives that waited for its resolution begin to execute.
   flights_.visit([&](const Flight& other) {
     for (std::size_t r = 0; r < other.came.size(); ++r) {
       if (other.came[r] && !other.done[r] && !(&other == &flight && static_cast<Rank>(r) == rank))
@@ -61,7 +61,7 @@ void Timeouts::fires(const Event& event) {
     return;
   exceeded_ = deadline_exceeded(*flight, timer, event.time);
   sink_.note(exceeded_->message());
-  // Flights in progress are shown up to this time.
+  // Packs in flight are recorded up to this time.
   flights_.visit([&](const Flight& open) {
     if (open.ranks_left == 0 || open.work.pack < 0) return;
     const core::Group group = group_of(open);

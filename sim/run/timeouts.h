@@ -28,16 +28,16 @@ class Timeouts {
         sink_(sink),
         deadlines_(scenario.strategy.timeout, scenario.cluster->replicas()) {}
 
-  /// Records that a replica starts its part of the flight, as `rank`.
+  /// Records that a replica, which is rank `rank` of the flight, starts its part.
   void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
-  /// Records that the rank has completed its part.
+  /// Records that the rank has completed its part of the flight.
   void rank_done(Flight& flight, core::Rank rank) const {
     if (static_cast<std::size_t>(rank) < flight.done.size())
       flight.done[static_cast<std::size_t>(rank)] = true;
   }
   /// Handles kTimer.
   void fires(const Event& event);
-  /// Returns the error that ends the run; nothing if no timeout was exceeded.
+  /// Returns the error that ends the run; nullopt if no timeout was exceeded.
   [[nodiscard]] const std::optional<core::Error>& exceeded() const { return exceeded_; }
 
  private:
@@ -47,7 +47,8 @@ class Timeouts {
   [[nodiscard]] std::vector<std::int32_t> not_come(const Flight& flight) const;
 
   const core::Scenario& scenario_;
-  /// Returns the group of the flight's collective; for fused packs, the group of the first pack's.
+  /// Returns the group of the flight's collective. For fused packs, this is the group of the first
+  /// pack's collective.
   [[nodiscard]] core::Group group_of(const Flight& flight) const {
     return (flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first).group;
   }

@@ -11,8 +11,8 @@
 namespace tutti::sim {
 namespace {
 
-/// Limits of the work of one setting: each takes some ten seconds. A folded run skips repeated
-/// rounds, so its limit is higher.
+/// Limits on the work of one setting. Either limit takes about ten seconds. A folded run skips
+/// repeated rounds, so its limit is higher.
 constexpr double kMaxWhole = 5e6, kMaxFolded = 20e6;
 
 }  // namespace
@@ -53,8 +53,8 @@ std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
 std::vector<std::string> note_on_left_out(const std::vector<std::string>& names) {
   if (names.empty()) return {};
   return {
-      fmt::format("not tried: {}: with this many devices, a single setting takes long to simulate; "
-                  "to try them, name algorithms with --over strategy.algorithm=…",
+      fmt::format("not tried: {}, because a simulation takes long with this many devices; to try "
+                  "these algorithms, use --over strategy.algorithm=…",
                   fmt::join(names, ", "))};
 }
 

@@ -13,20 +13,20 @@ namespace tutti::sim {
 
 /// The maximum work of one point of a search, in lane steps (sim/simulator.h, work_of()).
 struct MostWork {
-  double whole = 0;   ///< limit if all workers are simulated
-  double folded = 0;  ///< limit if one worker represents all
-  /// Returns how to fold a scenario so that it stays within these limits; nothing if it exceeds
-  /// them either way.
+  double whole = 0;   ///< limit for a simulation of all workers
+  double folded = 0;  ///< limit for a simulation of one worker on behalf of all
+  /// Returns a folding mode with which the scenario stays within these limits; nullopt if it
+  /// exceeds them with and without folding.
   [[nodiscard]] std::optional<Folds> folds(const core::Scenario& scenario) const;
 };
-/// Returns limits that correspond to some ten seconds. If the base scenario `now` takes more work
-/// than that, its work is the limit.
+/// Returns limits that correspond to about ten seconds of simulation. If the base scenario `now`
+/// takes more work, its work is the limit.
 MostWork max_work(const core::Scenario& now);
 
 /// Removes from `axes` the algorithms that exceed `most` in the base scenario, because each of
-/// thousands of devices does something different. Returns their names, each once. For searches in
-/// which the user named no algorithms: a search of most algorithms that takes minutes is more
-/// useful than a search of all that takes a day.
+/// thousands of devices does something different. Returns the names of the removed algorithms, each
+/// once. Used for searches in which the user named no algorithms, because a search that omits some
+/// algorithms and takes minutes is more useful than a complete search that takes a day.
 std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
                                              const BaseScenario& base, const core::Library& library,
                                              const MostWork& most);

@@ -11,7 +11,7 @@ namespace tutti::sim {
 struct BaseScenario {
   std::string text;
   std::string path;
-  /// Overrides of the text, applied before those of a point.
+  /// Overrides of the text, which are applied before the overrides of a point.
   std::vector<core::Override> set;
 };
 

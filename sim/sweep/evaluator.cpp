@@ -14,7 +14,7 @@ using core::Scenario;
 
 namespace {
 
-/// Watches the ends of a run's steps, and stops the run when it is hopeless.
+/// Observes the ends of a run's training steps, and stops the run when the steps are too slow.
 class Watch : public core::Summary {
  public:
   Watch(core::Time hopeless, const Scenario& scenario)
@@ -24,15 +24,15 @@ class Watch : public core::Summary {
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
-    // The first step differs from the others, so a judgement needs at least the second one.
+    // The first step differs from later steps, so a decision needs at least two steps.
     if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) && step_time() > hopeless_)
       stop_.store(true);
   }
   [[nodiscard]] bool all_ended() const {
     return std::ssize(steps()) >= expected_ && (!until_steady_ || steady_state().has_value());
   }
-  /// Returns the time by which all steps are over, unless they are hopeless. It also stops a run
-  /// during one long step.
+  /// Returns the virtual time by which all steps have ended unless they are too slow. This limit
+  /// also stops a run during a single long step.
   [[nodiscard]] core::Time until() const {
     if (until_steady_) return core::kNever;
     return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever

@@ -22,10 +22,11 @@ namespace tutti::sim {
 
 /// The text of the outcome of a point that is skipped because it takes too long to simulate.
 inline constexpr const char* kTooLong =
-    "not tried: with this many devices it takes long to simulate; use tutti sweep";
+    "not tried, because the simulation takes long with this many devices; use tutti sweep";
 
-/// Runs a scenario repeatedly, each time with other changes of its fields. Changes that result in
-/// the same packs, as most pack sizes do, are simulated only once. Thread-safe.
+/// Runs a scenario repeatedly, each time with different values of its fields. Values that result in
+/// the same packs are simulated only once; most pack sizes give the same packs as another size.
+/// Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
@@ -33,19 +34,21 @@ class Evaluator {
   /// `executor` is stateless.
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
             Shares shares = Shares::kYes);
-  /// From now on, a scenario that takes more than `work` is not simulated; its outcome is kTooLong.
+  /// Sets a limit on the work of later scenarios. A scenario that takes more than `work` is not
+  /// simulated, and its outcome is kTooLong.
   void leave_out_beyond(const MostWork& work) { max_work_ = work; }
 
-  /// Returns the outcome of the scenario with these changes, which may be an error in the scenario.
-  /// Returns nothing if `cancel` was set during the simulation. Abandons the simulation if its
-  /// training steps take longer than `hopeless` on average, which the outcome then records.
+  /// Returns the outcome of the scenario with these changes. The outcome may be an error in the
+  /// scenario. Returns nullopt if `cancel` was set during the simulation. Stops the simulation
+  /// early if its training steps take longer than `hopeless` on average, and records this in the
+  /// outcome.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time hopeless = core::kNever);
 
-  /// Returns the files that were read for scenarios since the last call, each once.
+  /// Returns the files that scenarios have read since the last call, each once.
   std::vector<core::Library::File> new_files();
-  /// Returns the number of points that were simulated. Other points share the outcome of a point
+  /// Returns the number of points that were simulated. All other points have the outcome of a point
   /// with the same packs.
   [[nodiscard]] std::int64_t simulated() const;
 

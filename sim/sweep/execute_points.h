@@ -19,11 +19,12 @@ struct SweepCourse {
   int threads = 1;
   /// Called regularly on the thread of the caller; returns true to stop.
   std::function<bool()> stop = {};
-  /// Called on the thread of the caller after every point, with the number of completed points, the
-  /// number of all points, and the number of points that were complete when the sweep began.
+  /// Called on the thread of the caller after every point. The arguments are the number of
+  /// completed points, the total number of points, and the number of points that were complete when
+  /// the sweep began.
   std::function<void(std::int64_t there, std::int64_t in_all, std::int64_t before)> progress = {};
-  /// Executes the work; if empty, run_pool() executes it in this process. Returns true if all
-  /// points are done.
+  /// The function that executes the work and returns true if all points are done. If it is empty,
+  /// run_pool() executes the work in this process.
   std::function<core::Expected<bool>(const PoolWork&)> pool = {};
 };
 
@@ -36,7 +37,7 @@ core::Expected<bool> execute_points(core::SweepStore& store, const core::Library
 
 /// Checks that the files that the sweep uses are unchanged. ERRORS (kRequest): a file has changed.
 core::Expected<void> check_files(core::SweepStore& store, const core::Library& library);
-/// Stores in the sweep the files that the evaluator has read since the last call. ERRORS: as
+/// Stores in the sweep the files that the evaluator has read since the last call. ERRORS: as for
 /// execute_points().
 core::Expected<void> keep_files(core::SweepStore& store, Evaluator& evaluator);
 

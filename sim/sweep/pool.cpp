@@ -46,8 +46,8 @@ bool run_pool(const PoolWork& work) {
     try {
       threads.emplace_back(worker);
     } catch (const std::system_error&) {
-      // The system allows no more threads (ulimit -u): the running threads do all of the work, or
-      // this thread does if there are none.
+      // The system allows no more threads (ulimit -u), so the running threads do all of the work.
+      // If no thread is running, this thread does the work.
       {
         const std::lock_guard lock(mutex);
         working -= threads.empty() ? t - 1 : t;
@@ -78,8 +78,8 @@ bool run_pool(const PoolWork& work) {
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points) {
   const auto n = static_cast<std::uint64_t>(points.size());
   if (n < 3) return points;
-  // Multiples of the golden ratio are spread most evenly; this is the nearest stride that visits
-  // all points.
+  // Multiples of the golden ratio are spread most evenly. The stride is the nearest number with
+  // which all points are visited.
   auto stride = static_cast<std::uint64_t>(0.6180339887498949 * static_cast<double>(n));
   while (std::gcd(stride, n) != 1) ++stride;
   std::vector<std::int64_t> ordered;

@@ -10,12 +10,13 @@
 
 namespace tutti::sim {
 
-/// Work on each of `points`, on `threads` threads. A thread that has completed a point takes the
-/// next one.
+/// Work on each of `points`, executed on `threads` threads. A thread that has completed a point
+/// takes the next point.
 struct PoolWork {
   std::vector<std::int64_t> points;
   int threads = 1;
-  /// Evaluates a point, on any thread. Returns nothing if `stop` is set before it is done.
+  /// Evaluates a point, on any thread. Returns nullopt if `stop` is set before the evaluation is
+  /// complete.
   std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
       work;
   /// Called on the thread of the caller for every completed point, in the order of completion;
@@ -28,9 +29,9 @@ struct PoolWork {
 /// Executes the work. Returns true if all points are done.
 bool run_pool(const PoolWork& work);
 
-/// Reorders `points` so that the first n, for any n, are spread evenly over the original order. If
-/// the work ends early, the evaluated points are then representative, and their times allow an
-/// estimate of the remaining time.
+/// Reorders `points` so that the first n points, for any n, are spread evenly over the original
+/// order. The evaluated points are then representative even if the work ends early, and their times
+/// give an estimate of the remaining time.
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points);
 
 }  // namespace tutti::sim

@@ -65,8 +65,9 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
   if (progress) watch_ = [&](std::int64_t done) { progress(tuner.told() + done); };
   Expected<bool> all = true;
   for (auto points = tuner.next(); all && *all && !points.empty(); points = tuner.next()) {
-    // Evaluate a few points at a time, since early results show which of the others are hopeless.
-    // The number is independent of the threads, so that the search is as well.
+    // Evaluate a few points at a time, because early results provide the limit at which later
+    // evaluations stop. The number of points does not depend on the number of threads, so that the
+    // search does not depend on it either.
     for (std::size_t from = 0; all && *all && from < points.size(); from += kAtATime) {
       const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
       const core::Time hopeless = best == core::kNever

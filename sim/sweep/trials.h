@@ -12,17 +12,17 @@
 
 namespace tutti::sim {
 
-/// A candidate is abandoned if its training step takes this many times as long as that of the best
-/// candidate so far.
+/// The evaluation of a candidate stops early if its training step takes this many times as long as
+/// the training step of the best candidate so far.
 inline constexpr double kHopeless = 1.25;
 
-/// The points of a space that a search has tried. If there is a file, points in it are not tried
-/// again, and every new result is added at once, so that others can watch the search, and a killed
-/// search can be continued.
+/// The points of a space that a search has tried. If there is a file, points with a result in the
+/// file are not tried again. Every new result is written to the file at once, so that other
+/// programs can observe the search, and a killed search can be continued.
 class Trials {
  public:
-  /// `store`: the file, a sweep of the same space; null: no file. `stop`: as in PoolWork. REQUIRES:
-  /// all arguments outlive this object.
+  /// `store`: the file, which has a sweep of the same space; null: there is no file. `stop`: as in
+  /// PoolWork. REQUIRES: all arguments outlive this object.
   Trials(const core::Space& space, Evaluator& evaluator, int threads, std::function<bool()> stop,
          core::SweepStore* store = nullptr)
       : space_(space),
@@ -32,28 +32,28 @@ class Trials {
         store_(store) {}
 
   /// Sets a predicate for points whose costs can be compared with those of the other points. A
-  /// search evaluates the other points too, but reports them to the tuner as invalid. Called on the
-  /// thread of the caller. Default: all points are comparable.
+  /// search also evaluates all other points, but reports them to the tuner as invalid. The
+  /// predicate is called on the thread of the caller. Default: all points are comparable.
   void compare_only(std::function<bool(std::int64_t point)> comparable) {
     comparable_ = std::move(comparable);
   }
 
-  /// Takes over the results in the file. ERRORS: the file cannot be read; a file that scenarios
-  /// name has changed.
+  /// Reads the results in the file, so that their points are not tried again. ERRORS: the file
+  /// cannot be read; a file that scenarios name has changed.
   core::Expected<void> take_over(const core::Library& library);
-  /// Evaluates those of `points` that were not tried yet. A point is abandoned if its training
-  /// steps take longer than `hopeless`. Returns false if `stop` ended the evaluation.
-  /// ERRORS: the disk is full.
+  /// Evaluates the points of `points` that were not tried yet. The evaluation of a point stops
+  /// early if its training steps take longer than `hopeless`. Returns false if `stop` ended the
+  /// evaluation. ERRORS: the disk is full.
   core::Expected<bool> evaluate(const std::vector<std::int64_t>& points, core::Time hopeless);
-  /// Evaluates the points that the tuner requests, until it requests no more. Abandons points that
-  /// are much slower than the best point so far, or than `now`, the step time of the scenario
-  /// without changes (kNever: unknown). `progress` is called regularly with the number of points
-  /// reported to the tuner, also while one point takes long. Returns false if `stop` ended the
-  /// search. ERRORS: as evaluate().
+  /// Evaluates the points that the tuner requests, until it requests no more points. The evaluation
+  /// of a point stops early if the point is much slower than the best point so far, or than `now`,
+  /// the step time of the unchanged scenario (kNever: unknown). `progress` is called regularly with
+  /// the number of points that were reported to the tuner, even while a single point takes long.
+  /// Returns false if `stop` ended the search. ERRORS: as for evaluate().
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t told)>& progress);
-  /// Forgets those of `points` that were abandoned, so that the next request evaluates them to the
-  /// end.
+  /// Deletes the results of those points whose evaluation stopped early, so that the next request
+  /// evaluates them completely.
   void forget_given_up(const std::vector<std::int64_t>& points);
 
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const { return tried_; }
@@ -64,13 +64,14 @@ class Trials {
   int threads_;
   std::function<bool()> stop_;
   core::SweepStore* store_;
-  /// Only during a search: called with the number of current points that are done.
+  /// Set only during a search. Called with the number of points of the current request that are
+  /// complete.
   std::function<void(std::int64_t done)> watch_;
   std::function<bool(std::int64_t point)> comparable_;
   std::map<std::int64_t, core::Outcome> tried_;
 };
 
-/// Returns the cost of a point for a tuner; nothing if the point is invalid.
+/// Returns the cost of a point for a tuner; nullopt if the point is invalid.
 std::optional<double> cost_of(const core::Outcome& outcome);
 
 }  // namespace tutti::sim

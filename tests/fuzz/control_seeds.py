@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes seeds of the control connection's fuzzer: messages of both directions (control_fuzz.cpp).
+"""Writes seeds for control_fuzz.cpp: messages of both directions of a control connection.
 
     tests/fuzz/control_seeds.py FOLDER
 """

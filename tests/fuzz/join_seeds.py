@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes seeds of the joiners' fuzzer: numbers in messages of a run that are right, and some that are not (join_fuzz.cpp).
+"""Writes seeds for join_fuzz.cpp: messages of a run with valid numbers, and some with invalid numbers.
 
     tests/fuzz/join_seeds.py FOLDER
 """
@@ -31,7 +31,10 @@ def double(field, value):
 
 
 def assignment(worker=0, peers=2, steps=3, batch=3, timeout=5.0, before=0, here=2, streams=1, port=4711, extra=b""):
-    """Of real/proto/run.proto, behind the first byte that leads there; the fuzzer adds its scenario of two workers."""
+    """Returns an Assignment (real/proto/run.proto) after the byte that selects it in the fuzzer.
+
+    The fuzzer adds its scenario of two workers.
+    """
     peer = text(8, text(1, b"127.0.0.1") + number(2, port))
     return (
         b"\x05" + number(1, worker) + number(6, steps) + peers * peer + double(14, timeout) + number(15, batch)
@@ -40,7 +43,7 @@ def assignment(worker=0, peers=2, steps=3, batch=3, timeout=5.0, before=0, here=
 
 
 def step(worker=0, kind=0, pack=0, index=0, lane=0, of_pack=0):
-    """A step of one replica with one span, in a frame."""
+    """Returns a StepResult with one replica and one span, in a frame."""
     replica = text(1, b"w0/cpu0") + number(2, 1000) + number(3, 5000) + number(7, 100) + number(8, 100)
     times = number(1, pack) + number(2, 1100) + number(3, 1200) + number(4, 1300) + number(5, 4000)
     track = number(2, 2) + number(3, worker) + text(4, b"cpu0") + number(6, lane)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the wire's fuzzer: what honest peers say to rank 0, by every way (wire_fuzz.cpp).
+"""Writes seeds for wire_fuzz.cpp: valid messages from peers to rank 0, over every transport.
 
     tests/fuzz/wire_seeds.py FOLDER
 """
@@ -12,12 +12,12 @@ SLOT_LANE = 1 << 24  # real/emulate/network.cpp
 
 
 def header(kind, pack, channel, length=0, total=0, offset=0, number=0):
-    """real/transport/wire.h; step 0. channel: from rank and lane, to rank and lane."""
+    """Returns a header (real/transport/wire.h) of step 0. channel: from rank, from lane, to rank, to lane."""
     return struct.pack("<IIIiiiiIqq", kind | number << 8, 0, pack, *channel, length, total, offset)
 
 
 def message(pack, channel, total, number, most, emulated):
-    """In pieces of at most `most` bytes; emulated: behind a stamp of the clock's first moments."""
+    """Returns a message in pieces of at most `most` bytes. If `emulated`, a stamp precedes it."""
     ahead = 16 if emulated else 0
     pieces = []
     if emulated:
@@ -30,7 +30,7 @@ def message(pack, channel, total, number, most, emulated):
 
 
 def slot(pack, channel, at_ns, emulated):
-    """The receiver of `channel` has one more."""
+    """Returns the message that reports a freed slot of `channel` to its sender."""
     if not emulated:
         return header(2, pack, channel)
     back = (channel[2], channel[3] + SLOT_LANE, channel[0], channel[1])
@@ -38,7 +38,10 @@ def slot(pack, channel, at_ns, emulated):
 
 
 def ring(most, emulated):
-    """Three loops over 300 elements; rank 0 receives from rank 2 and sends to rank 1."""
+    """Returns the messages to rank 0 in a ring over 300 elements with three loops.
+
+    Rank 0 receives from rank 2 and sends to rank 1.
+    """
     said = b""
     for loop, elements in enumerate((40, 40, 20)):
         for step in range(4):
@@ -49,13 +52,13 @@ def ring(most, emulated):
 
 
 def shuffle(emulated):
-    """What the lanes of rank 0 take: pieces that it gathers, and what rank 1 has gathered."""
+    """Returns the messages to rank 0 in a shuffle: the pieces that it gathers, and those of rank 1."""
     channels = [(1, 1, 0, 2), (2, 0, 0, 2), (2, 1, 0, 2), (1, 3, 0, 1), (1, 4, 0, 1), (1, 5, 0, 1)]
     return b"".join(message(1, channel, 600, 0, 4096, emulated) for channel in channels)
 
 
 def strange(emulated):
-    """Ranks, lanes and packs that there are not, and slots and messages of others."""
+    """Returns invalid messages: unknown ranks, lanes and packs, and slots and messages of other ranks."""
     most = 1 << 30
     channels = [(99, 0, 0, 0), (-1, 0, 0, 0), (2, 0, 99, 0), (2, 0, -1, 0), (2, most, 0, 0), (2, 0, 0, most),
                 (2, -1, 0, 0), (2, 0, 0, -1), (0, 0, 2, 0), (most, most, most, most)]

@@ -390,8 +390,8 @@ class TwoTopologies : public TopologyWindow {
     EXPECT_EQ(shown.loads, expected.loads);
     EXPECT_EQ(shown.flights.size(), expected.flights.size());
     EXPECT_EQ(shown.in_flight, expected.in_flight);
-    EXPECT_THAT(words(), HasSubstr("This shows " + both().trace->sides()[side].name + " at " +
-                                   core::show(own) + " of its run."));
+    EXPECT_THAT(words(), HasSubstr("The topology shows " + both().trace->sides()[side].name +
+                                   " at " + core::show(own) + " of its run."));
   }
 
   std::string first_, second_;

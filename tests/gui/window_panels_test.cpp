@@ -328,7 +328,8 @@ TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
   EXPECT_EQ(*view().selected(), sender);
   press(Qt::Key_BracketLeft);
   EXPECT_EQ(*view().selected(), sender) << "it received nothing";
-  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("no recorded receive"));
+  EXPECT_THAT(window_.status_text().toStdString(),
+              HasSubstr("does not receive a recorded message"));
   window_.messages().look_around();
   EXPECT_EQ(window_.messages().in_view().size(), 16u);
   press(Qt::Key_G);

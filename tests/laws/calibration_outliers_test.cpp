@@ -119,8 +119,8 @@ TEST(CalibrationLawApart, ALinkMayBeBothSlowAndLate) {
   // the other.
   expect_found(c, "network.bandwidth of w2/nic0", 1, 0.05);
   EXPECT_THAT(c.notes, testing::Contains(
-                           testing::AllOf(HasSubstr("w2/nic0 has another rate than similar links "
-                                                    "or devices; it cannot be distinguished from"),
+                           testing::AllOf(HasSubstr("w2/nic0 has a different rate than similar "
+                                                    "links or devices, but the cause may also be"),
                                           HasSubstr("w2/cpu0-w2/nic0"))));
 }
 
@@ -179,10 +179,10 @@ TEST(CalibrationLawApart, WhatCouldNotBeToldApartIsSaid) {
   EXPECT_THAT(
       calibrated(two, request({simulated(folder, "t", two, core::RecordLevel::kSteps)}, {}, {}))
           .notes,
-      testing::Contains(HasSubstr("between at least three devices (for network links: workers)")));
+      testing::Contains(HasSubstr("at least three devices (for network links: three workers)")));
   const std::string four = text_of({3, 4, 20});
   EXPECT_THAT(calibrated(four, request({simulated(folder, "t", four)}, {}, {})).notes,
-              testing::Contains(HasSubstr("no timeline has lane steps (--record steps)")));
+              testing::Contains(HasSubstr("no timeline has schedule steps (--record steps)")));
 }
 
 TEST(CalibrationLawApart, WhatWaitsInQueuesIsNotTakenForSlow) {
@@ -257,12 +257,13 @@ TEST(CalibrationLawApart, WhatWaitedForACoreIsNotTakenForASlowLink) {
   const Calibration quiet =
       calibrated(stated, request({as_if_run(folder, slow, 0.09, false)}, {}, {}));
   EXPECT_TRUE(one_is_an_outlier(quiet)) << "a little waiting hides nothing";
-  EXPECT_THAT(quiet.notes, testing::Not(testing::Contains(HasSubstr("ready workers waited"))));
+  EXPECT_THAT(quiet.notes,
+              testing::Not(testing::Contains(HasSubstr("workers waited for a CPU core"))));
   const Calibration crowded =
       calibrated(stated, request({as_if_run(folder, slow, 0.5, false)}, {}, {}));
   EXPECT_FALSE(one_is_an_outlier(crowded));
   EXPECT_THAT(crowded.notes, testing::Contains(testing::AllOf(
-                                 HasSubstr("in 3 of 3 steps, ready workers waited for a core"),
+                                 HasSubstr("in 3 of 3 steps, workers waited for a CPU core"),
                                  HasSubstr("for up to 50 %"), HasSubstr("up to 2 times as high"))));
 }
 
@@ -274,8 +275,7 @@ TEST(CalibrationLawApart, LinksThatAreThereInNameAloneAreNotLookedAt) {
       one_is_an_outlier(calibrated(stated, request({as_if_run(folder, fast, 0, false)}, {}, {}))));
   const Calibration c = calibrated(stated, request({as_if_run(folder, fast, 0, true)}, {}, {}));
   EXPECT_FALSE(one_is_an_outlier(c));
-  EXPECT_THAT(c.notes,
-              testing::Contains(HasSubstr("devices were emulated in their worker's memory")));
+  EXPECT_THAT(c.notes, testing::Contains(HasSubstr("devices were emulated in host memory")));
 }
 
 TEST(CalibrationLawApart, WhereNothingStandsOutEachKindHasOneFigure) {
@@ -287,7 +287,8 @@ TEST(CalibrationLawApart, WhereNothingStandsOutEachKindHasOneFigure) {
     EXPECT_EQ(f.figure.name.find(" of "), std::string::npos) << f.figure.name;
   EXPECT_THAT(
       c.notes,
-      testing::Contains(HasSubstr("there are no outliers, so all of a kind share one parameter")));
+      testing::Contains(HasSubstr(
+          "there are no outliers, so all links and devices of a kind share one parameter")));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ std::string note_with(const Kept& kept, const std::string& text) {
 
 /// Of the note that tells it, in µs.
 double bound_of(const Kept& kept) {
-  const std::string note = note_with(kept, "times of other machines are accurate to ± ");
+  const std::string note = note_with(kept, "times measured on other machines are accurate to ± ");
   const auto at = note.find("± ");
   return at == std::string::npos ? -1 : std::stod(note.substr(at + std::string("± ").size()));
 }
@@ -294,9 +294,8 @@ TEST(WorkerSet, AStandstillOfAllIsTheEndOfTheRun) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 0}));
   EXPECT_EQ(outcome->text,
-            "worker 0 reports: no progress for 1.5 s, and no worker has pending work: rank 0 "
-            "lane 0 waits for a "
-            "message (pack 1, step 2 of 8, from rank 1)");
+            "worker 0 reports: no progress for 1.5 s, although no worker has pending work: rank 0 "
+            "lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
 }
 
 TEST(WorkerSet, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {

@@ -120,7 +120,7 @@ TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
     worker.timers.run_due([] {});
     const Clock::time_point before = worker.timers.next();
     ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), stamp));
-    EXPECT_EQ(worker.error(), "worker 2 sent a message with an impossible arrival time")
+    EXPECT_EQ(worker.error(), "worker 2 sent a message with an invalid arrival time")
         << stamp[0] << ", " << stamp[1] << ", " << stamp[2];
     EXPECT_EQ(worker.timers.next(), before) << "nobody waits for it";
   }
@@ -187,7 +187,7 @@ TEST(EmulatedNetwork, SlotsThatNobodyTookAndTimesThatCannotBeAreErrorsThatNameTh
   for (const std::int64_t stamp : {kMin, std::int64_t{-1}, kMax}) {
     Worker worker;
     ASSERT_TRUE(worker.say(freed(out), {stamp}));
-    EXPECT_EQ(worker.error(), "worker 1 sent a slot release with an impossible time") << stamp;
+    EXPECT_EQ(worker.error(), "worker 1 sent a slot release with an invalid time") << stamp;
   }
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();

@@ -127,11 +127,10 @@ TEST(MemoryNeed, WhatDoesNotFitIsRefusedWithNeedAndRemedy) {
   const auto refused = with(6'499'999'999);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind(), core::ErrorKind::kRequest);
-  EXPECT_EQ(
-      refused.error().message(),
-      "s.textproto: the run needs 6.50 GB of this machine's memory for 3 workers (6.00 GB of it "
-      "for buffers of gradients and partial sums), but only 6.50 GB are free; use fewer replicas "
-      "or workers, a smaller model, or let workers join from more machines (--listen)");
+  EXPECT_EQ(refused.error().message(),
+            "s.textproto: the run needs 6.50 GB of memory on this machine for 3 workers (6.00 GB "
+            "of this for buffers of gradients and partial sums), but only 6.50 GB are free; use "
+            "fewer replicas or workers, a smaller model, or more machines (--listen)");
 }
 
 TEST(MemoryNeed, NoProcessIsStartedWhereTheyDoNotFit) {

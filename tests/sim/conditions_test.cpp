@@ -137,8 +137,8 @@ TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
     EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRun);
     EXPECT_THAT(ran.error().message(),
                 HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link "
-                          "network→w3/nic0 is dead from 50.0 ms on; everything that needs it waits "
-                          "forever, including pack 0"));
+                          "network→w3/nic0 is dead from 50.0 ms on; all messages over dead links "
+                          "wait forever, including pack 0"));
     EXPECT_EQ(summary.steps().size(), 1u) << "what had ended is there";
   }
 }

@@ -280,7 +280,7 @@ TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
           "count: 2 } " +
           std::string(kNetwork) +
           "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"ring\" }"),
-      "workers are of several kinds");
+      "the cluster has several kinds of workers");
   EXPECT_NE(why("cluster { workers { machine: \"dgx-a100\" count: 4 } " + std::string(kNetwork) +
                 "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: "
                 "\"pscpu\" }"),

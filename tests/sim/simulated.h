@@ -90,10 +90,10 @@ inline bool says_folded(const Summary& summary) {
   return says(summary, "one worker on behalf of all");
 }
 inline bool says_remembered(const Summary& summary) {
-  return says(summary, "the others are identical to step");
+  return says(summary, "the other steps are identical to step");
 }
 inline bool says_rounds(const Summary& summary) {
-  return says(summary, "the others repeat the rounds");
+  return says(summary, "the other steps repeat simulated rounds");
 }
 
 }  // namespace tutti::test

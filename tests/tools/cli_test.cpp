@@ -217,7 +217,7 @@ TEST(Plan, DrawsAStepWithItsCriticalPath) {
   const Outcome known = run_tutti(
       {"plan", scenario("06_resnet50_nccl"), "--graph", dot, "--no-simulation", "--check"});
   ASSERT_EQ(known.status, 0) << known.err;
-  EXPECT_THAT(known.out, AllOf(HasSubstr("nothing was simulated"), HasSubstr("185 tasks")));
+  EXPECT_THAT(known.out, AllOf(HasSubstr("without a simulation"), HasSubstr("185 tasks")));
   EXPECT_THAT(folder.read("step.dot"),
               AllOf(testing::StartsWith("digraph step {"), HasSubstr("penwidth=2.4")));
 }

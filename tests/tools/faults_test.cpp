@@ -412,8 +412,9 @@ TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
       {"worker is 1; expected a value from 0 to 0", [](auto& a) { a.set_worker(1); }},
       {"worker is 1000000", [](auto& a) { a.set_worker(1'000'000); }},
       {"worker is -1", [](auto& a) { a.set_worker(-1); }},
-      {"0 peers, but the scenario has 1 workers", [](auto& a) { a.clear_peer(); }},
-      {"2 peers, but the scenario has 1 workers", [](auto& a) { *a.add_peer() = a.peer(0); }},
+      {"the number of peers is 0, but the scenario has 1 workers", [](auto& a) { a.clear_peer(); }},
+      {"the number of peers is 2, but the scenario has 1 workers",
+       [](auto& a) { *a.add_peer() = a.peer(0); }},
       {"a peer at port 65536", [](auto& a) { a.mutable_peer(0)->set_port(65'536); }},
       {"steps is 0", [](auto& a) { a.set_steps(0); }},
       {"steps is 2147483647", [](auto& a) { a.set_steps(2'147'483'647); }},
@@ -458,7 +459,7 @@ TEST(Liars, AWorkerWithAPortThatThereIsNotIsRefusedAndTheOthersGoOn) {
     ASSERT_TRUE(channel->send(introduction));
     const auto answer = next(*channel);
     ASSERT_TRUE(answer && answer->has_failure()) << port;
-    EXPECT_THAT(answer->failure().text(), HasSubstr(fmt::format("{} is not a port", port)));
+    EXPECT_THAT(answer->failure().text(), HasSubstr(fmt::format("sent the invalid port {}", port)));
   }
   run.join();
   const Outcome outcome = run.coordinator().wait();

@@ -180,8 +180,9 @@ TEST(JoiningSecret, WhoHasAnotherIsToldAndWhoeverWaitsLearnsOfIt) {
   }
   const Outcome outcome = run.coordinator().wait();
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("workers 0, 1 did not join ("), HasSubstr(run.at()),
-                                 HasSubstr("2 with a wrong secret"), HasSubstr("127.0.0.1)")));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("workers 0, 1 did not join within "), HasSubstr(run.at()),
+                    HasSubstr("2 connections with a wrong secret"), HasSubstr("127.0.0.1)")));
 }
 
 // --- launchers, their variables set by hand ---
@@ -316,7 +317,8 @@ TEST(Launchers, ARankThatNeverComesIsNamed) {
   const Outcome alone =
       Process({"run", folder.write("s.textproto", ring_of(2)), "--wait-seconds", "1"}, with).wait();
   EXPECT_EQ(alone.status, 1);
-  EXPECT_THAT(alone.err, AllOf(HasSubstr("worker 1 did not join ("), HasSubstr("127.0.0.1:")));
+  EXPECT_THAT(alone.err,
+              AllOf(HasSubstr("worker 1 did not join within "), HasSubstr("127.0.0.1:")));
   with.environment["OMPI_COMM_WORLD_RANK"] = "1";
   const Outcome lost =
       Process({"run", folder.file("s.textproto"), "--wait-seconds", "1"}, with).wait();

@@ -153,14 +153,16 @@ TEST(AwsOfi, DecidesOnEc2OverEfaOnly) {
   EXPECT_THAT(notes(p5), HasSubstr("aws-ofi-nccl 1.21 for p5.48xlarge"));
   const core::Value two =
       perf_of({"--cluster", "ec2-p5-48xlarge", "--nodes", "2", "--tuner", "aws_ofi"});
-  EXPECT_THAT(notes(two),
-              HasSubstr("decides nothing here: it leaves communicators of one and two"));
+  EXPECT_THAT(
+      notes(two),
+      HasSubstr(
+          "makes no choices for this communicator: this tuner leaves communicators of one or two"));
   const core::Value infiniband =
       perf_of({"--cluster", "hgx-h100", "--nodes", "8", "--tuner", "aws_ofi"});
   EXPECT_THAT(notes(infiniband), HasSubstr("the network is infiniband"));
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h200", "--nodes", "8", "--tuner", "aws_ofi"}, folder,
-                 HasSubstr("--instance takes p5.48xlarge"));
+                 HasSubstr("set --instance to one of p5.48xlarge"));
   expect_refused({"perf", "--cluster", "hgx-h200", "--nodes", "8", "--instance", "p5.48xlarge"},
                  folder, HasSubstr("needs --tuner aws_ofi"));
   expect_refused({"perf", "--cluster", "hgx-h200", "--nodes", "8", "--tuner", "nowhere.csv"},
@@ -172,7 +174,7 @@ TEST(Symmetric, BuffersHaveKernelsAndWideBands) {
   const Data row = Data(table)["rows"].items().at(0);
   EXPECT_EQ(row["symmetric"].text(), "AllReduce_RSxLDMC_AGxSTMC");
   EXPECT_NEAR(row["time_high_us"].real() / row["time_us"].real(), 3.3, 1e-6);
-  EXPECT_THAT(Data(table)["notes"].items().at(0).text(), HasSubstr("NCCL's own estimates"));
+  EXPECT_THAT(Data(table)["notes"].items().at(0).text(), HasSubstr("NCCL's estimates"));
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h100", "--buffers", "windows"}, folder,
                  HasSubstr("expected plain, registered or symmetric"));
@@ -222,9 +224,10 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
     }
   }
   const Outcome text = run_tutti({"compare", "--promise", promise, files.folder.file("dump")});
-  EXPECT_THAT(text.out,
-              AllOf(HasSubstr("2 of 3 collectives inside their bands, 0 faster, 1 slower"),
-                    HasSubstr("slower")));
+  EXPECT_THAT(
+      text.out,
+      AllOf(HasSubstr("2 of 3 collectives are inside their error bands, 0 are faster, 1 slower"),
+            HasSubstr("slower")));
   // A log of nccl-tests with the times of the prediction for the same setting: all are inside.
   const Outcome log = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--set",
                                  "NCCL_ALGO=Ring", "-b", "1K", "-e", "64M", "-f", "3"});
@@ -248,7 +251,7 @@ TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {
   const std::string empty = files.folder.write("other.json", "{\"best\": 1}");
   const TemporaryFolder folder;
   expect_refused({"compare", "--promise", empty, promise}, folder,
-                 HasSubstr("there is no promise in it"));
+                 HasSubstr("this file contains no promise"));
   expect_refused({"compare", "--promise", promise, files.scenario}, folder,
                  HasSubstr("s.textproto"));
   expect_refused({"compare", "--promise", promise, folder.path()}, folder,
@@ -257,7 +260,7 @@ TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {
   // A timeline says nothing about single sizes.
   const std::string timeline = folder.write("t.tutti", "TUTTITL1");
   expect_refused({"compare", "--promise", promise, timeline}, folder,
-                 HasSubstr("is a timeline of Tutti"));
+                 HasSubstr("does not support timelines of Tutti"));
   // Nobody writes to this pipe.
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -277,8 +280,8 @@ TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
   const Outcome o =
       run_tutti({"compare", "--promise", promise, files.folder.write("one.log", log)});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out,
-              HasSubstr("nothing was promised for 1: the promise has other numbers of nodes"));
+  EXPECT_THAT(o.out, HasSubstr("1 collectives could not be compared, because the promise has only "
+                               "other numbers of nodes"));
 }
 
 TEST(Tune, WritesNoTwoFilesOfOneName) {

@@ -238,7 +238,8 @@ TEST(Perf, NotesOfTheRunAreInTextAndJson) {
                                  "1K", "-e", "2K", "-n", "1", "--format", format});
     ASSERT_EQ(o.status, 0) << o.err;
     const std::string note =
-        "every element of one iteration before and one after the timed ones is correct";
+        "every element is correct in one iteration before and in one iteration after the timed "
+        "iterations";
     const std::size_t first = o.out.find(note);
     ASSERT_NE(first, std::string::npos) << o.out;
     EXPECT_EQ(o.out.find(note, first + 1), std::string::npos) << "once";

@@ -432,7 +432,7 @@ TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
       options);
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_EQ(folder.read("t.tutti"), before);
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("no training step had ended"), HasSubstr(older)));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("no training step ended"), HasSubstr(older)));
 }
 
 TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {

@@ -63,7 +63,7 @@ TEST(Synthesize, RefusesWhatItCannotDo) {
   refuses({"--cluster", "dgx1-v100", "--collective", "alltoall"}, "--collective");
   refuses({"--cluster", "dgx1-v100", "--collective", "all-sum"}, "--collective");
   refuses({"--cluster", "dgx1-v100", "--bytes", "many"}, "--bytes");
-  refuses({"--cluster", "dgx1-v100", "--gpus", "1"}, "one rank");
+  refuses({"--cluster", "dgx1-v100", "--gpus", "1"}, "single rank");
   refuses({"--cluster", "dgx1-v100", "--nodes", "125000"}, "1000000 ranks");
   refuses({"--cluster", "dgx1-v100", "--nodes", "0"}, "--nodes");
   refuses({"--cluster", "dgx1-v100", "--root", "1"}, "--root");

@@ -385,7 +385,7 @@ TEST(Tune, SaysWhereThereIsNothingToPaste) {
                                  "--over", "strategy.bytes_per_pack=1MiB,2MiB,4MiB"};
   const Outcome o = run_tutti(words);
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("no known framework"));
+  EXPECT_THAT(o.out, HasSubstr("no supported framework"));
   words.insert(words.end(), {"--format", "json"});
   const core::Value document = test::parse_or_throw(run_tutti(words).out, "out");
   EXPECT_EQ(Data(document)["advice"]["change"].value().text, "true");

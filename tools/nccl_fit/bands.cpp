@@ -20,11 +20,11 @@ using core::nccl::Bands;
 using core::nccl::ErrorBand;
 using core::nccl::ErrorBands;
 
-/// A band must hold for a system that is not among the n systems it was fitted to. To contain eight
-/// of ten such systems, it must contain more than eight of ten of its own: by half of the factor (n
-/// + 1) / n for 20 systems, as found with systems that were left out.
+/// A band must hold for a system that is not among the n systems to which it was fitted. To contain
+/// 80 % of such systems, it must contain more than 80 % of the fitted systems: by half of the
+/// factor (n + 1) / n for 20 systems, as determined with systems that were left out.
 constexpr double kLow = 0.09, kHigh = 0.91;
-constexpr double kOwnSay = 3;  ///< weight of a factor of 1, as a number of systems
+constexpr double kOwnSay = 3;  ///< weight of the prior factor of 1, in systems
 /// Minimum logarithmic distance between a band's end and its prediction.
 constexpr double kMin = 0.01;
 constexpr std::size_t kFewSystems = 5;
@@ -70,7 +70,8 @@ class BandFit {
     return product;
   }
 
-  /// Computes the ends of the band for each part, after division by the factors.
+  /// Computes the ends of the error band for each part, from deviations that were divided by the
+  /// factors.
   void ends() {
     std::array<std::array<Weighted, ErrorBands::kSizes>, 2> parts;
     Weighted whole;

@@ -8,29 +8,31 @@
 
 namespace tutti::nccl_fit {
 
-/// The deviation of a measurement from its prediction, by a fit without the measurement's system.
+/// The deviation of a measurement from its prediction. The parameters of the prediction were fitted
+/// without the measurement's system.
 struct Residual {
   std::string system;
   std::string transport;  ///< "one node", or the name of the network
   int nodes = 1;
   std::int64_t bytes = 0;
-  /// The facts of the row. BandFacts::network counts only the other systems with that network.
+  /// The facts of the row. BandFacts::network is the number of other systems with the same network.
   core::nccl::BandFacts facts;
   double log_ratio = 0;  ///< logarithm of measured time over predicted time
-  double weight = 0;     ///< weight; the weights of each experiment have the same sum
+  double weight = 0;     ///< weight of the row; the weights of each experiment have the same sum
 };
 
 /// Returns error bands that cover 80 % of the measurements. A system with n experiments has weight
-/// √n. The factors of all facts are fitted jointly, and a factor that few systems determine is
+/// √n. The factors of all facts are fitted jointly. A factor that few systems determine is
 /// regularized towards 1.
 core::nccl::ErrorBands fit_bands(const std::vector<Residual>& residuals);
-/// Returns bands that do not depend on facts, with equal weight for every experiment. They are the
-/// baseline for fit_bands().
+/// Returns bands that do not depend on facts, with equal weight for every experiment. These bands
+/// are the baseline for fit_bands().
 core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
 
 /// Prints the quality of bands on systems that were left out of the bands' fit: coverage, width and
-/// interval score. Prints them in total, by size (up to 64 KiB, up to 4 MiB, larger), by one or
-/// several nodes, and by network, with a remark on networks of fewer than five systems.
+/// interval score. The output has a row for all measurements, and rows by size (up to 64 KiB, up to
+/// 4 MiB, larger), by one or several nodes, and by network. Networks of fewer than five systems
+/// have a remark.
 void print_held(const std::vector<Residual>& residuals);
 
 }  // namespace tutti::nccl_fit

@@ -10,16 +10,18 @@ namespace {
 
 using core::nccl::Parameters;
 
-/// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against
-/// it. The strengths of the pulls were chosen by the errors of systems that were left out
+/// The weight of the penalty on the square of a logarithm. A parameter on which more than a few
+/// rows depend can move in spite of the penalty. The weights of the penalties were chosen by the
+/// errors of systems that were left out of the fit
 /// (docs/decisions/0045-regularize-rarely-measured-parameters.md).
 constexpr double kPull = 1e-3;
-/// For the latencies of networks, most of which few systems have.
+/// The weight for the latencies of networks. Most networks are used by only few systems.
 constexpr double kPullOfNetworks = 1e-2;
-/// A GPU latency that fewer systems than this depend on is pulled to those of other generations, by
-/// the square of the missing share.
+/// If fewer systems than this depend on a GPU latency, a penalty pulls it towards the latencies of
+/// other generations. The weight of the penalty grows with the square of this number divided by the
+/// number of systems.
 constexpr double kManySystems = 8;
-constexpr double kGain = 1e-9;  ///< smaller changes are no improvement
+constexpr double kGain = 1e-9;  ///< smaller changes of the error do not count as an improvement
 
 double error(const Row& row, const Parameters& p) {
   return std::abs(std::log(row.model->predict(row.index, p).us()) - row.log_us);

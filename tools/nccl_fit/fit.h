@@ -11,7 +11,8 @@ namespace tutti::nccl_fit {
 /// Finds the parameters that minimise the mean of |log(predicted / measured)| by coordinate descent
 /// with decreasing steps. A penalty pulls each parameter towards its start value times the mean
 /// change of the other parameters of the same kind (of other GPU generations, or of other
-/// networks). So a machine that few systems have measured is assumed to behave like the others.
+/// networks). A machine for which few systems have measurements is therefore assumed to behave like
+/// other machines.
 class Fit {
  public:
   Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
@@ -26,22 +27,24 @@ class Fit {
  private:
   [[nodiscard]] std::vector<double> values() const;
   void set(const std::vector<double>& all);
-  /// Return the cost that is minimised: the total, and the part that depends on parameter `k`.
+  /// The first function returns the total cost that is minimised. The second returns the part of
+  /// the cost that depends on parameter `k`.
   [[nodiscard]] double cost() const;
   [[nodiscard]] double cost(std::size_t k) const;
   [[nodiscard]] double pull(std::size_t k) const;
-  /// Returns the weight of the penalty of a parameter that these rows depend on.
+  /// Returns the weight of the penalty of a parameter on which the rows depend.
   [[nodiscard]] double pull_on(const core::nccl::Parameter& figure,
                                const std::vector<std::size_t>& rows) const;
   /// Returns the logarithm of the change of a parameter since the start.
   [[nodiscard]] double moved(std::size_t k) const;
-  /// Returns the mean of moved() over all other parameters of the same kind that rows depend on,
-  /// plus a virtual parameter that has not moved. So a single other parameter counts half.
+  /// Returns the mean of moved() over all other parameters of the same kind on which rows depend,
+  /// and over a virtual parameter that has not moved. A single other parameter therefore counts
+  /// half.
   [[nodiscard]] double expected(std::size_t k) const;
   bool improve(std::size_t k, double step);
-  /// Repeats the move of the last round, from the parameters `before`, with doubling length, while
-  /// that lowers the cost. So parameters that compensate each other, such as a launch and the hops
-  /// behind it, move together.
+  /// Repeats the last round's move away from the parameters `before`, with twice the length each
+  /// time, as long as the cost decreases. Parameters that compensate each other, such as the times
+  /// of a launch and of the hops after it, thus move together.
   void go_on(const std::vector<double>& before);
 
   std::vector<Row> rows_;

@@ -1,10 +1,13 @@
 // nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]]
-// [--dump ROWS.csv] Fits the figures of NCCL's time model to published tables: out-of-place times
-// of healthy tables without their outliers. In the errors, every experiment has the same weight; in
-// the fit a system of n experiments weighs as much as √n, or one that measured everything would
-// outvote all others. A figure that no row asks for is what its like were found to be, and says
-// that it is assumed. --leave-one-out fits again without each system in turn and predicts it with
-// that; it also says how far tables of two systems with the same record lie apart.
+//          [--dump ROWS.csv]
+//
+// Fits the parameters of NCCL's time model to published tables: the out-of-place times of valid
+// tables, without outliers. In the reported errors, every experiment has the same weight. In the
+// fit, a system with n experiments has weight √n, because a system with many experiments would
+// otherwise dominate all other systems. A parameter on which no row depends is set to the value of
+// similar parameters, and is marked as assumed. --leave-one-out predicts each system by a fit to
+// all other systems. It also reports the differences between tables of two systems with the same
+// recorded facts.
 
 #include <algorithm>
 #include <array>
@@ -56,13 +59,15 @@ void print(const std::string& what, const nccl::Quality& q) {
       what.substr(0, 46), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
 }
 
-/// Writes the file. Prints the reason and returns false if that fails.
+/// Writes the file. On failure, prints the reason and returns false.
 bool write(const std::string& path, const std::string& text) {
   std::ofstream out(path);
   out << text;
   out.close();
   if (!out)
-    fmt::print(stderr, "{}: cannot be written; is its folder there, and room on the disk?\n", path);
+    fmt::print(stderr,
+               "{}: cannot be written; check that the folder exists and the disk has space\n",
+               path);
   return !out.fail();
 }
 
@@ -114,7 +119,7 @@ class Ratios {
   double total_ = 0;
 };
 
-/// Returns the row's group in docs/validation/nccl.md, which lists these in addition to sizes.
+/// Returns the row's group. docs/validation/nccl.md lists errors by these groups, and by size.
 std::string nodes_of(const Row& row) {
   const auto& facts = row.model->table().facts;
   if (facts.nodes <= 2) return facts.nodes == 1 ? "one node" : "two nodes";
@@ -125,7 +130,7 @@ bool is_eight_h100(const Row& row) {
   return facts.nodes == 1 && facts.gpus_per_node == 8 && facts.gpu_model.starts_with("H100");
 }
 
-/// Returns the figures that `rows` depend on, with the data that each was fitted to.
+/// Returns the parameters on which `rows` depend, each with the data to which it was fitted.
 Parameters fitted(const std::vector<Row>& rows, const Parameters& start) {
   std::vector<std::set<std::string>> systems(start.all().size());
   std::vector<std::size_t> count(start.all().size());
@@ -141,7 +146,7 @@ Parameters fitted(const std::vector<Row>& rows, const Parameters& start) {
   return made;
 }
 
-/// Returns, by system, the fit to all other systems.
+/// Returns, for each system, the fit to all other systems.
 std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
                                                    const Parameters& start) {
   std::map<std::string, Parameters> left_out;
@@ -164,8 +169,8 @@ std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
   return left_out;
 }
 
-/// Prints the error that would remain if the median factor between predictions and measurements of
-/// each `part` were known.
+/// Prints the error that remains if, for each `part`, predictions are corrected by the median
+/// factor between measurements and predictions.
 void print_with_known_factor(const std::string& what, const std::vector<Row>& rows,
                              const std::map<std::string, Parameters>& left_out,
                              const std::function<std::string(const Row&)>& part) {
@@ -199,11 +204,11 @@ std::vector<Residual> residuals_of(const std::vector<Row>& rows,
   return made;
 }
 
-/// Name of a collector with several systems. Results are also reported without them.
+/// Name of a collector with several systems. Results are also reported without these systems.
 constexpr const char* kOneCollector = "aiconfigurator";
 
-/// Predicts each system by a fit to all others. Rows are split by whether every figure that they
-/// depend on is also known from another system.
+/// Predicts each system by a fit to all others. Rows are split into two groups: other systems
+/// determine all parameters of the row, or not.
 void leave_one_system_out(const std::vector<Row>& rows,
                           const std::map<std::string, Parameters>& left_out) {
   nccl::Errors all, known, alone, others;
@@ -233,7 +238,7 @@ void leave_one_system_out(const std::vector<Row>& rows,
   print("leave one system out", all.quality());
   print(fmt::format("  … without {}'s machines", kOneCollector), others.quality());
   print("  … where no other system has the same parts", alone.quality());
-  print("  … where another system has them", known.quality());
+  print("  … where another system has the same parts", known.quality());
   for (std::size_t size = 0; size < sizes.size(); ++size)
     print(fmt::format("      {}", nccl::ErrorBands::kSizeNames[size]), sizes[size].quality());
   for (const auto& [name, errors] : nodes) print("      " + name, errors.quality());
@@ -241,13 +246,14 @@ void leave_one_system_out(const std::vector<Row>& rows,
   print_with_known_factor("      … if each system's factor were known", counted, left_out,
                           system_of);
   const auto config = [](const Row& row) { return row.model->table().facts.config; };
-  print_with_known_factor("      … if each experiment's were", counted, left_out, config);
-  print_with_known_factor(
-      "      … if each one's were by size", counted, left_out, [&](const Row& row) {
-        return config(row) +
-               std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
-      });
-  print("twins: by another system's table", between_twins(rows).quality());
+  print_with_known_factor("      … if each experiment's factor were known", counted, left_out,
+                          config);
+  print_with_known_factor("      … if each experiment's factor by size were known", counted,
+                          left_out, [&](const Row& row) {
+                            return config(row) + std::to_string(nccl::ErrorBands::size_of(
+                                                     row.model->table().rows[row.index].bytes));
+                          });
+  print("twins: predicted from the table of an identical system", between_twins(rows).quality());
 }
 
 }  // namespace

@@ -14,13 +14,14 @@ struct Row {
   const core::nccl::TableModel* model = nullptr;
   std::size_t index = 0;
   double log_us = 0;
-  double weight = 0;  ///< weight of the row's error; all configs have the same total
-  /// The weight of the row in a fit: `weight` divided by √n, where n is the number of the system's
-  /// configs. So the total weight of a system is √n.
+  double weight =
+      0;  ///< weight of the row's error; the weights of each configuration have the same sum
+  /// The weight of the row in a fit: `weight` divided by √n, where n is the number of
+  /// configurations of the system. The total weight of a system is therefore √n.
   double say = 0;
   std::vector<std::size_t> touches;  ///< parameters that change the row's prediction
   int others = 99;
-  /// True: other systems have measured all parts that the prediction depends on.
+  /// True: measurements of other systems determine all parameters of the row's prediction.
   bool known = false;
 };
 
@@ -29,8 +30,8 @@ struct Row {
 std::string system_of(const Row& row);
 
 /// Returns the rows of all measurements, without outliers and without collectives that a network
-/// switch reduces. A row depends on the parameters of `start` whose change changes its prediction
-/// (Row::touches).
+/// switch reduces. Row::touches has the parameters of `start` on which the row's prediction
+/// depends.
 std::vector<Row> rows_of(const std::vector<core::nccl::TableModel>& models,
                          const core::nccl::Parameters& start);
 

@@ -18,7 +18,7 @@ using core::median;
 /// Logarithms of times, by size in bytes. For repeated measurements, at() uses the median.
 using Curve = std::map<std::int64_t, std::vector<double>>;
 
-/// Returns the facts about the machines and the run in a record.
+/// Returns the recorded facts about the machines and the run as one text.
 std::string facts_of(const Row& row) {
   const core::TableFacts& f = row.model->table().facts;
   const core::nccl::System& s = row.model->system().system;
@@ -33,8 +33,8 @@ std::string facts_of(const Row& row) {
   return key;
 }
 
-/// Interpolates the curve. Returns nullopt outside of the curve, and between sizes that are more
-/// than a factor of four apart.
+/// Interpolates the curve. Returns nullopt if the size is outside of the curve, or between two
+/// measured sizes that differ by more than a factor of four.
 std::optional<double> at(const Curve& curve, std::int64_t bytes) {
   const auto above = curve.lower_bound(bytes);
   if (above == curve.end()) return std::nullopt;

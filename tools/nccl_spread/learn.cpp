@@ -14,11 +14,11 @@ using core::nccl::Scale;
 using core::nccl::Spread;
 using core::nccl::TimeProcess;
 
-constexpr double kDegrees = 5;   ///< degrees of freedom of the queried value's distribution
-constexpr double kPullSd = 0.7;  ///< prior width of the logarithm of a scale
+constexpr double kDegrees = 5;   ///< degrees of freedom of the distribution of a predicted value
+constexpr double kPullSd = 0.7;  ///< standard deviation of the prior of a scale's logarithm
 /// Weight of the data of a fit against the penalty, as a number of systems.
 constexpr double kSystems = 30;
-/// Rows of a table to be predicted, while scales are learned.
+/// The number of rows of a table that are predicted while scales are learned.
 constexpr std::size_t kAskedRows = 8;
 
 std::vector<MeasuredPoint> given_rows(const Case& one) {
@@ -47,7 +47,7 @@ double loss(const std::vector<Case>& cases, const Spread& spread, const Spread& 
       }
       rows += 1;
     }
-    // A system of n tables counts as much as the square root of n.
+    // A system with n tables has the weight √n.
     sum += one.weight * of_case / std::sqrt(rows);
     weights += one.weight * std::sqrt(rows);
   }
@@ -62,7 +62,7 @@ double loss(const std::vector<Case>& cases, const Spread& spread, const Spread& 
 
 std::vector<Case> training(const std::vector<System>& systems) {
   std::vector<Case> cases = one_all_reduce(systems);
-  // If a system has many all-reduce tables, a few of them are enough.
+  // If a system has many all-reduce tables, only a few of them are used.
   std::vector<Case> some;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     std::size_t of_system = 0, index = 0;

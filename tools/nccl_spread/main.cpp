@@ -1,7 +1,8 @@
 // nccl_spread ROWS.csv [-o nccl_spread.csv]
 //
-// Learns how far systems differ, from the output of `nccl_fit --leave-one-out --dump ROWS.csv`, and
-// reports how well calibrated predictions hold for systems that were not used for learning.
+// Learns the differences between systems from the output of `nccl_fit --leave-one-out --dump
+// ROWS.csv`. Reports the errors of calibrated predictions for systems that were not used for
+// learning.
 
 #include <cmath>
 #include <cstdio>
@@ -54,7 +55,7 @@ void print(const char* what, const std::vector<Residual>& residuals,
   fmt::print("\n");
 }
 
-/// Returns the scales, and the factors by which bands must be wider under them.
+/// Returns the scales, and the factors by which error bands with these scales must be widened.
 Spread learned(const std::vector<System>& systems, const ErrorBands& bands) {
   Spread spread = learn(systems);
   std::vector<Residual> own = residuals(one_all_reduce(systems), spread, bands);

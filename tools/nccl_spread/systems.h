@@ -10,7 +10,8 @@
 
 namespace tutti::nccl_spread {
 
-/// One experiment of a system. Repeated measurements are one row, with their median.
+/// One experiment of a system. Repeated measurements are combined into one row, which has their
+/// median.
 struct Table {
   std::string name;
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
@@ -20,7 +21,7 @@ struct Table {
   std::vector<core::nccl::MeasuredPoint> rows;
 };
 
-/// A system, with predictions by a fit that left it out.
+/// A system with predictions. The parameters of the predictions were fitted without this system.
 struct System {
   std::string name;
   std::vector<Table> tables;
@@ -30,7 +31,7 @@ struct System {
 /// missing; a cell is not a number.
 core::Expected<std::vector<System>> read_systems(std::string_view dump, const std::string& file);
 
-/// A test case: tables of a system that are given, and tables to predict from them.
+/// A test case: given tables of a system, and the tables to predict from the given tables.
 struct Case {
   const System* system = nullptr;
   std::vector<std::size_t> given;
@@ -38,17 +39,17 @@ struct Case {
   double weight = 1;  ///< total weight of the predicted rows
 };
 
-/// Returns cases that each give one all-reduce table of a system, and predict all other tables of
-/// the system.
+/// Returns one case per all-reduce table of each system. The case gives this table, and predicts
+/// all other tables of the system.
 std::vector<Case> one_all_reduce(const std::vector<System>& systems);
-/// Returns cases that each give one all-reduce table of a system, and predict its tables of other
-/// collectives.
+/// Returns one case per all-reduce table of each system. The case gives this table, and predicts
+/// the system's tables of other collectives.
 std::vector<Case> other_collectives(const std::vector<System>& systems);
-/// Returns cases that give all tables of a system with one and two nodes, and predict those with
-/// four and more nodes.
+/// Returns one case per system. The case gives all tables with one and two nodes, and predicts the
+/// tables with four and more nodes.
 std::vector<Case> more_nodes(const std::vector<System>& systems);
 
-/// Returns the systems with an index for which `hold` returns true.
+/// Returns the systems for whose index `hold` returns true.
 template <class Hold>
 std::vector<System> those(const std::vector<System>& systems, Hold hold) {
   std::vector<System> made;

@@ -1,8 +1,8 @@
 // Passes tables to consumers of Arrow's C stream interface without copying. Each structure that a
-// consumer receives owns a small object (private_data), which keeps the table alive and holds the
-// arrays of pointers that the structure refers to; `release` deletes it. A consumer may move a
-// structure with memcpy and may release children that it moved out, so a parent releases only
-// children that are not released yet.
+// consumer receives owns a small object (private_data). This object keeps the table alive, and
+// contains the arrays of pointers to which the structure refers. `release` deletes the object. A
+// consumer may move a structure with memcpy, and may release children that it has moved out. A
+// parent therefore releases only children that are not released yet.
 
 #include "tools/python/arrow.h"
 
@@ -68,7 +68,8 @@ ArrowSchema schema_of(const Column& column) {
 
 struct ArrayParts {
   std::shared_ptr<const Table> table;
-  Texts categories;  ///< for a dictionary: its categories, whose names the table stores separately
+  Texts categories;  ///< for a dictionary column: its categories, whose names the table stores
+                     ///< separately
   std::array<const void*, 3> buffers{};
   std::vector<ArrowArray> children;
   std::vector<ArrowArray*> pointers;
@@ -84,7 +85,7 @@ void release_array(ArrowArray* array) {
   array->release = nullptr;
 }
 
-/// Makes an array that owns `parts`. Its first buffer, the validity bitmap, is absent.
+/// Makes an array that owns `parts`. The array's first buffer, the validity bitmap, is absent.
 ArrowArray array_of(std::size_t length, std::int64_t buffers, std::unique_ptr<ArrayParts> parts) {
   for (ArrowArray& child : parts->children) parts->pointers.push_back(&child);
   ArrowArray array{};
@@ -137,7 +138,7 @@ StreamParts& parts_of(ArrowArrayStream* stream) {
   return *static_cast<StreamParts*>(stream->private_data);
 }
 
-/// Calls `fill` for a consumer in C, which no exception may reach.
+/// Calls `fill`, and catches exceptions, since the consumer is C code.
 template <class Fill>
 int guarded(Fill fill) {
   try {

@@ -6,7 +6,7 @@
 #include "tools/python/table.h"
 
 // The structures of Arrow's C data interface and C stream interface, as specified. Any consumer in
-// the same process can read them, whatever Arrow library it uses.
+// the same process can read these structures, with any Arrow library.
 // SOURCE: arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html.
 extern "C" {
 
@@ -47,10 +47,11 @@ struct ArrowArrayStream {
 
 namespace tutti::python {
 
-/// Fills `out` with a stream of one record batch, whose buffers are the table's memory. The table
-/// lives until the consumer has released the stream and everything from it. Numbers become int64,
-/// int32 or float64, texts become utf8, and categorical columns become dictionaries of utf8. No
-/// value is null. REQUIRES: `out` does not contain an unreleased stream.
+/// Fills `out` with a stream of one record batch. The batch's buffers are the table's memory. The
+/// table exists until the consumer has released the stream and all objects from the stream. Numbers
+/// become int64, int32 or float64, texts become utf8, and categorical columns become dictionaries
+/// of utf8. No value is null. REQUIRES: `out` contains no stream that the consumer has yet to
+/// release.
 void export_stream(std::shared_ptr<const Table> table, ArrowArrayStream* out);
 
 }  // namespace tutti::python

@@ -1,6 +1,6 @@
-// The extension module tutti._core, which the Python package calls. Long work runs in a thread of
-// its own without the GIL, while the calling thread passes on signals (Ctrl-C) and progress. Errors
-// are returned as lists of problems, which the package raises (tutti/errors.py).
+// The extension module tutti._core, which the Python package calls. Long work runs in a separate
+// thread without the GIL. Meanwhile, the calling thread handles signals (Ctrl-C) and reports
+// progress. Errors are returned as lists of problems, which the package raises (tutti/errors.py).
 
 #include <atomic>
 #include <chrono>
@@ -85,7 +85,7 @@ class Course {
   explicit Course(py::object progress) : progress_(std::move(progress)) {}
 
   const std::atomic<bool>& cancel() const { return cancel_; }
-  /// Stores the latest progress; called by the work.
+  /// Stores the latest progress. Called by the thread that does the work.
   void update(std::string_view what, double share) {
     const std::lock_guard lock(mutex_);
     if (!latest_ || latest_->first != what || latest_->second != share) {
@@ -94,9 +94,9 @@ class Course {
     }
   }
 
-  /// Runs `work` in a thread and returns when it has ended. An exception that a signal handler or
-  /// the callback raises cancels the work; take_exception() returns it afterwards. Exceptions of
-  /// the work itself are thrown here.
+  /// Runs `work` in a thread and returns when it has ended. If a signal handler or the callback
+  /// raises an exception, the work is cancelled. take_exception() returns the exception afterwards.
+  /// This function rethrows exceptions of the work itself.
   template <class Work>
   void run(Work work) {
     std::exception_ptr thrown;
@@ -192,7 +192,7 @@ py::dict run_command(const std::vector<std::string>& words,
   result["out"] = capture.out;
   result["messages"] = capture.messages;
   result["errors"] = errors;
-  // A run that was rejected has recorded nothing.
+  // A run that was rejected has no recording.
   result["recording"] = recording && recording->spans() ? py::cast(recording) : py::none();
   result["exception"] = course.take_exception();
   return result;
@@ -219,7 +219,7 @@ py::dict check_scenario(const std::string& text, const std::string& path,
 
 // --- Tables ---
 
-/// Returns a view of a column's memory. The memory lives as long as the view.
+/// Returns a view of a column's memory. The memory exists as long as the view.
 py::object array_of(const std::shared_ptr<const Table>& table, const std::string& name) {
   const Column* const column = table->find(name);
   if (column == nullptr) throw py::key_error(name);

@@ -1,10 +1,10 @@
-// This file makes columns for NumPy and Arrow from a timeline. The spans are by far the largest
-// table, so they are collected column by column and moved into the table without a copy; all other
-// tables are made on request. Categorical columns need dense indices and distinct names. Tracks may
-// be numbered arbitrarily, and kinds of spans have gaps and repeated names, so end() renumbers
+// This file makes columns for NumPy and Arrow from a timeline. Spans are by far the largest table,
+// so they are collected column by column, and moved into the table without a copy. All other tables
+// are made on request. Categorical columns need dense indices and distinct names. Track numbers are
+// arbitrary, and the numbers of span kinds have gaps and repeated names. end() therefore renumbers
 // tracks, and add_name() makes names distinct. messages() finds the sender of each received message
-// in one hash table by track, step, pack and index. Comparisons, pictures and exports are not
-// implemented here: reader() writes the timeline to memory, so that the functions for files apply.
+// in one hash table by track, step, pack and index. Comparisons, pictures and exports use the
+// functions for timeline files: reader() writes the timeline to memory in the format of a file.
 
 #include "tools/python/recording.h"
 
@@ -38,8 +38,9 @@ void add_name(std::vector<std::string>& names, std::set<std::string>& taken, std
   names.push_back(std::move(name));
 }
 
-/// Returns the names of the kinds of spans. Kinds have numbers with gaps, so the column has indices
-/// of these names. Kinds of computation keep their names; an update on a lane is "update (11)".
+/// Returns the names of the kinds of spans. The numbers of kinds have gaps, so the column stores
+/// indices of these names. Kinds of computation keep their names; an update on a lane is "update
+/// (11)".
 std::vector<std::string> kind_names() {
   std::set<std::string> taken{core::span_name(core::SpanKind::kFirstCompute +
                                               static_cast<int>(core::ComputeKind::kUpdate))};
@@ -107,7 +108,7 @@ class Rows {
   std::vector<Column> columns_;
 };
 
-/// A step of a lane, as the receiver of its message refers to it.
+/// The key of a step of a lane, by which the receiver of the step's message refers to it.
 struct LaneStep {
   std::int32_t track, step, pack;
   std::int64_t index;
@@ -131,7 +132,7 @@ const std::vector<T>& column_of(const Table& table, const char* name) {
 }  // namespace
 
 void Recording::track(const Track& track) {
-  // Both runs and files number tracks from 0 in the order in which they appear.
+  // Runs and files number tracks from 0, in the order in which tracks appear.
   tracks_.push_back(track);
 }
 
@@ -150,7 +151,8 @@ void Recording::span(core::TrackId track, const Span& span) {
 }
 
 void Recording::end() {
-  // Merged and imported timelines may number tracks differently; the column has indices of names.
+  // Merged and imported timelines may number tracks differently, so the column stores indices of
+  // names.
   std::map<core::TrackId, std::int32_t> index;
   std::vector<std::string> names;
   std::set<std::string> taken;

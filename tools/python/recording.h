@@ -13,8 +13,9 @@
 
 namespace tutti::python {
 
-/// A timeline in memory, stored in columns. It is filled by a run or from a file, and read as
-/// tables. In the tables, times are picoseconds since the start of the run, and sizes are bytes.
+/// A timeline in memory, stored in columns. A run or a file fills the recording, and callers read
+/// it as tables. In the tables, times are picoseconds since the start of the run, and sizes are
+/// bytes.
 class Recording final : public core::TimelineSink {
  public:
   void begin(const core::RunInfo& run) override { run_ = run; }
@@ -31,8 +32,8 @@ class Recording final : public core::TimelineSink {
   [[nodiscard]] const core::RunInfo& run() const { return run_; }
   [[nodiscard]] std::size_t span_count() const { return spans_ ? spans_->rows() : 0; }
 
-  // The tables. spans() shares the recording's memory; each call of the other functions creates a
-  // table. REQUIRES, for all: end() was called.
+  // The tables. spans() shares the recording's memory. All other functions create a new table on
+  // each call. REQUIRES, for all tables: end() was called.
   [[nodiscard]] std::shared_ptr<const Table> spans() const { return spans_; }
   [[nodiscard]] Table tracks() const;
   [[nodiscard]] Table steps() const;
@@ -44,11 +45,11 @@ class Recording final : public core::TimelineSink {
   /// linear in the number of spans.
   [[nodiscard]] Table messages() const;
 
-  /// Passes the whole timeline to a sink, as the run did.
+  /// Passes the whole timeline to a sink, with the same calls as the run.
   void replay(core::TimelineSink& sink) const;
   /// Passes the timeline without tracks and spans to a sink.
   void replay_records(core::TimelineSink& sink) const;
-  /// Returns a reader of the same timeline, for functions that need one (pictures, comparisons,
+  /// Returns a reader of the timeline, for functions that need a reader (pictures, comparisons,
   /// exports).
   [[nodiscard]] core::Expected<core::TimelineReader> reader() const;
 
@@ -69,7 +70,8 @@ class Recording final : public core::TimelineSink {
   std::shared_ptr<const Table> spans_;
 };
 
-/// Reads a timeline file into memory. ERRORS: as TimelineReader::open(); a block is damaged.
+/// Reads a timeline file into memory. ERRORS: an error of TimelineReader::open(); a block is
+/// damaged.
 core::Expected<std::shared_ptr<Recording>> read_recording(const std::string& path);
 
 }  // namespace tutti::python

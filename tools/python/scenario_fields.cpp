@@ -27,7 +27,7 @@ tl::unexpected<Error> wrong(ProblemCode code, const std::string& path, const std
   return tl::make_unexpected(Error::request({code, path}, text));
 }
 
-/// A path, and whether its last step has an index.
+/// A parsed path, and whether its last element has an index.
 struct ParsedPath {
   FieldPath path;
   bool indexed = false;
@@ -47,7 +47,7 @@ Expected<ParsedPath> parse_path(const std::string& written) {
       const auto [stopped, status] = std::from_chars(step.data() + bracket + 1, last, index);
       if (status != std::errc() || stopped != last || *last != ']' || index < 0)
         return wrong(ProblemCode::kSyntax, written,
-                     fmt::format("{}: expected an index from 0 on in brackets", written));
+                     fmt::format("{}: expected an index of at least 0 in brackets", written));
       step.resize(bracket);
     }
     parsed.path.push_back({std::move(step), index});
@@ -62,7 +62,7 @@ Expected<const FieldType*> type_of(const FieldPath& path) {
   for (const core::PathStep& step : path) {
     if (message == nullptr)
       return wrong(ProblemCode::kUnknownField, to_string(path),
-                   fmt::format("{} is a value and has no fields", field->name));
+                   fmt::format("{} is a single value, so it has no fields", field->name));
     field = message->find(step.field);
     if (field == nullptr) {
       std::vector<std::string> names;

@@ -15,24 +15,26 @@ struct FieldState {
   bool repeated = false;
   bool written = false;
   int count = 0;  ///< number of elements of a repeated field
-  /// The value as written, for strings without quotes; empty: unset, or a message.
+  /// The value as written in the text, without the quotes of strings. Empty: the field is unset, or
+  /// is a message.
   std::string value;
   std::string help;       ///< the schema's comment
-  std::string otherwise;  ///< the default, as the comment describes it
+  std::string otherwise;  ///< the default value, as described in the schema's comment
   std::string unit;
   std::vector<std::string> choices;
   std::vector<std::string> fields;  ///< for a message, the names of its fields
 };
 
 /// Returns the field of a scenario's text at `path`, such as "cluster.workers[1].count". A path
-/// without an index refers to a repeated field as a whole. The empty path is the scenario itself.
+/// without an index refers to a repeated field as a whole. The empty path refers to the scenario
+/// itself.
 /// ERRORS: the path is malformed; the schema has no such field (the error suggests the nearest
 /// name).
 core::Expected<FieldState> field_state(const std::string& text, const std::string& path);
 
-/// Returns the text with one field changed. Comments and all other parts stay. An empty value
-/// removes the field; the value "{}" creates a message. ERRORS: as field_state(); an index is
-/// larger than the number of elements; the text has syntax errors.
+/// Returns the text with one field changed. Comments and all other parts of the text remain
+/// unchanged. An empty value removes the field; the value "{}" creates a message. ERRORS: an error
+/// of field_state(); an index is larger than the number of elements; the text has syntax errors.
 core::Expected<std::string> with_field(const std::string& text, const std::string& path,
                                        const std::string& value);
 

@@ -12,7 +12,7 @@ namespace {
 
 using core::Outcome;
 
-/// Parses all texts as numbers of a type; nullopt if one of them is no such number.
+/// Parses all texts as numbers of one type; nullopt if a text is not such a number.
 template <class Number>
 std::optional<std::vector<Number>> all_numbers(const std::vector<std::string>& texts) {
   std::vector<Number> numbers;
@@ -25,7 +25,8 @@ std::optional<std::vector<Number>> all_numbers(const std::vector<std::string>& t
   return numbers;
 }
 
-/// Returns a column of integers if all texts are integers, else of numbers or of texts.
+/// Returns a column of integers if all texts are integers; else a column of floats if all texts are
+/// numbers; else a column of texts.
 Column column_of(const std::string& name, const std::vector<std::string>& texts) {
   if (auto whole = all_numbers<std::int64_t>(texts)) return {name, std::move(*whole)};
   if (auto numbers = all_numbers<double>(texts)) return {name, std::move(*numbers)};

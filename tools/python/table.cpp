@@ -11,7 +11,7 @@ namespace tutti::python {
 void Texts::add(std::string_view text) {
   TUTTI_CHECK(bytes.size() + text.size() <=
                   static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
-              "a column of texts holds at most 2 GiB");
+              "a text column can hold at most 2 GiB");
   bytes += text;
   ends.push_back(static_cast<std::int32_t>(bytes.size()));
 }
@@ -23,11 +23,11 @@ std::size_t Column::size() const {
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
   if (!columns_.empty()) rows_ = columns_.front().size();
   for (const Column& column : columns_) {
-    TUTTI_CHECK(column.size() == rows_, "column {} has {} rows, the first has {}", column.name,
-                column.size(), rows_);
+    TUTTI_CHECK(column.size() == rows_, "column {} has {} rows, but the first column has {}",
+                column.name, column.size(), rows_);
     TUTTI_CHECK(column.categories.empty() ||
                     std::holds_alternative<std::vector<std::int32_t>>(column.values),
-                "column {} is categorical but not of int32", column.name);
+                "column {} is categorical, so its type must be int32", column.name);
   }
 }
 

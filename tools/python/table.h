@@ -11,7 +11,7 @@ namespace tutti::python {
 
 /// Concatenated texts, in Arrow's layout of utf8: text i is bytes[ends[i], ends[i + 1]).
 struct Texts {
-  std::vector<std::int32_t> ends{0};  ///< end of each text, after a leading 0
+  std::vector<std::int32_t> ends{0};  ///< a leading 0, then the end offset of each text
   std::string bytes;
 
   void add(std::string_view text);
@@ -22,21 +22,23 @@ struct Texts {
   }
 };
 
-/// A column of a table. It has the memory layout of NumPy and Arrow, so both can read it in place.
+/// A column of a table. The column has the memory layout of NumPy and Arrow, so both libraries can
+/// read it in place.
 struct Column {
   using Values = std::variant<std::vector<std::int64_t>, std::vector<std::int32_t>,
                               std::vector<double>, Texts>;
 
   std::string name;
   Values values;
-  /// For a categorical column, whose values are int32: the names that the values index. Empty: the
-  /// values are numbers.
+  /// The names of the categories, if the column is categorical; each value is then the index
+  /// (int32) of a name. Empty: the values are numbers.
   std::vector<std::string> categories{};
 
   [[nodiscard]] std::size_t size() const;
 };
 
-/// Columns of equal length. A table is immutable, and arrays that are views of it share its memory.
+/// Columns of equal length. A table is immutable. Arrays that are views of the table share its
+/// memory.
 class Table {
  public:
   /// REQUIRES: the columns have equal length and different names; categorical values are in range.

@@ -1,11 +1,11 @@
-// The command around core::calibrate(): it checks the options, runs the fit with the simulator, and
-// prints the result. Each parameter and each time becomes one Report, from which both the tables
-// and the JSON are made. The written cluster file explains itself: comments at its top state how to
-// use it, what it was fitted to, and how exact it is.
+// Implements `tutti calibrate` with core::calibrate(): checks the options, runs the fit with the
+// simulator, and prints the result. Each parameter and each time becomes one Report, from which
+// both the tables and the JSON are made. Comments at the top of the written cluster file state how
+// to use the file, to which measurements it was fitted, and how exact it is.
 //
 // The output file is created before the fit, which may take minutes, so that an unwritable path is
-// an error at once. It gets its name only when it is complete, and replaces only files that Tutti
-// wrote. With --cluster, the command calibrates NCCL's times instead, in
+// reported at once. The file gets its final name only when it is complete, and replaces only files
+// that Tutti has written. With --cluster, the command calibrates NCCL's times instead, in
 // calibration/calibrate_nccl.cpp.
 
 #include "tools/tutti/calibrate.h"
@@ -37,7 +37,7 @@ using core::ClusterFigure;
 using core::Determination;
 using core::Report;
 
-/// The first line of cluster files that Tutti wrote; other files are not overwritten.
+/// The first line of cluster files that Tutti writes. Only files with this line are overwritten.
 constexpr const char* kFileMagic = "# The cluster of ";
 
 std::string show_figure(const ClusterFigure& figure, double value) {
@@ -107,9 +107,10 @@ std::string figures_table(const Calibration& calibration, int indent) {
 }
 
 std::string errors_text(const Calibration& c) {
-  return fmt::format("over {} times: median {} before, {} after; worst {} before, {} after",
-                     c.times.size(), percent(c.before.median), percent(c.after.median),
-                     percent(c.before.worst), percent(c.after.worst));
+  return fmt::format(
+      "over {} measured times: median {} before the fit, {} after; maximum {} before, {} after",
+      c.times.size(), percent(c.before.median), percent(c.after.median), percent(c.before.worst),
+      percent(c.after.worst));
 }
 
 const CalibratedFigure* launch_of(const Calibration& calibration) {
@@ -120,7 +121,8 @@ const CalibratedFigure* launch_of(const Calibration& calibration) {
   return nullptr;
 }
 
-/// Returns the line to add to a scenario. Paths in it are relative to its folder.
+/// Returns the line to add to a scenario. Paths in a scenario are relative to the scenario's
+/// folder.
 std::string how_to_use(const Calibration& calibration, const CalibrateOptions& options) {
   namespace fs = std::filesystem;
   std::error_code status;
@@ -150,13 +152,13 @@ std::string text_of(const core::Scenario& scenario, const Calibration& c,
   text += fmt::format("\nerror of predicted times, {}\n", errors_text(c));
   if (options.rows > 0) text += times_table(c.times, options.rows);
   if (!c.steps.empty()) {
-    text += "\nwhole steps, computation included (not fitted to)\n";
+    text += "\nwhole training steps, including computation (not used for the fit)\n";
     text += times_table(c.steps, std::max(options.rows, 1));
   }
   for (const std::string& note : c.notes) text += "\nnote: " + note;
   if (!c.notes.empty()) text += '\n';
   if (options.output.empty()) {
-    text += "\n-o FILE writes the cluster with these parameters\n";
+    text += "\nto write the cluster with these parameters, give -o FILE\n";
   } else {
     text += fmt::format("\nuse it instead of the cluster in {}:   {}\n", options.scenario,
                         how_to_use(c, options));
@@ -180,7 +182,7 @@ std::string json_of(const core::Scenario& scenario, const Calibration& c,
                             {"cluster_file", core::unless_empty(options.output)}});
 }
 
-/// Returns `text` with every line as a comment.
+/// Returns `text` with every line converted to a comment.
 std::string remarks(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -214,7 +216,7 @@ std::vector<std::string> inputs_of(const CalibrateOptions& options) {
   return inputs;
 }
 
-/// Returns the first given option that makes no sense without --cluster.
+/// Returns the first given option that requires --cluster.
 const char* first_of_cluster(const CalibrateOptions& options) {
   if (const char* const given = options.nccl.first_given()) return given;
   if (!options.set.empty()) return "--set";
@@ -229,8 +231,10 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (const char* const given = first_of_cluster(options))
-    return refuse({core::ProblemCode::kUnused, given},
-                  "{} applies to NCCL's times: name the machines with --cluster", given);
+    return refuse(
+        {core::ProblemCode::kUnused, given},
+        "{} applies only to the calibration of NCCL's times; name the machines with --cluster",
+        given);
   if (options.scenario.empty())
     return refuse({core::ProblemCode::kMissing, "--cluster"},
                   "calibrate: name a scenario, or a machine for NCCL's times (--cluster hgx-h100)");
@@ -247,8 +251,8 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
   const auto scenario = core::read_scenario(*text, options.scenario, environment.library);
   if (scenario && scenario->plan.graph)
     return refuse({core::ProblemCode::kUnsupported, "Workload.execution_trace"},
-                  "{}: execution traces are not calibrated with; name a scenario of the same "
-                  "cluster with a model",
+                  "{}: a scenario with an execution trace cannot be used for calibration; name a "
+                  "scenario with a model on the same cluster",
                   options.scenario);
   if (!scenario) return report(scenario.error());
   std::optional<OutputFile> file;

@@ -17,9 +17,9 @@ struct CalibrateOptions {
   std::vector<std::string> keep;
   std::string output;  ///< the cluster file to write; empty: none
   std::string format = "text";
-  std::int32_t rows = 12;  ///< maximum number of times in the text
+  std::int32_t rows = 12;  ///< maximum number of measured times in the text output
 
-  // With --cluster: calibrates NCCL's times instead of a scenario's parameters.
+  // If --cluster is given, the command calibrates NCCL's times instead of a scenario's parameters.
   NcclPerfOptions nccl;
   std::vector<std::string> set;  ///< variables, such as "NCCL_ALGO=Ring"
   std::string calibration;       ///< an earlier calibration to extend; empty: none

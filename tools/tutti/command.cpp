@@ -73,8 +73,8 @@ int report(const core::Error& error) {
                 : core::to_string(problem);
     text += '\n';
   }
-  // --quiet does not suppress errors. Names in them may come from files and other processes, so the
-  // text is sanitised.
+  // --quiet does not suppress errors. Names in error messages may come from files and other
+  // processes, so the text is sanitised.
   text = core::printable(text, core::LineBreaks::kStay);
   static_cast<void>(std::fputs(text.c_str(), stderr));
   StandardOutput& output = standard_output();

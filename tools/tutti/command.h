@@ -17,20 +17,20 @@ enum ExitStatus : int {
 };
 
 enum class Format { kText, kJson };
-/// Parses the value of --format. ERRORS: it is neither "text" nor "json".
+/// Parses the value of --format. ERRORS: the value is neither "text" nor "json".
 core::Expected<Format> format_of(const std::string& written);
 
-/// The environment that every command gets.
+/// The environment in which every command runs.
 struct Environment {
   core::Library library;
 };
 
-/// For `--format json`: lets report() also store the first error as `{"error": {"status": …,
-/// "problems": […]}}`, with the code, field and place of each problem. Called once, when the
-/// command line is known.
+/// Used with `--format json`: report() then also stores the first error as `{"error": {"status": …,
+/// "problems": […]}}`, with the code, field and position of each problem. Called once, after the
+/// command line has been parsed.
 void report_errors_as_json();
-/// Writes the stored error to stdout, unless a result was printed. Called at the end of the
-/// program.
+/// Writes the stored error to stdout, unless the command has printed a result. Called at the end of
+/// the program.
 void write_reported_error();
 
 /// Prints an error to stderr, with one line per problem. Returns the exit status of the error.
@@ -43,7 +43,7 @@ tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<A
   return tl::unexpected(
       core::Error::request(std::move(kind), fmt::format(format, std::forward<Args>(args)...)));
 }
-/// Returns the error of `result`, to pass it on.
+/// Returns the error of `result`, for a return statement of another result type.
 template <class T>
 tl::unexpected<core::Error> failed(const core::Expected<T>& result) {
   return tl::unexpected(result.error());
@@ -56,38 +56,39 @@ int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&...
 /// The amount of messages other than errors that commands write to standard error.
 enum class Verbosity {
   kNone,    ///< --quiet: no messages
-  kUsual,   ///< notes, and progress if standard error is a terminal
-  kVerbose  ///< --verbose: also progress as lines if standard error is no terminal
+  kUsual,   ///< default: writes notes, and progress if standard error is a terminal
+  kVerbose  ///< --verbose: also writes progress as lines if standard error is not a terminal
 };
-/// Called once, when the command line is known.
+/// Called once, after the command line has been parsed.
 void set_verbosity(Verbosity set);
 Verbosity verbosity();
 
 /// Prints an informational message to stderr, unless --quiet is set. Ignores write errors.
 void tell(const std::string& text);
 
-/// The version of the JSON output of commands (docs/reports.md states the guarantees). It is
-/// incremented if a field is removed or changes its meaning, but not for new fields.
+/// The version of the JSON output of commands (docs/reports.md states the guarantees). The version
+/// is incremented if a field is removed or changes its meaning. New fields do not increment the
+/// version.
 inline constexpr int kSchemaVersion = 1;
 
-/// Returns a command's result as JSON: `schema_version`, `tutti_version` (unless the report has its
-/// own), and the report.
+/// Returns a command's result as JSON: `schema_version`, `tutti_version` (unless the report already
+/// has this field), and the report.
 std::string result_json(const core::Report& report);
 
-/// Writes to stdout. Returns the exit status, which is that of stdout_failed() if not all of the
-/// text could be written.
+/// Writes to stdout. Returns the exit status. If a part of the text could not be written, returns
+/// the status from stdout_failed().
 int print_out(const std::string& text);
 
-/// Handles a failure of standard output with `error` (an errno). Reports a full disk. Does not
-/// report a pipe that its reader has closed, as `head` does, since that reader needs no more.
+/// Handles a failure of standard output with `error` (an errno). Reports a full disk. A pipe that
+/// its reader (such as `head`) has closed is not reported, since the reader needs no more data.
 /// Returns kRunFailed in both cases.
 int stdout_failed(int error);
 
-/// Returns the error with `option` as the field of all problems that have no field.
+/// Returns a copy of the error in which all problems without a field have the field `option`.
 core::Error about(const std::string& option, core::Error error);
 
-/// Parses one of the choices of a command line option. ERRORS: it is not a valid choice; the
-/// message lists them.
+/// Parses one of the choices of a command line option. ERRORS: the value is not a valid choice. The
+/// message lists the valid choices.
 template <class T, class Parse>
 core::Expected<T> choice(const std::string& option, const std::string& written,
                          const std::string& choices, Parse parse) {
@@ -97,8 +98,8 @@ core::Expected<T> choice(const std::string& option, const std::string& written,
                            fmt::format("{} {}: expected one of {}", option, written, choices)));
 }
 
-/// Returns the problem of an option whose number is out of range: too large if it is above
-/// `largest`, else too small. REQUIRES: the number is out of range.
+/// Returns the problem of an option whose number is out of range: "too large" if the number is
+/// above `largest`, else "too small". REQUIRES: the number is out of range.
 template <class Number>
 core::ProblemKind out_of_range(const std::string& option, Number written, double largest) {
   const bool above = static_cast<double>(written) > largest;

@@ -109,14 +109,15 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
   try {
     // CLI11 takes the last word first.
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
-    // A caller within this process has no standard error that --quiet could affect.
+    // If a program calls the command in this process, --quiet has no effect, since nothing is
+    // written to standard error.
     if (capture() == nullptr)
       set_verbosity(commands_->quiet     ? Verbosity::kNone
                     : commands_->verbose ? Verbosity::kVerbose
                                          : Verbosity::kUsual);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    // Help and version are not errors; everything else is an invalid request.
+    // Help and version are not errors. All other exceptions are invalid requests.
     if (error.get_exit_code() != 0) return report(wrong_words(*app_, error));
     app_->exit(error);
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);

@@ -24,8 +24,8 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   /// Parses the arguments after the program's name. To be called once. Returns the exit status if
-  /// there is no command to run: for --help and --version, and for invalid arguments, which it
-  /// reports.
+  /// there is no command to run: after --help, --version, or invalid arguments. This function
+  /// reports invalid arguments.
   std::optional<int> parse(const std::vector<std::string>& words);
   /// Returns true if the command starts processes of a real run, is such a process, or replaces
   /// this process. REQUIRES: parse() returned nullopt.
@@ -34,7 +34,7 @@ class CommandLine {
   int run(const Environment& environment) const;
 
   /// Returns completions of the last of `words`, in the format of the shells' completion scripts
-  /// (tools/tutti/options/complete.h). To be called instead of parse().
+  /// (tools/tutti/options/complete.h). Called instead of parse().
   [[nodiscard]] std::string completions(const std::vector<std::string>& words,
                                         const core::Library& library) const;
 

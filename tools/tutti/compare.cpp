@@ -123,7 +123,7 @@ Report comparison_report(const Comparison& c) {
 
 namespace {
 
-/// Opens a timeline, or reads the trace of a run as one.
+/// Opens a timeline, or converts the trace of a run to a timeline.
 core::Expected<core::TimelineReader> open(const std::string& path, const core::RunInfo* like,
                                           const Environment& environment) {
   if (!is_trace(path)) return core::TimelineReader::open(path);

@@ -1,10 +1,10 @@
-// Measurements come as logs of nccl-tests or as traces in any format that can be imported. Traces
-// are first converted to the table of nccl-tests, so that sizes, kinds and times are counted in the
-// same way. This table does not have NCCL's choice and the number of nodes, which are added again
-// from the trace, if it has them. core/advice/promise.cpp grades each measurement against the
-// prediction and its error band, which is meant to contain eight of ten measurements. This file
-// prints the grades. Timelines of Tutti are refused, because they have training steps instead of
-// single collectives.
+// Measurements are logs of nccl-tests, or traces in any format that Tutti can import. Traces are
+// first converted to the table of nccl-tests, so that sizes, kinds and times are counted in the
+// same way. The table does not have NCCL's choice and the number of nodes. They are added from the
+// trace, if the trace has them. core/advice/promise.cpp compares each measurement with the
+// prediction and its error band, which should contain 80 % of the measurements. This file prints
+// the results of these comparisons. Timelines of Tutti are rejected, because they have training
+// steps instead of single collectives.
 
 #include "tools/tutti/compare_promise.h"
 
@@ -43,7 +43,7 @@ using core::ProblemCode;
 using core::Report;
 using core::show;
 
-/// Returns the named files, and the files in named folders, sorted by name.
+/// Returns the files in the arguments, and the files in folders in the arguments, sorted by name.
 Expected<std::vector<std::string>> files_of(const std::vector<std::string>& named) {
   std::vector<std::string> files;
   for (const std::string& one : named) {
@@ -64,15 +64,14 @@ Expected<std::vector<std::string>> files_of(const std::vector<std::string>& name
   return files;
 }
 
-/// Adds the rows of nccl-tests' tables; out-of-place times are preferred.
+/// Adds the rows of nccl-tests' tables, with out-of-place times if there are any.
 Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
                           std::vector<MeasuredPoint>& points) {
   for (const core::NcclTestsTable& table : tables) {
     if (!table.ranks)
       return tl::make_unexpected(Error::request(
           {ProblemCode::kMissing},
-          "this table does not say how many ranks there were; keep the lines of nccl-tests that "
-          "list them",
+          "this table does not list its ranks; keep the lines of nccl-tests that list the ranks",
           table.where));
     const auto kind = core::check_collective(table, *table.ranks);
     if (!kind) return failed(kind);
@@ -85,7 +84,7 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
   return {};
 }
 
-/// The facts that a trace reports of the collectives of one kind, size and number of ranks.
+/// The facts in a trace about the collectives of one kind, size and number of ranks.
 struct Reported {
   std::set<std::string> choices;  ///< NCCL's, such as "ring/ll128, 8 channels"
   std::set<std::int64_t> nodes;   ///< 0: unknown
@@ -125,11 +124,11 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
       continue;
     }
     if (begin->starts_with(core::kTimelineMagic))
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kWrongType},
-          "this is a timeline of Tutti, which has whole training steps; give --promise the traces "
-          "it was imported from, or compare it with another timeline",
-          {files[i], 0, 0}));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kWrongType},
+                         "--promise does not support timelines of Tutti; give the traces from "
+                         "which the timeline was imported, or compare it with another timeline",
+                         {files[i], 0, 0}));
     const auto tables = core::load_nccl_tests(files[i]);
     if (!tables) return failed(tables);
     if (const auto added = add_tables(*tables, points); !added) return failed(added);
@@ -144,7 +143,7 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
   if (const auto added = add_tables(*tables, of_run); !added) return failed(added);
   const ReportedByCall reported = reported_by(run);
   for (MeasuredPoint& point : of_run) {
-    // The table was written from the trace, which alone has the nodes.
+    // The table was converted from the trace. Only the trace has the number of nodes.
     point.nodes = 0;
     const auto found =
         reported.find({std::string(to_string(point.kind)), point.bytes, point.ranks});
@@ -164,11 +163,12 @@ std::string promised_choice(const Grade& grade) {
   return fmt::format("{}, {} channels", grade.promised->choice, grade.promised->channels);
 }
 
-/// True if NCCL's choice was the predicted one; nullopt if either is unknown.
+/// Returns true if NCCL made the predicted choice; nullopt if NCCL's choice or the predicted choice
+/// is unknown.
 std::optional<bool> same_choice(const Grade& grade) {
   const std::string promised = promised_choice(grade);
   if (promised.empty() || grade.measured.choice.empty()) return std::nullopt;
-  // A trace may not report the number of channels; then only algorithm and protocol are compared.
+  // If a trace does not report the number of channels, only algorithm and protocol are compared.
   return grade.measured.choice == promised || grade.measured.choice == grade.promised->choice;
 }
 
@@ -222,8 +222,8 @@ int compare_promise(const CompareOptions& options) {
   if (!format) return report(format.error());
   if (options.files.empty())
     return refuse({ProblemCode::kMissing, "files"},
-                  "--promise needs what was measured: dumps of NCCL's Inspector or other traces, "
-                  "their folder, or logs of nccl-tests");
+                  "--promise needs measurements: dumps of NCCL's Inspector or other traces, their "
+                  "folder, or logs of nccl-tests");
   const auto text = core::read_text_file(options.promise, core::TextSource::kAnything);
   if (!text) return report(about("--promise", text.error()));
   const auto promise = core::read_promise(*text, options.promise);
@@ -262,16 +262,18 @@ int compare_promise(const CompareOptions& options) {
                                 promise->scenario, promise->nccl);
   out += table_text(rows, 0);
   out += fmt::format(
-      "\n{} of {} collectives inside their bands, {} faster, {} slower; bands hold eight of ten "
-      "measurements\n",
+      "\n{} of {} collectives are inside their error bands, {} are faster, {} slower; an error "
+      "band "
+      "should contain 80 % of measurements\n",
       inside, graded, faster, slower);
   if (other_choices > 0)
     out += fmt::format(
-        "NCCL chose something else than promised for {} of them: check that it has "
-        "loaded the table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
+        "for {} of these collectives, NCCL did not choose the promised algorithm and protocol; "
+        "check that NCCL has loaded the table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
         other_choices);
   if (const int none = counts[Grade::Verdict::kNotPromised]; none > 0)
-    out += fmt::format("nothing was promised for {}: the promise has {}\n", none, reasons(missing));
+    out += fmt::format("{} collectives could not be compared, because the promise has only {}\n",
+                       none, reasons(missing));
   return print_out(out);
 }
 

@@ -5,8 +5,8 @@
 namespace tutti::tools {
 
 /// `tutti compare --promise`: compares the times that `tutti tune` predicted for NCCL's collectives
-/// with measurements, which are dumps of NCCL Inspector, other traces, or logs of nccl-tests.
-/// Returns the exit status.
+/// with measurements. Measurements are dumps of NCCL Inspector, other traces, or logs of
+/// nccl-tests. Returns the exit status.
 int compare_promise(const CompareOptions& options);
 
 }  // namespace tutti::tools

@@ -14,7 +14,8 @@ using core::Expected;
 
 namespace {
 
-/// A scenario in the current form, and the changes; none if it was in that form before.
+/// A scenario in the current format, and the changes. There are no changes if the scenario already
+/// has the current format.
 struct Converted {
   std::string file;
   std::string text;
@@ -31,13 +32,13 @@ Expected<Converted> converted(const std::string& file) {
   auto now = core::convert_text(*text);
   if (!now) return Converted{file, std::move(*text), {}};
   if (!core::say_the_same(*text, now->text))
-    return tl::make_unexpected(
-        Error::run(file + ": uses a form that cannot be rewritten; nothing was changed"));
+    return tl::make_unexpected(Error::run(
+        file + ": this scenario uses a form that cannot be rewritten; the file was not changed"));
   return Converted{file, std::move(now->text), std::move(now->moved)};
 }
 
-/// Overwrites the file that the scenario was read from. It stays as it is until the new one is
-/// complete.
+/// Overwrites the file from which the scenario was read. The file remains unchanged until the new
+/// content is complete.
 Expected<void> write_over(const Converted& scenario) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(scenario.file, ignored);

@@ -32,7 +32,7 @@ struct Finding {
   std::string name;
   bool ok = true;
   std::string found;
-  std::string remedy = {};  ///< how to get what is missing; empty if nothing is
+  std::string remedy = {};  ///< how to install the missing component; empty if nothing is missing
 };
 
 Finding cores() {
@@ -47,18 +47,22 @@ Finding memory() {
   if (!free) return {"memory", true, "no limit is known"};
   return {"memory", *free > (std::uint64_t{1} << 30),
           show(core::Bytes(static_cast<std::int64_t>(*free))) + " free",
-          *free > (std::uint64_t{1} << 30) ? "" : "real runs keep every gradient in memory twice"};
+          *free > (std::uint64_t{1} << 30)
+              ? ""
+              : "real runs store every gradient twice, so more memory is needed"};
 }
 
 /// Checks /dev/shm, where workers of `--transport shm` share memory.
 Finding shared_memory() {
   struct statvfs found {};
   if (::statvfs("/dev/shm", &found) != 0)
-    return {"/dev/shm", false, "not mounted", "--transport shm needs it: mount a tmpfs there"};
+    return {"/dev/shm", false, "not mounted",
+            "--transport shm needs /dev/shm; mount a tmpfs there"};
   const auto bytes = static_cast<std::int64_t>(found.f_bavail * found.f_frsize);
   const bool enough = bytes >= (std::int64_t{256} << 20);
-  return {"/dev/shm", enough, show(core::Bytes(bytes)) + " free",
-          enough ? "" : "containers start with 64 MB: docker run --shm-size=1g"};
+  return {
+      "/dev/shm", enough, show(core::Bytes(bytes)) + " free",
+      enough ? "" : "containers have 64 MB by default; start them with docker run --shm-size=1g"};
 }
 
 /// Checks loopback, which connects the processes of real runs on this machine.

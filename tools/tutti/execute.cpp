@@ -1,13 +1,13 @@
-// The common course of all commands that run a scenario: options, scenario, timeline file, run,
+// The steps that all commands that run a scenario share: options, scenario, timeline file, run,
 // notes, report. Mistakes in the request are found before the run begins. The run writes to a
 // summary, which becomes the report, and, if requested, to a timeline file and to the program that
 // called the command (capture.h).
 //
-// The rest is about runs that do not end normally. The progress callback notices interrupts and a
-// full disk, and stops the run. A failed or interrupted run keeps the steps that have ended. If
-// none has, an existing timeline file stays as it is, and if the file cannot be completed, its
-// readable part is left under another name. Executors decide how a run fails, and report.h what is
-// printed.
+// Some runs do not end normally. The progress callback detects interrupts and a full disk, and
+// stops the run. A failed or interrupted run keeps the steps that have ended. If no step has ended,
+// an existing timeline file remains unchanged. If the timeline file cannot be completed, its
+// readable part is kept under another name. Executors define how a run fails, and report.h defines
+// what is printed.
 
 #include "tools/tutti/execute.h"
 
@@ -121,7 +121,7 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
   return {};
 }
 
-/// Handles a timeline that could not be completed: leaves the readable part and reports its path.
+/// Handles a timeline that could not be completed: keeps the readable part, and reports its path.
 /// `steps`: those of the run.
 void leave_unfinished(OutputFile& file, std::int32_t steps) {
   const std::string part = file.leave();
@@ -134,7 +134,7 @@ void leave_unfinished(OutputFile& file, std::int32_t steps) {
   }
   std::int64_t spans = 0;
   for (const auto& block : left->span_blocks()) spans += block.spans;
-  tell(fmt::format("tutti: the part that was written is kept in {} ({} spans; {} of {} steps)\n",
+  tell(fmt::format("tutti: the incomplete timeline is kept in {} ({} spans; {} of {} steps)\n",
                    part, spans, left->steps().size(), steps));
 }
 
@@ -157,8 +157,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   }
   if (!options.workers.empty() && record->last_worker >= scenario->cluster->workers()) {
     return refuse({ProblemCode::kTooLarge, "--workers"},
-                  "--workers {}: the last worker is {}, counted from 0", options.workers,
-                  scenario->cluster->workers() - 1);
+                  "--workers {}: the number of the last worker is {} (workers are numbered from 0)",
+                  options.workers, scenario->cluster->workers() - 1);
   }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
   if (adjust) {
@@ -190,8 +190,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
       writer->flush();
       written = now;
     }
-    // Detects a full disk now rather than after hours, and lets other programs read the file as it
-    // grows.
+    // Flushing detects a full disk early, and lets other programs read the file while it grows.
     if (file) file->stream().flush();
     output_failed = writer && !writer->good();
     if (output_failed || interrupt.happened()) stop.store(true);
@@ -205,7 +204,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   ran = executor.run(*scenario, *record, control, *sink);
   if (!ran) {
     const int failed = report(ran.error());
-    // Steps that ended before it failed are kept; a note in the file says why there are no more.
+    // Steps that ended before the failure are kept. A note in the file has the reason why there are
+    // no more steps.
     if (!file || ran.error().kind() != core::ErrorKind::kRun || summary.steps().empty())
       return failed;
     if (const auto kept = file->keep(); kept) {
@@ -223,19 +223,19 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   std::optional<StepBand> band;
   if (besides.band_of && !stop.load() && !summary.steps().empty())
     band = besides.band_of(*scenario, control);
-  // In scenarios in which the order of packs changes the step time, both ends may be on one side of
-  // it.
+  // If the order of packs changes the step time, both ends of the band may be above the step time,
+  // or both below.
   if (band)
     band = StepBand{std::min(band->low, summary.step_time()),
                     std::max(band->high, summary.step_time())};
-  // The results are printed even if the timeline is lost.
+  // The results are printed even if the timeline cannot be written.
   Expected<void> kept;
   const bool keeps = file && (output_failed || !summary.steps().empty() ||
                               !std::filesystem::is_regular_file(options.timeline));
   if (interrupt.happened() && summary.steps().empty())
-    tell("tutti: interrupted before a training step had ended\n");
+    tell("tutti: the run was interrupted before a training step ended\n");
   if (file && !keeps)
-    tell(fmt::format("tutti: no training step had ended; {} is unchanged\n", options.timeline));
+    tell(fmt::format("tutti: no training step ended, so {} is unchanged\n", options.timeline));
   if (keeps) kept = file->keep();
   if (keeps && kept)
     tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));

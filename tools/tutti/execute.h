@@ -18,16 +18,17 @@ struct ExecuteOptions {
   ScenarioOptions scenario;
   std::string format = "text";
   std::string timeline;  ///< the timeline file to write; empty: none
-  std::string record;    ///< none, packs or steps; default: steps if there is a timeline
-  std::string workers;   ///< range of workers to record, such as "0-3"
+  std::string
+      record;  ///< level of detail: none, packs or steps; default: steps if a timeline is written
+  std::string workers;  ///< range of workers to record, such as "0-3"
   std::optional<double> from_us;
   std::optional<double> to_us;
   std::optional<std::int64_t> most_spans;
   std::optional<std::int32_t> steps;
-  std::int32_t rows = 12;  ///< maximum number of packs, and of links, in the text
+  std::int32_t rows = 12;  ///< maximum number of packs, and of links, in the text output
 };
 
-/// A function that changes the scenario before it runs.
+/// A function that changes the scenario before the run.
 using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
 /// Options for additional output and behaviour of a command.
 struct Besides {
@@ -36,13 +37,13 @@ struct Besides {
   /// Returns the error band of the prediction; nullopt if it is unknown.
   std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of =
       {};
-  /// True if the run takes real time. The timeline is then written during the run, so that a killed
-  /// process leaves the part so far.
+  /// True if the run takes real time. If true, the timeline is written during the run, so that a
+  /// killed process leaves the part that was recorded.
   bool writes_as_it_goes = false;
 };
 
-/// Runs the scenario with `executor`, shows the progress as `doing` ("simulating"), writes the
-/// timeline and prints the report. Returns the exit status.
+/// Runs the scenario with `executor`, shows the progress with the word `doing` (such as
+/// "simulating"), writes the timeline and prints the report. Returns the exit status.
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
             const Environment& environment, const AdjustRun& adjust = {},
             const Besides& besides = {});

@@ -1,11 +1,11 @@
 // A step is explained in two ways. First, each pack has up to four times, from ideal to real: the
-// lower bound for any algorithm, the time if only ports limit it, the time by itself on all links,
-// and the time in the step. The difference between two neighbours is the cost of the algorithm, of
-// the links, or of other traffic. Second, every variation of the scenario that might help
-// (core/advice/what_if.h) is simulated, on all cores, and the variations are sorted by the
-// resulting step time. Equal packs are simulated once, and packs with more than 20 million schedule
-// steps not at all. Traces and single algorithms are explained by explain_trace.cpp and
-// explain_algorithm.cpp.
+// lower bound of any algorithm, the time if only ports limit the pack, the time on all links
+// without other traffic, and the time in the step. The differences between consecutive times are
+// the costs of the algorithm, of the links, and of other traffic. Second, every variation of the
+// scenario that might reduce the step time (core/advice/what_if.h) is simulated, on all cores. The
+// variations are sorted by the resulting step time. Equal packs are simulated once. Packs with more
+// than 20 million schedule steps are not simulated. Traces and single algorithms are explained by
+// explain_trace.cpp and explain_algorithm.cpp.
 
 #include "tools/tutti/explain.h"
 
@@ -48,8 +48,8 @@ using core::Report;
 using core::show;
 using core::Time;
 
-/// A collective with more steps than this, over all ranks, is not simulated alone, which would take
-/// some ten seconds.
+/// A collective with more schedule steps than this, over all ranks, is not simulated alone, since
+/// this would take more than about ten seconds.
 constexpr std::int64_t kMaxSteps = 20'000'000;
 /// The minimum saving that is reported, as a fraction of the step.
 constexpr double kWorthTelling = 0.001;
@@ -58,17 +58,18 @@ constexpr double kWorthTelling = 0.001;
 struct PackCosts {
   std::int32_t pack = 0;
   core::Bytes bytes;
-  Time least;                       ///< lower bound for any algorithm on this cluster
-  std::optional<Time> closed_form;  ///< closed form, which considers ports only
-  std::optional<Time> alone;        ///< all links, without competing traffic
+  Time least;  ///< the lower bound of the time of any algorithm on this cluster
+  std::optional<Time> closed_form;  ///< the time by the closed form, which considers only ports
+  std::optional<Time> alone;        ///< the time with all links and without competing traffic
   Time in_step;
   core::ClosedForm form;
-  std::string by_nccl;  ///< NCCL's choices; empty: not by NCCL's model
+  std::string by_nccl;  ///< NCCL's choices; empty: NCCL's model does not apply
   std::shared_ptr<const core::nccl::CollectiveTime>
-      nccl;  ///< predicted time of the whole; null: not by NCCL's model, or only parts are
+      nccl;  ///< the time that NCCL's model predicts for the whole collective; null: the model does
+             ///< not apply, or applies only to parts
 };
 
-/// The outcome of a what-if; nullopt: the scenario is invalid.
+/// The result of a what-if; nullopt: the changed scenario is invalid.
 struct Answer {
   core::WhatIf question;
   std::optional<Outcome> outcome;
@@ -147,8 +148,8 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     notes.emplace_back(core::kNcclIsMeasured);
   if (scenario.plan.fuses())
     notes.emplace_back(
-        "for a fused pack, the time in the step is that of its fused buffer; the other times are "
-        "those of the pack by itself");
+        "for a fused pack, the time simulated in the step is that of the fused buffer, and the "
+        "other times are those of the pack alone");
   if (too_long)
     notes.emplace_back(
         "packs with this many ranks are not simulated separately, because it would take too long");
@@ -226,8 +227,8 @@ std::vector<Report> pack_reports(const Explanation& e) {
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
   std::string text =
-      "packs: lower bound for any algorithm; closed form (ports only); simulated separately (all "
-      "links); simulated in the step\n" +
+      "packs, with the lower bound for any algorithm, the closed form (only ports), and the time "
+      "simulated alone (all links) and in the step\n" +
       table_text(pack_reports(e), 2, rows);
   const auto largest =
       std::max_element(e.packs.begin(), e.packs.end(),
@@ -254,8 +255,8 @@ std::string answer_part(const Explanation& e, int rows) {
                  answer.question.what});
   }
   std::string text = "most helpful changes (each simulated)\n";
-  text +=
-      shown_rows > 0 ? table.text(2) : "  none of the tried changes helps: computation dominates\n";
+  text += shown_rows > 0 ? table.text(2)
+                         : "  none of the tried changes helps, because computation dominates\n";
   if (idle + worse > 0)
     text += fmt::format(
         "  {} other changes: {} change the step time by less than {}, {} make it longer\n",
@@ -275,9 +276,9 @@ std::string text_of(const Explanation& e, int rows) {
                       core::show_share(share(compute, step)), show(parts->exposed),
                       core::show_share(share(parts->exposed, step)));
   if (!info.bound_reason.empty()) {
-    text += fmt::format("lower bound {}: at most {} can be saved on this hardware ({})\n",
-                        show(info.step_bound), show(std::max(Time(), step - info.step_bound)),
-                        info.bound_reason);
+    text += fmt::format(
+        "lower bound {}: on this hardware, the step can become shorter by at most {} ({})\n",
+        show(info.step_bound), show(std::max(Time(), step - info.step_bound)), info.bound_reason);
   }
   text += "\ncritical path of the last step\n";
   for (const std::string& line : e.summary.path_in_words()) text += "  " + line + '\n';

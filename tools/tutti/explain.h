@@ -19,13 +19,14 @@ struct ExplainOptions {
   std::string link;
   std::string model;
   std::string format = "text";
-  int rows = 12;           ///< maximum number of packs, and of what-ifs, in the text
+  int rows = 12;           ///< maximum number of packs, and of what-ifs, in the text output
   int threads = 0;         ///< 0: the number of cores
   bool algorithm = false;  ///< true: explain the collective's algorithm instead of the step
 };
 
-/// `tutti explain`: shows what determines the step time, and what would make the step faster; for
-/// traces, why the step time differs from the prediction (explain_trace.h).
+/// `tutti explain`: shows what determines the step time, and which changes would make the step
+/// faster. If traces are given, shows why the measured step time differs from the prediction
+/// (explain_trace.h).
 int explain(const ExplainOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

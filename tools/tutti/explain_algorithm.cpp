@@ -1,10 +1,11 @@
 // The collective is simulated twice without other traffic: with its own size, and with one element
-// per rank, where latency dominates. Bounds from the cuts of the fabric show how good any algorithm
-// could be. losses_of() divides the time of the first run in a fixed order: the bound; the bytes on
-// the busiest link beyond those of the cut; the latency of the second run beyond its bound; and the
-// rest, which is waiting. Each part is limited to the time that is left, so the parts add up to the
-// simulated time. Collectives that NCCL's model times are refused, since the model has no messages.
-// core/strategy/collective_bound.cpp computes the bounds, and sim::run_alone() the times.
+// per rank, where latency dominates. Bounds from the cuts of the fabric limit the time of any
+// algorithm. losses_of() divides the time of the first run into four parts, in this order: the
+// bound, the additional bytes on the busiest link, the latency of the second run beyond its bound,
+// and the rest, which is waiting. Each part is limited to the remaining time, so the sum of the
+// parts is the simulated time. Collectives whose times come from NCCL's model are rejected, since
+// the model has no messages. core/strategy/collective_bound.cpp computes the bounds, and
+// sim::run_alone() the times.
 
 #include "tools/tutti/explain_algorithm.h"
 
@@ -62,7 +63,7 @@ struct AlgorithmCosts {
   core::Rounds rounds;
   std::int64_t min_rounds = 0;
   Time time;       ///< simulated time without other traffic
-  Time of_little;  ///< like `time`, with one element per chunk
+  Time of_little;  ///< simulated time as `time`, but with one element per chunk
   Bytes little;
   core::Bound bound;
   core::Bound little_bound;
@@ -80,8 +81,8 @@ std::int64_t total_steps(const core::Schedule& schedule) {
   return steps;
 }
 
-/// Returns the minimum number of rounds if each rank sends and receives one message at a time: a
-/// rank's knowledge can at most double in each round.
+/// Returns the minimum number of rounds if each rank sends and receives one message at a time. In
+/// each round, the number of ranks whose data a rank has can at most double.
 std::int64_t min_rounds(core::CollectiveKind kind, std::int64_t ranks) {
   if (ranks == 1) return 0;
   switch (kind) {
@@ -113,18 +114,19 @@ std::vector<LinkLine> link_lines(const core::Cluster& cluster, const sim::LinkLo
   return lines;
 }
 
-/// Divides the time into: the lower bound for any algorithm; more bytes than that on the busiest
-/// link; latencies of the rounds; and the rest, in which messages wait for each other or for
-/// reductions.
+/// Divides the time into four parts: the lower bound of any algorithm, the additional bytes on the
+/// busiest link, the latencies of the rounds, and the rest, in which messages wait for each other
+/// or for reductions.
 std::vector<Loss> losses_of(const AlgorithmCosts& costs) {
-  std::vector<Loss> losses{{"the cuts of the fabric: " + costs.bound.reason, costs.bound.time}};
+  std::vector<Loss> losses{
+      {"lower bound for any algorithm: " + costs.bound.reason, costs.bound.time}};
   Time left = costs.time - std::min(costs.time, costs.bound.time);
   const Time busiest = costs.links.empty() ? Time() : costs.links.front().busy;
   const Time of_cut = costs.bound.time - costs.bound.latency;
   const Time more = std::min(left, busiest - std::min(busiest, of_cut));
   losses.push_back(
-      {"the busiest link carries more than the cut needs, or is not used in parallel "
-       "with others",
+      {"the busiest link carries more bytes than the lower bound requires, or links are not used "
+       "in parallel",
        more});
   left -= more;
   const Time latency =
@@ -132,7 +134,7 @@ std::vector<Loss> losses_of(const AlgorithmCosts& costs) {
   losses.push_back(
       {fmt::format("latency of {} rounds, one after the other", costs.rounds.chain), latency});
   left -= latency;
-  losses.push_back({"messages wait for others, and for reductions and copies", left});
+  losses.push_back({"messages wait for other messages, reductions and copies", left});
   return losses;
 }
 
@@ -152,15 +154,15 @@ Expected<AlgorithmCosts> costs_of(const core::Scenario& scenario) {
   const Collective& planned = scenario.plan.collective(*largest);
   if (who != core::ReductionScope::kAllReplicas || largest->payload.reduction.has_value())
     return wrong(ProblemCode::kUnsupported,
-                 "--algorithm: only collectives between all replicas are explained");
+                 "--algorithm: only collectives of all replicas can be explained");
   if (planned.nccl)
     return wrong(ProblemCode::kUnsupported,
-                 "--algorithm: the time of NCCL comes from its model and not from messages; tutti "
-                 "perf --cluster … --explain shows its choice");
+                 "--algorithm: NCCL's times come from a model without messages, so they cannot be "
+                 "explained; tutti perf --cluster … --explain shows NCCL's choice");
   if (total_steps(*planned.schedule) > kMaxExplainedSteps)
-    return wrong(
-        ProblemCode::kTooLarge,
-        fmt::format("--algorithm: more than {} steps; take fewer workers", kMaxExplainedSteps));
+    return wrong(ProblemCode::kTooLarge, fmt::format("--algorithm: the algorithm has more than {} "
+                                                     "steps, which is the limit; use fewer workers",
+                                                     kMaxExplainedSteps));
   const core::Cluster& cluster = *scenario.cluster;
   const core::NetworkModel model = scenario.run.network_model;
   const bool adds = core::network_adds(scenario.plan);
@@ -215,17 +217,17 @@ std::string text_of(const AlgorithmCosts& costs, const core::Cluster& cluster, i
       fmt::format("{} of {} bytes by {}, {}: {}\n\n", costs.collective, costs.bytes.count(),
                   costs.algorithm, costs.cluster, show(costs.time));
   text += fmt::format(
-      "rounds     {} messages in the longest chain ({} at least, if a rank sends one message at a "
-      "time); {} messages\n",
+      "rounds     {} messages in the longest chain (lower bound if a rank sends one message at a "
+      "time: {}); {} messages in total\n",
       costs.rounds.chain, costs.min_rounds, costs.rounds.messages);
-  text += fmt::format("latency    {} for {} bytes; no algorithm is below {}\n",
+  text += fmt::format("latency    {} for {} bytes; lower bound for any algorithm: {}\n",
                       show(costs.of_little), costs.little.count(), show(costs.little_bound.time));
   text += fmt::format(
-      "bandwidth  {}; no algorithm is above {} ({} of that): {}\n",
+      "bandwidth  {}; upper bound for any algorithm: {} (this algorithm reaches {}): {}\n",
       bandwidth_text(costs.bytes, costs.time), bandwidth_text(costs.bytes, costs.bound.time),
       costs.time > Time() ? core::show_share(share(costs.bound.time, costs.time)) : "–",
       costs.bound.reason);
-  text += fmt::format("\nlinks, the busiest first ({} carry something)\n", costs.links.size());
+  text += fmt::format("\nlinks, busiest first ({} links carry data)\n", costs.links.size());
   text += link_table(costs, cluster, rows);
   text += "\nwhere the time goes\n";
   Table losses({"time", "", "<what"});

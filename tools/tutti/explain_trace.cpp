@@ -61,8 +61,8 @@ std::string text_of(const ReadTraces& traces, const std::vector<PartOfStep>& par
                change(part.measured, part.predicted)});
   text += table.text(0);
   if (found.empty())
-    return text + "\nNothing of the run differs from its prediction by 1 % of a step or more.\n";
-  text += "\nWhat differs, with how much of a step it concerns:\n";
+    return text + "\nNo time of the run differs from its prediction by 1 % of a step or more.\n";
+  text += "\nDifferences between the run and its prediction, with their time per step:\n";
   const std::size_t shown = std::min(found.size(), static_cast<std::size_t>(std::max(0, rows)));
   for (std::size_t i = 0; i < shown; ++i) {
     text += fmt::format("  {:>9}  {}\n", show(found[i].effect), found[i].what);

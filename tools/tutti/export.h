@@ -12,7 +12,7 @@ struct ExportOptions {
   std::string to;
   std::string table = "spans";
   std::string output;           ///< the output file; "-": standard output
-  std::string format = "text";  ///< the format of messages about the export
+  std::string format = "text";  ///< the output format of the report about the export
 };
 
 /// `tutti export`: converts a timeline to another format, or exports the algorithm or the training

@@ -28,7 +28,7 @@ using core::Rank;
 using core::Schedule;
 using core::Step;
 
-/// True if `large` equals `small` with all lengths multiplied by `factor`.
+/// Returns true if `large` equals `small` with all lengths multiplied by `factor`.
 bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor) {
   const auto scaled = [factor](const Range& a, const Range& b) {
     return a.buffer == b.buffer && a.offset * factor == b.offset && a.count * factor == b.count;
@@ -53,7 +53,7 @@ bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor
   return true;
 }
 
-/// Returns numbers of elements for which every chunk may be one element.
+/// Returns candidates for the number of elements at which every chunk is one element.
 std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Collective& planned) {
   if (const auto& custom = scenario.strategy.custom) {
     const auto even = custom->made->even_elements();
@@ -65,8 +65,8 @@ std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Colle
   return {1, ranks, ranks * lanes};
 }
 
-/// Returns the first pack's schedule with as many elements as it has chunks. ERRORS: it has no such
-/// form.
+/// Returns the first pack's schedule, with one element per chunk. ERRORS: there is no such number
+/// of elements.
 Expected<std::string> algorithm_text(const core::Scenario& scenario, const std::string& to) {
   const bool plan = to == "mscclpp";
   const std::string format = plan ? "a plan of MSCCL++" : "MSCCL's XML";
@@ -80,11 +80,11 @@ Expected<std::string> algorithm_text(const core::Scenario& scenario, const std::
   const core::Pack& pack = scenario.plan.packs.front();
   const Collective& planned = scenario.plan.collective(pack);
   if (who != core::ReductionScope::kAllReplicas || pack.payload.reduction.has_value())
-    return wrong(ProblemCode::kUnsupported, "only collectives between all replicas are exported");
+    return wrong(ProblemCode::kUnsupported, "only collectives of all replicas can be exported");
   if (planned.schedule->ranks() != planned.contributors)
     return wrong(ProblemCode::kUnsupported,
-                 fmt::format("CPUs take part, and {} does not support them; use an algorithm that "
-                             "needs only GPUs",
+                 fmt::format("CPUs take part in the algorithm, but {} supports only GPUs; use an "
+                             "algorithm that needs only GPUs",
                              format));
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const auto made = [&](std::int64_t elements) {
@@ -102,11 +102,10 @@ Expected<std::string> algorithm_text(const core::Scenario& scenario, const std::
                                       scenario.cluster->replicas_per_worker());
     return core::custom::to_msccl(*small.schedule, small.contract(), name);
   }
-  return wrong(
-      ProblemCode::kUnsupported,
-      fmt::format("the algorithm's steps depend on the number of bytes, but {} has the same "
-                  "steps for all sizes",
-                  format));
+  return wrong(ProblemCode::kUnsupported,
+               fmt::format("the algorithm's steps depend on the number of bytes, but a file for {} "
+                           "has the same steps for all sizes",
+                           format));
 }
 
 }  // namespace

@@ -123,8 +123,8 @@ int export_trace(const ExportOptions& options, const Environment& environment) {
     tell(fmt::format(
         "written: {}{}\n", files.written().front(),
         files.written().size() > 2 ? fmt::format(" and {} more", files.written().size() - 2) : ""));
-    tell(fmt::format("written: {}, which executes it: tutti simulate {}\n", files.scenario_file(),
-                     files.scenario_file()));
+    tell(fmt::format("written: {}, a scenario that executes the trace: tutti simulate {}\n",
+                     files.scenario_file(), files.scenario_file()));
     return kDone;
   }
   return print_out(result_json(core::Report{{"scenario", options.timeline},

@@ -11,7 +11,7 @@ namespace tutti::tools {
 
 struct ImportTfConfigOptions {
   std::string from = "env";  ///< file with TF_CONFIG, or "env" for the environment variable
-  InitOptions scenario;      ///< options of the new scenario, except its number of nodes
+  InitOptions scenario;      ///< options of the new scenario, except the number of nodes
 };
 
 struct ImportOptions {

@@ -1,9 +1,9 @@
-// A topology file of NCCL describes one machine. The command converts it to the cluster of a
-// scenario, or, with --graphs, runs NCCL's graph search on it and prints the graphs, which
-// --against compares with a dump of NCCL. A topology has links but no rates of memory and
-// arithmetic, so these are taken from a machine with the same GPUs. The new cluster is read back as
-// part of a small scenario before it is written, so that an invalid cluster is reported and never
-// written. The reader of topology files and the search are in core/nccl.
+// A topology file of NCCL describes one machine. The command converts the file to the cluster of a
+// scenario. With --graphs, it runs NCCL's graph search on the topology and prints the graphs.
+// --against compares the graphs with a dump of NCCL. A topology has links but no rates of memory
+// and arithmetic, so these are taken from a machine with the same GPUs. The new cluster is read
+// back as part of a small scenario before it is written, so that an invalid cluster is reported and
+// never written. The reader of topology files and the search are in core/nccl.
 
 #include "tools/tutti/import_nccl.h"
 
@@ -106,11 +106,13 @@ std::string graphs_text(const SearchResult& found, const Channels& channels,
       found.node.min_sm() % 10);
   if (found.nodes_per_topology > 1)
     text += fmt::format(
-        "  NCCL treats each machine as {} nodes, because its cards are faster than the links "
-        "between its GPUs\n",
+        "  NCCL treats each machine as {} nodes, because its network cards are faster than the "
+        "links between its GPUs\n",
         found.nodes_per_topology);
-  text += fmt::format("  at most {:g} GB/s per path, {:g} GB/s for all links of a GPU together\n",
-                      found.most_gb_per_s, found.total_gb_per_s);
+  text += fmt::format(
+      "  the maximum bandwidth is {:g} GB/s per path, and {:g} GB/s for all links of a GPU "
+      "together\n",
+      found.most_gb_per_s, found.total_gb_per_s);
   text += fmt::format(
       "  channels: {} for collectives, {} for NVLS; {} for sends and receives, {} to each rank\n\n",
       channels.collectives, channels.nvls, channels.p2p.channels, channels.p2p.per_peer);
@@ -195,8 +197,8 @@ std::string differences(const Graph& found, const Graph& dumped) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-/// Reports, per graph, whether the dump equals the search result. Returns kRunFailed if it does
-/// not.
+/// Reports, per graph, whether the dump equals the search result. Returns kRunFailed if a graph
+/// differs.
 int compare(const SearchResult& found, const std::string& path) {
   const auto dumped = core::nccl::load_graphs(path);
   if (!dumped) return report(dumped.error());
@@ -220,7 +222,7 @@ int compare(const SearchResult& found, const std::string& path) {
   return status != kDone || same ? status : static_cast<int>(kRunFailed);
 }
 
-/// Writes `text` to the file, and reports that.
+/// Writes `text` to the file, and prints a note.
 int write(const std::string& path, const std::string& text,
           const ImportNcclTopologyOptions& options) {
   std::error_code ignored;
@@ -362,7 +364,7 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   if (options.graphs) return report_graphs(options, *topology, *preferences, *format);
   const auto text = cluster_of(options, *topology, preferences->settings, environment.library);
   if (!text) return report(text.error());
-  // This check comes last, so that with --format json every other error is JSON.
+  // This check comes last, so that all other errors are printed as JSON with --format json.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
     return refuse({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
                   "--format json and --graph-file write graphs; add --graphs");

@@ -1,10 +1,11 @@
-// The files of a run are read into one MeasuredRun and reduced to a StepModel. Each output is then
-// another view of these two, selected by the suffix of its name. The format is recognised by
-// content. All files must have the same format, because the traces of a run come from one program.
-// Many traces lack the sizes of gradients. They are found by matching the packs with known models;
-// if that fails, the error is kept (no_sizes) and reported only if an output needs the sizes. A
-// generated scenario is read back before it is written, so wrong names in options are found here
-// and not in the next command. core/import has the importers and makes the outputs.
+// The files of a run are read into one MeasuredRun and reduced to a StepModel. Each output is made
+// from these two objects. The suffix of the output's name selects the kind of output. The format is
+// recognised by content. All files must have the same format, because the traces of a run come from
+// one program. Many traces lack the sizes of gradients. Missing sizes are determined by matching
+// the packs with known models. If that fails, the error is stored in no_sizes, and reported only if
+// an output needs the sizes. A generated scenario is parsed before it is written, so that wrong
+// names in options are reported at once, not by the next command. core/import has the importers and
+// makes the outputs.
 
 #include "tools/tutti/import_trace.h"
 
@@ -68,7 +69,7 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
   }
   std::optional<core::TraceFormat> format;
   for (const std::string& file : options.files) {
-    // A word that is no file is probably meant as a format.
+    // An argument that is not a file is probably the name of a format.
     std::error_code ignored;
     if (file.find_first_of("./") == std::string::npos && !std::filesystem::exists(file, ignored))
       return refused({ProblemCode::kUnknownName},
@@ -78,13 +79,13 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
     if (!begin) return failed(begin);
     const auto found = core::recognise(*begin);
     if (!found)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kUnsupported},
-                         fmt::format("the format of this file is unknown; if it should be known, "
-                                     "name it: tutti import {} FILE; tutti calibrate reads logs of "
-                                     "nccl-tests, and tutti export reads timelines of Tutti",
-                                     fmt::join(core::trace_format_names(), "|")),
-                         {file, 0, 0}));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kUnsupported},
+          fmt::format("the format of this file was not recognised; to select the format, use tutti "
+                      "import {} FILE. Logs of nccl-tests are read by tutti calibrate, and "
+                      "timelines of Tutti by tutti export",
+                      fmt::join(core::trace_format_names(), "|")),
+          {file, 0, 0}));
     if (format && *format != *found)
       return tl::make_unexpected(
           Error::request({ProblemCode::kConflict},
@@ -369,7 +370,7 @@ Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
 
 namespace {
 
-/// A timeline whose packs get the names of those in another one.
+/// The data for giving the packs of a timeline the names of the packs in another timeline.
 class NamedLike : public core::TimelineTee {
  public:
   NamedLike(core::TimelineSink& sink, core::TimelineSink& nobody, const core::RunInfo* like,
@@ -385,7 +386,7 @@ class NamedLike : public core::TimelineTee {
   }
 
  private:
-  /// True if the packs have similar sizes, which may differ by padding.
+  /// Returns true if the packs have similar sizes. Sizes may differ by padding.
   [[nodiscard]] bool is_like(const core::RunInfo& run) const {
     constexpr double kMaxPadding = 0.02;
     if (packs_ == 0 || packs_ > run.packs.size() || packs_ != like_->packs.size()) return false;

@@ -35,24 +35,25 @@ struct ReadTraces {
   std::string name;  ///< name of the run
   core::ScenarioFacts facts;
   std::vector<std::string> notes;
-  /// The reason why gradients have no sizes, which a scenario needs; nullopt if they have.
+  /// The reason why the sizes of gradients are unknown; nullopt if they are known. A scenario needs
+  /// these sizes.
   std::optional<core::Error> no_sizes;
 };
 /// Returns true if the content of the file is a trace or log in a supported format.
 bool is_trace(const std::string& path);
-/// Reads the files of one run, and determines the sizes of its gradients if that is possible.
-/// ERRORS: those of the readers, with their places.
+/// Reads the files of one run, and determines the sizes of gradients if possible. ERRORS: a file is
+/// invalid; the error has the position in the file.
 core::Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
                                        const Environment& environment);
-/// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing; one problem
-/// per option that has to supply a fact.
+/// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing. The error
+/// has one problem per option that could supply a fact.
 core::Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
                                                   const Environment& environment,
                                                   std::vector<std::string>& notes);
-/// Returns the timeline of a run, as the content of a file. `like`: the run of a timeline that it
-/// will be compared with; null: none. If all packs of both runs agree in size, the k-th pack of a
-/// step gets the names of the k-th pack of `like`, since a communicator executes its collectives in
-/// the same order, whatever the names of their gradients. ERRORS: no record of the run has a time.
+/// Returns the timeline of a run, as the content of a file. `like`: the run with which the timeline
+/// will be compared; null: none. If the packs of both runs have equal sizes, the k-th pack of a
+/// step gets the gradient names of the k-th pack of `like`, since a communicator executes its
+/// collectives in the same order in both runs. ERRORS: no record of the run has a time.
 core::Expected<std::string> timeline_of_traces(const ReadTraces& traces,
                                                const core::RunInfo* like = nullptr);
 

@@ -1,9 +1,9 @@
-// Writes a scenario from which users learn the format. It is assembled from pieces of text, because
-// a protobuf message that is printed would have no comments. The text is then read like any
-// scenario. This checks all names and limits at once, and an unknown model or machine is reported
-// as in other commands. Defaults fit the machine: NCCL if it has GPUs, and measured layer times if
-// the library has a profile of the model on such a device. The groups of a dragonfly grow with the
-// number of nodes, so that the links between them stay few enough to simulate.
+// Writes a scenario from which users learn the format. The scenario is assembled from pieces of
+// text, because a printed protobuf message would have no comments. The text is then parsed like any
+// scenario. The parser checks all names and limits, so an unknown model or machine is reported as
+// in other commands. Defaults fit the machine: NCCL if it has GPUs, and measured layer times if the
+// library has a profile of the model on such a device. The size of a dragonfly's groups grows with
+// the number of nodes, so that the number of links between groups is small enough to simulate.
 
 #include "tools/tutti/init.h"
 
@@ -59,7 +59,7 @@ std::string list_json(const Library& library) {
   return result_json(report);
 }
 
-/// Returns the shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100");
+/// Returns the shipped profile of a model on the machine's devices ("…_v100" for "dgx1-v100");
 /// empty if there is none.
 std::string profile_of(const Library& library, const std::string& model,
                        const std::string& machine) {
@@ -80,7 +80,7 @@ std::string usual_algorithm(const InitOptions& options, const Library& library) 
   return machine && !(*machine)->gpus().empty() ? "nccl" : "ring";
 }
 
-/// The networks that can be requested by name; their shapes are a starting point.
+/// The networks that can be requested by name. The user edits their shapes later.
 const std::vector<std::string> kNetworks{"one_switch", "rails", "fat_tree", "dragonfly"};
 
 struct DragonflyAsked {
@@ -88,8 +88,8 @@ struct DragonflyAsked {
 };
 
 /// Returns a dragonfly of groups of 4 routers with 4 workers each, with links between every two
-/// groups. If these links are too many to simulate, groups are larger, and a router has half as
-/// many workers as its group has routers.
+/// groups. If there are too many of these links to simulate, groups are larger, and the number of
+/// workers per router is half the number of routers per group.
 DragonflyAsked dragonfly_of(std::int64_t nodes) {
   constexpr std::int64_t kMaxRouters = 4096;
   DragonflyAsked best;
@@ -167,9 +167,9 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
     text += fmt::format("  layer_times: \"{}\"\n", profile);
   } else {
     text +=
-        "  # Samples per replica and forward pass. Times are computed from FLOPs at "
-        "flops_efficiency of the device's peak rate;\n";
-    text += "  # for better accuracy, measure them and set forward_ms and backward_ms.\n";
+        "  # The number of samples per replica and forward pass.\n"
+        "  # Times are computed from FLOPs at flops_efficiency of the device's peak rate.\n";
+    text += "  # For better accuracy, measure the times and set forward_ms and backward_ms.\n";
     text += "  batch: 32\n  flops_efficiency: 0.5\n";
   }
   text += "}\n\nstrategy {\n";
@@ -227,7 +227,7 @@ int init(const InitOptions& options, const Environment& environment) {
   // Check that the output is a valid scenario, which also detects errors in the request.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {
-    // There is no file yet, so locations would be meaningless.
+    // There is no file yet, so errors have no locations.
     std::vector<core::Problem> problems = scenario.error().problems();
     for (core::Problem& problem : problems) problem.where = core::Location();
     return report(Error(core::ErrorKind::kRequest, std::move(problems)));

@@ -15,7 +15,7 @@ struct InitOptions {
   std::string network = "one_switch";
   /// The kind of network link; empty: the user has to edit the latency.
   std::string link;
-  /// Empty: nccl if the machine has GPUs, else ring. With servers, there is no algorithm.
+  /// Empty: nccl if the machine has GPUs, else ring. Unused if there are parameter servers.
   std::string algorithm;
   /// The number of parameter servers; 0: an algorithm reduces gradients.
   std::int64_t servers = 0;
@@ -26,8 +26,8 @@ struct InitOptions {
 };
 
 /// Returns the text of a new scenario with a machine, a model, an algorithm and comments. Ignores
-/// the options output, force, list and format. Names are not checked, so unknown names are written,
-/// too.
+/// the options output, force, list and format. Names are not checked, so unknown names are also
+/// written to the text.
 std::string scenario_to_start_from(InitOptions options, const core::Library& library);
 
 /// `tutti init`: writes a new scenario, or lists the names that a scenario can use.

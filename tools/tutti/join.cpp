@@ -1,10 +1,10 @@
-// This file decides whether this process coordinates a run or joins one, in the following order.
-// `--join` names the coordinator. If a launcher started the process (mpirun, srun, torchrun,
-// TF_CONFIG), rank 0 coordinates, at an address from the launcher or --rendezvous, or from a file
-// that rank 0 writes. With `--listen` alone, workers are started by hand. Otherwise this process
-// starts all workers. Two rules apply to all cases: an address that other machines can reach
-// requires a secret of at least 16 characters, and rank 0 of a run on several machines refuses a
-// name of its own that resolves to loopback. real/join has the protocol, and real/coordinator
+// This file decides whether this process coordinates a run or joins a run, by the following rules.
+// `--join` names the coordinator. If a launcher has started the process (mpirun, srun, torchrun,
+// TF_CONFIG), rank 0 coordinates. The address comes from the launcher, from --rendezvous, or from a
+// file that rank 0 writes. With `--listen` alone, the user starts the workers. Otherwise this
+// process starts all workers. Two rules apply to all cases. An address that other machines can
+// reach requires a secret of at least 16 characters. Rank 0 of a run on several machines rejects a
+// host name for itself that resolves to loopback. real/join has the protocol, and real/coordinator
 // gathers the workers.
 
 #include "tools/tutti/join.h"
@@ -36,7 +36,8 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// True if the host is this machine. A name that cannot be resolved yet may belong to another one.
+/// True if the host is this machine. A name that cannot be resolved yet may belong to another
+/// machine.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
 /// True if the text itself names this machine, without resolving names.
 bool is_said_near(const std::string& host) {
@@ -118,8 +119,8 @@ class PartFinder {
     if (part_.launch) return launched();
     if (!options_.rendezvous.empty())
       return refused({ProblemCode::kUnused, "--rendezvous"},
-                     "--rendezvous needs processes that a launcher started together, but no "
-                     "launcher started this one");
+                     "--rendezvous applies only to processes of a launcher, but no launcher "
+                     "started this process");
     if (listen_) return coordinate_at(*listen_, real::Gathering::Spawn::kNone);
     part_.gathering.spawn = real::Gathering::Spawn::kAll;
     return {};
@@ -162,7 +163,7 @@ class PartFinder {
     if (address) return join_at(*address);
     if (launch.one_machine) return by_file(variables_("TMPDIR").value_or("/tmp"));
     return refused({ProblemCode::kMissing, "--rendezvous"},
-                   "{} started this on several machines without the address of rank 0; give "
+                   "{} started processes on several machines without the address of rank 0; give "
                    "--rendezvous HOST:PORT with the name of rank 0's machine and a free port, or "
                    "--rendezvous FOLDER with a folder that all machines share",
                    to_string(launch.launcher));
@@ -269,9 +270,9 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   join.ranks = part.launch ? part.launch->size : 0;
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
-  // A worker that was started here is ended by its coordinator in order, or ends with it
-  // (real::end_with_parent()). Its coordinator has checked that workers fit into memory; a worker
-  // that joins from elsewhere checks that itself.
+  // The coordinator ends workers that it has started. They also end when the coordinator ends
+  // (real::end_with_parent()). The coordinator has checked that these workers fit into memory. A
+  // worker that was started elsewhere checks this itself.
   if (!quiet) join.free_memory = [] { return free_memory(); };
   std::optional<Interrupt> interrupt;
   if (!quiet) join.interrupted = &interrupt.emplace().flag();
@@ -279,8 +280,8 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   if (end.done) return kDone;
   if (quiet && end.told) return kRunFailed;
   const int status = report(end.done.error());
-  // Launchers kill all other processes when one has failed, but rank 0 must complete its files. Its
-  // exit status reports the failure for all ranks.
+  // Launchers kill all processes when one process has failed. Rank 0 must complete its files first.
+  // Rank 0's exit status reports the failure for all ranks.
   return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 

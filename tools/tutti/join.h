@@ -11,12 +11,12 @@
 
 namespace tutti::tools {
 
-/// The role of this process in a run, which it either coordinates or joins.
+/// The role of this process in a run: the process either coordinates the run or joins it.
 struct PartInRun {
   bool coordinates = true;
   /// If this process coordinates: the options for gathering workers.
   real::Gathering gathering;
-  /// If this process joins: finds the coordinator.
+  /// If this process joins: the options for finding the coordinator.
   std::function<std::optional<real::Appointment>()> where;
   std::optional<real::Launch> launch;
   std::chrono::duration<double> wait{60};
@@ -24,18 +24,19 @@ struct PartInRun {
 };
 
 /// Returns the role of this process, according to the options and the environment variables of
-/// launchers. `join`: the coordinator's HOST:PORT; if it is not empty, the process joins, whatever
-/// the launcher.
-/// ERRORS (requests): options or variables contradict each other; the coordinator's address is
-/// unknown; there is no secret although processes of other machines can connect.
+/// launchers. `join`: the coordinator's HOST:PORT. If it is not empty, the process joins, even if a
+/// launcher started it.
+/// ERRORS (kRequest): options or variables contradict each other; the coordinator's address is
+/// unknown; processes of other machines can connect, and there is no secret.
 core::Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join,
                                       const real::Variables& variables);
-/// Does the same with the environment variables of this process.
+/// Returns the role as above, with the environment variables of this process.
 core::Expected<PartInRun> own_part(const JoinOptions& options, const std::string& join = "");
 
 /// Runs this process as a worker of a run that another process coordinates. Returns the exit
 /// status. `number`: the worker's number; -1: any. `listen`: HOST:PORT for peers; empty: the
-/// default. `quiet`: does not print errors, since the process that started this one prints them.
+/// default. `quiet`: true if the parent process prints the errors of this process, so that this
+/// process prints none.
 int join_run(const PartInRun& part, std::int32_t number, const std::string& listen, bool quiet);
 
 }  // namespace tutti::tools

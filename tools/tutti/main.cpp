@@ -21,8 +21,8 @@
 namespace tutti::tools {
 namespace {
 
-/// True if the words contain `--format json`. Errors then have that format too, including errors in
-/// the words.
+/// Returns true if the command line contains `--format json`. Errors are then also printed as JSON,
+/// including errors in the command line.
 bool asks_for_json(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--format=json" ||
@@ -40,14 +40,14 @@ int run(const std::vector<std::string>& words) {
   if (asks_for_json(words)) report_errors_as_json();
   if (const auto ended = command_line.parse(words)) return *ended;
   const Environment environment{core::Library(core::library_folder())};
-  // Real runs are not limited, since drivers of devices map more address space than there is
-  // memory.
+  // The memory of real runs is not limited, since device drivers map more address space than the
+  // machine has memory.
   if (!command_line.leaves_this_process()) stay_within_memory();
   return command_line.run(environment);
 }
 
-/// Opens descriptors that are closed. Otherwise the next opened file would get such a number, and
-/// messages to stderr would go into it.
+/// Opens standard file descriptors that are closed. Otherwise the next opened file would get the
+/// number of a closed descriptor, and messages to stderr would be written into the file.
 void occupy_standard_descriptors() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(file, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
@@ -59,8 +59,8 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   tutti::tools::occupy_standard_descriptors();
-  // A closed pipe and an exceeded file size limit then are errors of write calls, after which
-  // incomplete files are removed.
+  // Without these signals, write calls return an error if a pipe is closed, or if the limit of the
+  // file size is exceeded. Incomplete files are then removed.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -1,9 +1,9 @@
-// A plan is printed without being executed. Columns whose values are the same for all packs are
-// printed once above the table, so plans of hundreds of packs remain readable. start_rule()
-// describes in words when a pack starts, so it must know every field of Pack that can delay a
-// launch. For packs that NCCL executes, --schedule prints NCCL's own steps if its choice is known
-// and can be lowered, and the steps that Tutti executes otherwise. plan_proofs.cpp proves schedules
-// and task graphs, and plan_graph.cpp draws the task graph.
+// This file prints a plan without executing it. If a column has the same value for all packs, the
+// value is printed once above the table, so that plans with hundreds of packs remain readable.
+// start_rule() describes in words when a pack starts, so it must consider every field of Pack that
+// can delay a launch. For packs that NCCL executes, --schedule prints NCCL's own steps if its
+// choice is known and can be lowered, and the steps that Tutti executes otherwise. plan_proofs.cpp
+// proves schedules and task graphs, and plan_graph.cpp draws the task graph.
 
 #include "tools/tutti/plan.h"
 
@@ -43,9 +43,10 @@ using core::Scenario;
 using core::Schedule;
 using core::show;
 
-/// Longer lists of steps are not printed, since nobody reads them.
+/// Longer lists of steps are not printed.
 constexpr std::int64_t kMaxPrintedSteps = 20'000;
-/// Width in characters of a pack's names in the table, and of a line that names all of them.
+/// The maximum width in characters of a pack's gradient names, in the table and in a line with all
+/// names.
 constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
 std::string name_of(const Scenario& scenario, const Member& member) {
@@ -60,7 +61,7 @@ bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) 
 }
 
 std::string start_rule(const Scenario& scenario, const Pack& pack) {
-  if (scenario.plan.graph) return "as the trace has it";
+  if (scenario.plan.graph) return "when its dependencies in the trace have ended";
   const char* of_entry = scenario.strategy.spec ? " of its entry" : "";
   if (pack.phase == core::PackPhase::kRead)
     return "when the step begins" +
@@ -95,7 +96,7 @@ const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
 
 // --- text ---
 
-/// Returns the names of the pack's members: "conv1.weight", or "fc.weight[0..100)" for a gradient
+/// Returns the names of the pack's gradients: "conv1.weight", or "fc.weight[0..100)" for a gradient
 /// that several packs share.
 std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack) {
   std::vector<std::string> names = core::names_of(scenario.workload, pack);
@@ -107,7 +108,7 @@ std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack
   return names;
 }
 
-/// Returns as many names as fit into a line, and the number of the remaining ones.
+/// Returns as many names as fit into a line, and the number of the remaining names.
 std::string some_names(const Scenario& scenario, const Pack& pack) {
   std::string text;
   const std::vector<std::string> names = member_texts(scenario, pack);
@@ -134,14 +135,14 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
   return text + line + '\n';
 }
 
-/// Returns text such as "16 ranks". With asynchronous workers, it also names the group, since
+/// Returns text such as "16 ranks". If workers are asynchronous, the text also has the group, since
 /// groups do not wait for each other.
 std::string taking_part(const Scenario& scenario, const Pack& pack) {
   const std::int32_t ranks = scenario.plan.collective(pack).schedule->ranks();
   if (core::reduction_scope(scenario.strategy, scenario.plan) !=
       core::ReductionScope::kAsyncServers)
     return fmt::format("{} ranks", ranks);
-  return fmt::format("the {} replicas of a worker, separately in each of {} workers",
+  return fmt::format("the {} replicas of each worker, separately for {} workers",
                      scenario.plan.collective(pack).contributors,
                      scenario.plan.partition->groups());
 }
@@ -154,14 +155,14 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
   return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
 }
 
-/// Returns the rank that holds a variable, or that sums its gradients, such as "w4/cpu0". With
-/// asynchronous workers, the rank is that of the first worker.
+/// Returns the rank that holds a variable, or that sums its gradients, such as "w4/cpu0". If
+/// workers are asynchronous, returns the rank in the collective of the first worker.
 std::string where_it_lies(const Collective& collective) {
   return rank_name(collective, collective.root);
 }
 
-/// Returns NCCL's choice and the time that it takes alone, such as "Ring LL128, 24 channels × 640
-/// threads, 312 us".
+/// Returns NCCL's choice, and the time without other traffic, such as "Ring LL128, 24 channels ×
+/// 640 threads, 312 us".
 std::string by_nccl(const Collective& collective) {
   std::string text = core::describe_nccl(collective);
   std::string took;
@@ -419,7 +420,8 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.exchange && !options.schedule && !options.check)
     return refuse({core::ProblemCode::kUnused, "--exchange"},
                   "--exchange selects the exchange for --schedule or --check; add one of them");
-  // A trace of messages alone has no pack: its graph and its proof are all that can be shown.
+  // A trace that consists only of messages has no pack, so only its graph and its proof can be
+  // shown.
   if (packs == 0 && (options.pack != 0 || (options.schedule && !options.exchange)))
     return refuse(out_of_range("--pack", options.pack, -1),
                   "--pack {}: this scenario has no packs; leave out --pack and --schedule",

@@ -8,13 +8,14 @@
 
 namespace tutti::tools {
 
-/// Checks the suffix of the file for `--graph`. ERRORS (requests): it is neither .svg nor .dot.
+/// Checks the suffix of the file for `--graph`. ERRORS (kRequest): the suffix is neither .svg nor
+/// .dot.
 core::Expected<void> check_graph(const std::string& path);
 
 /// Draws the task graph of a training step, with the critical path, into an .svg or .dot file.
-/// Times and the path are from a run by `executor`. If `executor` is null, or its run fails, the
-/// path is the longest path by the known durations, which the picture states. Returns remarks on
-/// the picture, one per line.
+/// Times and the critical path are taken from a run by `executor`. If `executor` is null or its run
+/// fails, the critical path is the longest path by the known durations. The picture then states
+/// this. Returns remarks on the picture, one per line.
 /// ERRORS: as write_file(). REQUIRES: check_graph() accepts `path`.
 core::Expected<std::string> write_graph(const core::Scenario& scenario, core::Executor* executor,
                                         const std::string& path);

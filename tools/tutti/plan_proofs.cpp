@@ -1,13 +1,12 @@
-// Runs the checker on the schedules of a plan. The checker follows every element, so a pack of a
-// gigabyte is proved at 4099 elements: an odd number that fills every chunk, with the same rules of
-// the schedule as the real size. Packs on servers are proved at their full size, because it
-// determines where they are placed, and so are packs of sparse or saved data, which have reductions
-// of their own. If NCCL would execute a collective, NCCL's own steps are proved if its choice can
-// be lowered.
+// Runs the checker on the schedules of a plan. The checker tracks every element, so a pack of a
+// gigabyte is proved at 4099 elements: an odd number that fills every chunk, and for which the
+// schedule has the same structure as for the real size. Packs on servers are proved at their full
+// size, because the size determines their server. Packs of sparse or saved data are also proved at
+// their full size, because they have other reductions. If NCCL would execute a collective, and
+// NCCL's choice can be lowered, NCCL's own steps are proved.
 //
-// A proof that would take minutes is refused with an error, so that nothing counts as proved that
-// was not. The checker is core/schedule/checker.h, and the checks of task graphs are in
-// plan_check.cpp.
+// A proof that would take minutes is an error, so that an unproved schedule never counts as proved.
+// The checker is core/schedule/checker.h, and the checks of task graphs are in plan_check.cpp.
 
 #include "tools/tutti/plan_proofs.h"
 
@@ -40,7 +39,8 @@ using core::Schedule;
 
 /// Number of elements for proofs: odd, and large enough to fill every chunk.
 constexpr std::int64_t kCheckedElements = 4099;
-/// Limits of the words of clocks and cells, and of the steps: a larger proof would take minutes.
+/// The limits of the size of the checker's state in words, and of the number of steps. A larger
+/// proof would take minutes.
 constexpr std::int64_t kMaxCheckedWords = std::int64_t{1} << 27;
 constexpr std::int64_t kMaxCheckedSteps = 10'000'000;
 
@@ -61,14 +61,15 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
                             elements, planned.elements, planned.root});
 }
 
-/// NCCL's schedule inside workers, as NCCL would execute it; or rings, if that cannot be lowered.
-/// `words` describes which.
+/// NCCL's schedule inside workers if NCCL's choice can be lowered; else rings. `words` describes
+/// which.
 struct LoweredParts {
   std::shared_ptr<const Schedule> schedule;
   std::string words;
 };
 
-/// Lowers the parts. `small` is the same collective on fewer elements, and replaces it.
+/// Lowers the parts. `small` is the same collective with fewer elements. The result replaces the
+/// schedule of `small`.
 LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collective& small) {
   std::string words;
   std::size_t next = 0;
@@ -101,8 +102,8 @@ std::int64_t elements_to_check(const Collective& planned) {
   return std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
 }
 
-/// Proves a schedule. `small` is `planned` at a size that can be proved; if `as_it_is`, it equals
-/// `planned`.
+/// Proves a schedule. `small`: the collective `planned` at a size that can be proved. If `as_it_is`
+/// is true, `small` equals `planned`.
 Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small,
                             bool as_it_is) {
   Contract contract = small.contract();
@@ -118,7 +119,8 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
                               small.elements, planned.root, !can_be_in_place(planned.kind));
     }
   }
-  // With fewer elements there may be fewer parts, if the elements cannot be divided evenly.
+  // If the elements cannot be divided evenly, a collective with fewer elements may have fewer
+  // parts.
   const core::CollectiveParts* const parts = core::timed_parts(planned);
   if (parts && small.parts && small.parts->all.size() == parts->all.size()) {
     LoweredParts own = lowered_parts(*parts, small);
@@ -129,7 +131,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   if ((!as_it_is && words_to_check(small) > kMaxCheckedWords) || steps > kMaxCheckedSteps) {
     return refused({ProblemCode::kTooLarge, "--check"},
                    "--check: the schedule of {} is too large to prove ({} steps on {} ranks); use "
-                   "fewer workers, whose schedule follows the same rules",
+                   "fewer workers, for which the algorithm is the same",
                    what, steps, small.schedule->ranks());
   }
   const std::vector<core::Violation> violations = core::check(*small.schedule, contract);
@@ -142,7 +144,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
       "{}: {}each of {} replicas ends with {} ({} elements{})\n", what, of_nccl, small.contributors,
       planned.kind == core::CollectiveKind::kAllReduce
           ? "every contribution exactly once"
-          : fmt::format("what {} says", to_string(planned.kind)),
+          : fmt::format("the result of {}", to_string(planned.kind)),
       small.elements,
       small.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
 }
@@ -221,8 +223,8 @@ Expected<std::string> prove_schedules(const Scenario& scenario) {
 Expected<std::string> check_task_graphs(const Scenario& scenario) {
   if (const auto& graph = scenario.plan.graph)  // checked when it was read
     return fmt::format(
-        "task graphs of the trace: {} tasks of {} ranks: the step ends, every "
-        "message is received, and all ranks take part in the same collectives\n",
+        "task graphs of the trace: {} tasks of {} ranks; the step ends, every message is received, "
+        "and all ranks take part in the same collectives\n",
         graph->tasks(), graph->ranks.size());
   const core::StepPrograms programs(scenario.workload, scenario.plan);
   const core::PlanView view = core::view_of(programs, scenario.plan);
@@ -239,8 +241,8 @@ Expected<std::string> check_task_graphs(const Scenario& scenario) {
   std::string text;
   for (const core::PlanView::Role& role : view.roles) {
     text += fmt::format(
-        "task graph{}: {} tasks and {} edges: the step terminates, and all ranks take part in the "
-        "same collectives{}\n",
+        "task graph{}: {} tasks and {} edges; the step ends, and all ranks take part in the same "
+        "collectives{}\n",
         view.roles.size() == 1 ? "" : " of " + role.name, role.program->size(),
         role.program->successors.size(), possible.empty() ? " in the same order" : "");
   }

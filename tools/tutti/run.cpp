@@ -65,8 +65,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
                   options.compute);
   if (options.compute == "busy" && options.emulate)
     return refuse({ProblemCode::kConflict, "--compute"},
-                  "--compute busy uses cores that --emulate needs; remove it, because emulated "
-                  "devices have their own time");
+                  "--compute busy uses cores that --emulate needs for emulated devices; remove it");
   if (options.time_scale && !options.emulate)
     return refuse({ProblemCode::kUnused, "--time-scale"},
                   "--time-scale slows an emulated cluster down; give --emulate with it");
@@ -78,14 +77,14 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   const real::Backend backend = executor_options->backend;
   if (options.emulate && backend != real::Backend::kTcp)
     return refuse({ProblemCode::kConflict, "--emulate"},
-                  "--emulate paces messages over tcp; remove --backend, or --emulate");
+                  "--emulate supports only --backend tcp; remove --backend, or --emulate");
   if (options.compute == "busy" && backend != real::Backend::kTcp)
-    return refuse(
-        {ProblemCode::kUnused, "--compute"},
-        "--compute busy applies only to CPUs: on GPUs, computation keeps the GPU busy anyway");
+    return refuse({ProblemCode::kUnused, "--compute"},
+                  "--compute busy applies only to CPUs, because the replay on a GPU always keeps "
+                  "the GPU busy; remove it");
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
-  // The same command runs on all machines; only the coordinator uses --listen.
+  // The same command line is used on all machines. Only the coordinator uses --listen.
   if (!part->coordinates) return join_run(*part, -1, "", false);
   executor_options->verify = !options.no_verify;
   executor_options->busy = options.compute == "busy";
@@ -97,22 +96,22 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     };
   }
   real::TcpExecutor executor(std::move(*executor_options));
-  const int status =
-      execute(executor, options.emulate ? "emulating" : "running", options, environment,
-              [](const core::Scenario& scenario) -> core::Expected<void> {
-                const core::RunOptions& run = scenario.run;
-                if (run.interference == core::Interference::kOn) {
-                  return refused({ProblemCode::kUnsupported, "Run.interference"},
-                                 "run: interference: ON is only simulated: a real run has real "
-                                 "interference, and an emulated one has none; remove it (tutti "
-                                 "simulate accepts it, also as --interference on)");
-                }
-                if (!run.conditions.any()) return {};
-                return refused({ProblemCode::kUnsupported, "Condition"},
-                               "conditions are only simulated; a real run has the conditions of "
-                               "its machines; remove them (tutti simulate accepts them)");
-              },
-              {.writes_as_it_goes = true});
+  const int status = execute(
+      executor, options.emulate ? "emulating" : "running", options, environment,
+      [](const core::Scenario& scenario) -> core::Expected<void> {
+        const core::RunOptions& run = scenario.run;
+        if (run.interference == core::Interference::kOn) {
+          return refused({ProblemCode::kUnsupported, "Run.interference"},
+                         "run: interference: ON applies only to simulations, because a real run "
+                         "has real interference and an emulated run has none; remove it (tutti "
+                         "simulate accepts it, also as --interference on)");
+        }
+        if (!run.conditions.any()) return {};
+        return refused({ProblemCode::kUnsupported, "Condition"},
+                       "conditions apply only to simulations, because a real run has the "
+                       "conditions of its machines; remove them, or use tutti simulate");
+      },
+      {.writes_as_it_goes = true});
   if (status != kDone)
     executor.turn_away(
         Error::request("the run did not start; see the output of rank 0 for the reason"));
@@ -120,7 +119,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
 }
 
 int worker(const WorkerOptions& options, const Environment&) {
-  // This check comes first: without it, a worker whose coordinator is gone would wait for a minute.
+  // This check comes first. Without it, a worker whose coordinator is gone would wait for a minute.
   if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
   if (options.worker >= 0) ::prctl(PR_SET_NAME, fmt::format("tutti w{}", options.worker).c_str());
   if (options.worker < -1)

@@ -5,7 +5,7 @@
 
 namespace tutti::tools {
 
-/// The options by which the processes of a run find each other, for `tutti run` and `tutti worker`.
+/// The options of `tutti run` and `tutti worker` by which the processes of a run find each other.
 struct JoinOptions {
   std::string listen;       ///< the address to listen at, "HOST:PORT"
   std::string secret_file;  ///< the file with the secret; default: the variable TUTTI_SECRET
@@ -24,14 +24,14 @@ struct RealOptions {
   std::optional<double> timeout_seconds;  ///< the time limit in seconds; default 60
 };
 
-/// Returns the options of the executor, except for how workers find each other (gathering_of()).
-/// ERRORS (requests): an option is invalid.
+/// Returns the options of the executor, except the options for gathering workers (gathering_of()).
+/// ERRORS (kRequest): an option is invalid.
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options,
                                                           const std::string& backend);
 
-/// Returns the options for gathering the workers of this run. If this process starts all workers,
-/// their time limit to join is the run's timeout, but between 10 and 60 seconds, unless
-/// --wait-seconds is given.
+/// Returns the options for gathering the workers of this run. --wait-seconds sets the time limit
+/// for workers to join. If it is not given, and this process starts all workers, the limit is the
+/// run's timeout, but at least 10 and at most 60 seconds.
 real::Gathering gathering_of(const real::Gathering& part, const RealOptions& options,
                              double timeout_seconds);
 
@@ -39,12 +39,12 @@ struct RealRunOptions : ExecuteOptions {
   std::string backend = "tcp";
   RealOptions real;
   bool no_verify = false;
-  std::string compute = "sleep";  ///< how computation is replayed: sleep or busy
+  std::string compute = "sleep";  ///< how computation is replayed: "sleep" or "busy"
   bool emulate = false;
   std::optional<double> time_scale;
 };
 
-/// `tutti run`: executes a scenario for real, with one process per worker.
+/// `tutti run`: executes a scenario on real machines, with one process per worker.
 int run_for_real(const RealRunOptions& options, const Environment& environment);
 
 struct WorkerOptions : JoinOptions {

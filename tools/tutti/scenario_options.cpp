@@ -70,10 +70,10 @@ Expected<std::string> read_scenario_file(const std::string& path) {
       return known->second;
   }
   if (core::is_database(path)) {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kWrongType, ""},
-        "this is a sweep, not a scenario; tutti sweep prints it, and tutti view shows it",
-        {path, 0, 0}));
+    return tl::make_unexpected(Error::request({ProblemCode::kWrongType, ""},
+                                              "this file is a sweep, not a scenario; use tutti "
+                                              "sweep to print it, or tutti view to show it",
+                                              {path, 0, 0}));
   }
   return core::read_text_file(path, core::TextSource::kAnything);
 }

@@ -15,33 +15,33 @@ struct ScenarioOptions {
   std::string file;
   std::vector<std::string> set;  ///< overrides, such as "strategy.shards=4"
   /// The calibration file with measured NCCL times (cluster.nccl_calibration); empty: the
-  /// scenario's.
+  /// scenario's calibration file.
   std::string calibration;
-  /// The file with TF_CONFIG, or "env" for the environment variable; empty: none. Its workers
-  /// replace the scenario's.
+  /// The file with TF_CONFIG, or "env" for the environment variable; empty: none. The workers in
+  /// TF_CONFIG replace the scenario's workers.
   std::string tf_config;
 
-  /// Returns all overrides: `set`, and those that correspond to the other options.
+  /// Returns all overrides: `set`, and the overrides that correspond to the other options.
   [[nodiscard]] std::vector<std::string> settings() const;
 };
 
 /// Parses the values of --set. ERRORS (requests): as parse_override().
 core::Expected<std::vector<core::Override>> settings_of(const std::vector<std::string>& set);
 
-/// Returns the text of a scenario's file. ERRORS (requests): the file cannot be read; it is a
+/// Returns the text of a scenario's file. ERRORS (kRequest): the file cannot be read; the file is a
 /// sweep.
 core::Expected<std::string> read_scenario_file(const std::string& path);
 /// Prints a warning to stderr about fields of an older format, with their replacements, if there
 /// are any.
 void warn_of_old_form(const std::string& text, const std::string& path);
 
-/// Reads the scenario and applies the changes. ERRORS: see core/edit/overrides.h; a file cannot be
-/// read.
+/// Reads the scenario and applies the changes. ERRORS: a file cannot be read; an override is
+/// invalid (core/edit/overrides.h).
 core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
                                              const Environment& environment);
 
-/// Reads TF_CONFIG from a file, or from the environment ("env"). It has to contain workers that
-/// train. ERRORS: see core/cluster/tf_config.h.
+/// Reads TF_CONFIG from a file, or from the environment ("env"). REQUIRES: TF_CONFIG contains
+/// workers that train. ERRORS: see core/cluster/tf_config.h.
 core::Expected<core::TfConfig> load_tf_config(const std::string& from);
 
 }  // namespace tutti::tools

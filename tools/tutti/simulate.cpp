@@ -19,13 +19,13 @@ std::optional<How> auto_on_off(const std::string& name) {
   return std::nullopt;
 }
 
-/// A summary without links, of which there may be millions.
+/// A summary without links, because there may be millions of links.
 struct StepTimes : core::Summary {
   void link(const core::LinkRecord&) override {}
 };
 
-/// Returns the step times with NCCL's times at the lower and the upper end of eight of ten
-/// measurements, which takes two more simulations.
+/// Returns the step times with NCCL's times at the lower and at the upper ends of their 80 % error
+/// bands. Needs two more simulations.
 std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario& scenario,
                                 const core::RunControl& control) {
   const auto step_time = [&](core::BandEnd end) -> std::optional<core::Time> {
@@ -40,7 +40,7 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
     const bool whole = ran && std::ssize(summary.steps()) >= scenario.run.steps;
     return whole ? std::optional(summary.step_time()) : std::nullopt;
   };
-  // Run both at the same time, since each takes as long as the original run if nothing shortens it.
+  // Run both simulations at the same time, since each may take as long as the original simulation.
   auto others = std::async(std::launch::async, step_time, core::BandEnd::kLow);
   const auto high = step_time(core::BandEnd::kHigh);
   const auto low = others.get();

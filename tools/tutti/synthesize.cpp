@@ -1,5 +1,5 @@
-// Finds candidates (core/synthesis), simulates each as soon as it is known, and keeps the best. So
-// a user who stops the search has a result.
+// Finds candidates (core/synthesis), simulates each candidate as soon as it is found, and keeps the
+// best candidate. A user who stops the search therefore has a result.
 
 #include "tools/tutti/synthesize.h"
 
@@ -36,7 +36,7 @@ using core::ProblemCode;
 using core::Time;
 namespace synthesis = core::synthesis;
 
-/// Parses a size like nccl-tests, with powers of 1024: "64K", "128M", "1G".
+/// Parses a size as nccl-tests does, with powers of 1024: "64K", "128M", "1G".
 std::optional<std::int64_t> parse_size(const std::string& written) {
   std::int64_t number = 0;
   const char* const end = written.data() + written.size();
@@ -91,7 +91,8 @@ Expected<Request> read_request(const SynthesizeOptions& options) {
     return refused({ProblemCode::kMissing, "--cluster"},
                    "synthesize: name a scenario, or a machine (--cluster dgx-a100 --nodes 2)");
   if (!options.scenario.empty() && !options.cluster.empty())
-    return refused({ProblemCode::kConflict, "--cluster"}, "a scenario or --cluster, not both");
+    return refused({ProblemCode::kConflict, "--cluster"},
+                   "a scenario and --cluster exclude each other; give one");
   if (options.rows < 1)
     return refused({ProblemCode::kTooSmall, "--rows"}, "--rows {}: expected 1 or more",
                    options.rows);
@@ -103,9 +104,10 @@ Expected<Request> read_request(const SynthesizeOptions& options) {
                      "-o {}: expected a name that ends in .tutti-algorithm or .xml",
                      options.output);
     if (request.as_xml && has_root(request.kind))
-      return refused({ProblemCode::kUnsupported, "-o"},
-                     "-o {}: MSCCL's XML has no {}; take a name that ends in .tutti-algorithm",
-                     options.output, to_string(request.kind));
+      return refused(
+          {ProblemCode::kUnsupported, "-o"},
+          "-o {}: MSCCL's XML does not support {}; use a name that ends in .tutti-algorithm",
+          options.output, to_string(request.kind));
   }
   return request;
 }
@@ -152,7 +154,7 @@ Expected<core::Scenario> load_cluster(const SynthesizeOptions& options,
   return scenario;
 }
 
-/// Executes the command within its deadline.
+/// Executes the command within its time limit.
 class Synthesizing {
  public:
   Synthesizing(const SynthesizeOptions& options, const Request& request,
@@ -170,7 +172,7 @@ class Synthesizing {
     const auto bound = synthesis::bandwidth_bound(graph_, task);
     if (!bound)
       return refuse({ProblemCode::kConflict, "--cluster"},
-                    "the fabric does not join all ranks, so that no schedule can exist");
+                    "no schedule exists, because the fabric does not connect all ranks");
     bound_ = *bound;
     built_in_ = rank_built_in(subject_, control_);
     const auto found = [&](synthesis::Candidate candidate) {
@@ -181,7 +183,7 @@ class Synthesizing {
       else if (*ranked)
         ranked_.push_back(std::move(**ranked));
     };
-    // Work before the deadline is kept: a search that was cut short has delivered its results.
+    // The results before the deadline are kept, even if the search was stopped at the deadline.
     complete_ = synthesis::find_candidates(
         graph_, task, [&](double share) { return go_on(share); }, found);
     progress_.clear();
@@ -216,19 +218,19 @@ class Synthesizing {
     options.remarks = {
         fmt::format("{} for {}.", to_string(request_.kind), describe(subject_.cluster())),
         fmt::format("Found by tutti synthesize: {}.", schedule.candidate.name),
-        fmt::format("Simulated {} for {} bytes; the bandwidth of the fabric allows {}.",
-                    core::shown(schedule.time), subject_.bytes().count(),
-                    core::shown(bound_.time))};
+        fmt::format(
+            "Simulated time: {} for {} bytes; lower bound from the bandwidth of the fabric: {}.",
+            core::shown(schedule.time), subject_.bytes().count(), core::shown(bound_.time))};
     return text_of(schedule.candidate, request_.kind, options);
   }
 
   /// Proves every listed schedule. ERRORS: a schedule is wrong, which is a bug.
   Expected<void> prove() {
     for (std::size_t i = 0; i < ranked_.size(); ++i) {
-      // The best one is proved even after a stop, since it will be written.
+      // The best schedule is proved even after a stop, since it will be written.
       if (i > 0 && stopped()) break;
-      // Pieces are copies of each other: two suffice to check how they follow each other, and
-      // hundreds would take minutes.
+      // All pieces have the same schedule, so the proof uses two pieces, which also covers their
+      // order. Hundreds of pieces would take minutes.
       RankedSchedule few = ranked_[i];
       few.pieces = std::min<std::int64_t>(few.pieces, 2);
       const auto algorithm = subject_.compiled(text_of_schedule(few));
@@ -292,12 +294,12 @@ class Synthesizing {
     return rows;
   }
 
-  /// Names the ranks on the smaller side of the narrowest cut.
+  /// Returns the names of the ranks on the smaller side of the narrowest cut.
   [[nodiscard]] std::string cut_in_words() const {
     int inside = 0;
     for (int rank = 0; rank < graph_.ranks; ++rank)
       inside += bound_.inside[static_cast<std::size_t>(rank)] ? 1 : 0;
-    if (!bound_.by_cut) return "what the routes between ranks deliver";
+    if (!bound_.by_cut) return "limited by the routes between ranks";
     const bool few_inside = inside * 2 <= graph_.ranks;
     std::string names;
     int listed = 0;
@@ -317,13 +319,13 @@ class Synthesizing {
           return one.algorithm.find("nccl") != std::string::npos;
         }))
       notes.push_back(
-          "nccl is simulated as rings on the same links; tutti perf --cluster predicts NCCL "
+          "nccl is simulated as rings on the same links; use tutti perf --cluster to predict NCCL "
           "itself");
     if (stopped() || !complete_)
       notes.push_back("stopped early: more time may find a better schedule");
     if (graph_.rounded)
       notes.push_back(
-          "bandwidths have no common divisor and were rounded down by up to a millionth");
+          "bandwidths were rounded down by up to a millionth, because they have no common divisor");
     return notes;
   }
 
@@ -354,8 +356,9 @@ class Synthesizing {
     text += note_lines(all_notes);
     if (const int printed = print_out(text); printed != kDone) return printed;
     if (!options_.output.empty())
-      tell(fmt::format("written: {}; next: strategy {{ custom {{ file: \"{}\" }} }}\n",
-                       options_.output, options_.output));
+      tell(fmt::format(
+          "written: {}; to use it in a scenario, set strategy {{ custom {{ file: \"{}\" }} }}\n",
+          options_.output, options_.output));
     return kDone;
   }
 
@@ -393,7 +396,7 @@ int synthesize(const SynthesizeOptions& options, const Environment& environment)
     return refuse(out_of_range("--root", options.root, static_cast<double>(ranks - 1)),
                   "--root {}: expected 0 to {}", options.root, ranks - 1);
   if (options.root != 0 && !has_root(request->kind))
-    return refuse({ProblemCode::kUnused, "--root"}, "--root: {} has no root; leave it out",
+    return refuse({ProblemCode::kUnused, "--root"}, "--root: {} has no root; remove --root",
                   to_string(request->kind));
   const auto graph = synthesis::fabric_of(*scenario->cluster);
   if (!graph) return report(graph.error());

@@ -10,14 +10,14 @@
 namespace tutti::tools {
 
 struct SynthesizeOptions {
-  /// The scenario whose cluster is used; empty: the next options describe the cluster.
+  /// The scenario whose cluster is used; empty: the following options describe the cluster.
   std::string scenario;
   std::string cluster;  ///< the machine: a shipped machine, or a file
   std::int64_t nodes = 1;
   std::optional<std::int32_t> gpus;    ///< number of GPUs per node; default: all
   std::string network = "one_switch";  ///< the kind of network: one_switch or rails
-  std::string link;                    ///< the kind of network link; empty: a latency of 2 µs
-  std::vector<std::string> set;        ///< overrides of the scenario's fields
+  std::string link;  ///< the kind of network link; empty: a link with a latency of 2 µs
+  std::vector<std::string> set;  ///< overrides of the scenario's fields
   std::string collective = "all_gather";
   std::string bytes = "64M";
   std::string type = "float32";
@@ -29,7 +29,8 @@ struct SynthesizeOptions {
   std::string format = "text";
 };
 
-/// `tutti synthesize`: finds schedules for a fabric, proves and ranks them, and writes the best.
+/// `tutti synthesize`: finds schedules for a fabric, proves and ranks them, and writes the best
+/// schedule.
 int synthesize(const SynthesizeOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -11,14 +11,16 @@
 namespace tutti::tools {
 namespace {
 
-/// Emulated bytes that one core moves per second (written, sent, received and read: copies), and
-/// the additional cost of each message. The values are conservative, for a small machine, since a
-/// run that is too slow is still correct.
+/// The emulated bytes that one core moves per second, including all copies, and the additional cost
+/// of each message. The values are conservative, for a small machine, since a run that is slower
+/// than necessary is correct.
 constexpr double kBytesPerSecond = 1e9;
 constexpr double kSecondsPerMessage = 30e-6;
-/// The time that a sleeping process needs to notice a message if it has to wait for its core.
+/// The time that a sleeping process needs to detect a message, if the process has to wait for a
+/// core.
 constexpr double kSecondsToNotice = 500e-6;
-/// The rest is for bursts, when all workers reduce the data of a round at the same time.
+/// The share of core time that is planned for messages. The rest is for bursts, in which all
+/// workers reduce the data of a round at the same time.
 constexpr double kShareOfTheCores = 0.1;
 
 /// The durations of a step and of its packs.
@@ -37,7 +39,7 @@ class Durations : public core::DeafSink {
 struct Messages {
   double count = 0;
   double bytes = 0;
-  double one_after_another = 0;  ///< messages of the busiest lane, over all packs
+  double one_after_another = 0;  ///< the number of messages of the busiest lane, over all packs
 };
 
 Messages messages_of(const core::Plan& plan) {

@@ -30,7 +30,8 @@ Expected<core::nccl::Parameters> figures(const ValidateOptions& options,
   return core::nccl::Parameters::parse(*text, options.times);
 }
 
-/// Returns the spread of repetitions of the table's experiment; nullopt if it was not repeated.
+/// Returns the spread of the repetitions of the table's experiment; nullopt if the experiment was
+/// not repeated.
 std::optional<double> noise_of(const std::map<std::string, double>& noise,
                                const std::string& config) {
   for (const auto& [name, spread] : noise) {
@@ -39,7 +40,7 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise,
   return std::nullopt;
 }
 
-/// Returns the value; null if no row is modelled.
+/// Returns the value for JSON; null if the model covers no row.
 ReportValue known(const Quality& of, double value) {
   return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value);
 }
@@ -119,16 +120,17 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are excluded\n",
                      validation.overall.rows, validation.rows, validation.outliers);
   out +=
-      "in band: the share of measurements inside the error bands of their predictions, which "
-      "should be 80 %; band width: the median ratio of a band's upper to its lower end; score: the "
-      "interval score on logarithms, which is a band's width plus ten times the distance of "
-      "measurements outside it (lower is better)\n";
+      "in band: the share of measurements inside the error bands of their predictions (should be "
+      "80 %)\n"
+      "band width: the median ratio of the upper to the lower end of a band\n"
+      "score: the interval score of logarithms, which is the width of the band plus ten times the "
+      "distance of measurements outside the band (lower is better)\n";
   if (validation.other_rows > 0)
-    out += fmt::format("{} rows are of tables that are not healthy, or that have no record{}\n",
-                       validation.other_rows,
-                       validation.overall_before.rows > 0
-                           ? ", of other systems, or that calibrate the predictions"
-                           : "");
+    out += fmt::format(
+        "{} rows are not included, because their tables are not healthy or have no record{}\n",
+        validation.other_rows,
+        validation.overall_before.rows > 0 ? ", are of other systems, or calibrate the predictions"
+                                           : "");
   for (const auto& [reason, ids] : reasons) {
     out += fmt::format("\n{} ({} table{}):\n ", reason, ids.size(), ids.size() == 1 ? "" : "s");
     for (const std::string& id : ids) out += " " + id;

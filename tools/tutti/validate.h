@@ -14,13 +14,13 @@ struct ValidateOptions {
   std::string times;   ///< the file with the time model's parameters; empty: the shipped file
   std::string report;  ///< the HTML file to write; empty: none
   std::string spread;  ///< the file with the scales of calibrations; empty: the shipped file
-  /// The ids of tables that calibrate the predictions for their systems.
+  /// The ids of tables whose measurements calibrate the predictions for the tables' systems.
   std::vector<std::string> calibrate_on;
   std::string format = "text";
 };
 
-/// `tutti validate`: predicts every row of published nccl-tests tables, only from the facts about
-/// the systems, and reports the errors.
+/// `tutti validate`: predicts every row of published nccl-tests tables from facts about the systems
+/// alone, and reports the errors.
 int validate(const ValidateOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

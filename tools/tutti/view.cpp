@@ -25,8 +25,8 @@ int view(const std::vector<std::string>& words) {
   if (!std::filesystem::exists(program, none)) {
     return report(Error::request(
         "the window is not available (" + program +
-        "): Tutti was built without Qt 6; install it (tools/install_packages.sh window) and build "
-        "again, or export the timeline with tutti export FILE --to perfetto"));
+        "), because Tutti was built without Qt 6; install Qt 6 (tools/install_packages.sh window) "
+        "and build again, or export the timeline with tutti export FILE --to perfetto"));
   }
   std::vector<std::string> all{program};
   all.insert(all.end(), words.begin(), words.end());

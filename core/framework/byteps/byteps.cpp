@@ -65,8 +65,8 @@ std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
   if (!options.servers_on_workers) {
     complaints.complain_at(
         kBytePsPath, ProblemCode::kMissing,
-        "byteps: workers push to servers; set servers_on_workers: {}, or workers {{ server: true "
-        "}} in the cluster, or an algorithm that needs no servers, such as nccl",
+        "byteps: BytePS needs servers; set servers_on_workers: {}, add workers {{ server: true }} "
+        "to the cluster, or set an algorithm without servers, such as nccl",
         workers);
     return std::nullopt;
   }
@@ -76,8 +76,8 @@ std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
   servers.count = static_cast<int>(*count);
   if (cluster.part(cluster.replica(0)).kind == PartKind::kGpu) return servers;
   complaints.complain_at(kBytePsServersPath, ProblemCode::kUnsupported,
-                         "byteps: servers_on_workers: a server on a CPU that is also a replica is "
-                         "not modelled; set workers {{ server: true }} in the cluster");
+                         "byteps: servers_on_workers: Tutti does not model a CPU that is both a "
+                         "replica and a server; add workers {{ server: true }} to the cluster");
   return std::nullopt;
 }
 
@@ -98,7 +98,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
 
   [[nodiscard]] bool chooses_algorithm() const override { return options().pushes; }
 
-  /// Its parts go side by side.
+  /// Does not make launches serial, because BytePS moves partitions concurrently.
   void lower(const LoweringTarget& target, Strategy& strategy,
              Complaints& complaints) const override {
     strategy.launch_order = LaunchOrder::kAsHandedOver;
@@ -107,13 +107,12 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
     strategy.take(BaseAlgorithm::kOnServers);
     strategy.distribution_name = "BytePS";
     strategy.checkpoint.refused = {"",
-                                   "on_read variables are not modelled with BytePS's servers; "
-                                   "leave on_read out of the workload"};
+                                   "Tutti does not model on_read variables with BytePS's servers; "
+                                   "remove on_read from the workload"};
     if (target.cluster.workers() - target.cluster.servers() < 2)
-      return complaints.complain_at(
-          kBytePsPath, ProblemCode::kConflict,
-          "byteps: BytePS does not connect to servers with one worker; set algorithm: \"nccl\" "
-          "beside byteps, which is what BytePS uses inside a worker");
+      return complaints.complain_at(kBytePsPath, ProblemCode::kConflict,
+                                    "byteps: with a single worker, BytePS uses no servers but "
+                                    "NCCL; set algorithm: \"nccl\" in addition to byteps");
     strategy.servers = servers_of(options(), target.cluster, complaints);
   }
 
@@ -143,7 +142,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
 ProgramSetting byteps_setting(std::int64_t bytes) {
   return {"BytePS", ProgramSetting::Language::kShell,
           fmt::format("export BYTEPS_PARTITION_BYTES={}\n", std::max<std::int64_t>(1, bytes)), true,
-          "bytes, rounded up to pages"};
+          "the partition size in bytes, which BytePS rounds up to whole pages"};
 }
 
 std::vector<ProgramSetting> byteps_settings(const Planned& planned) {

@@ -9,25 +9,24 @@
 
 namespace tutti::core {
 
-/// The settings of BytePS under BytePS's names. Units and defaults are documented in
+/// The settings of BytePS, with the names that BytePS uses. Units and defaults are documented in
 /// core/proto/framework.
 struct BytePs {
   Bytes partition;
   std::int64_t credit = 0;  ///< maximum number of a worker's partitions in flight; 0: no limit
   KeyHash hash = KeyHash::kDjb2;
-  /// True: partitions are pushed to servers and pulled from them, as BytePS does. False: only
-  /// BytePS's partitioning is used, with another algorithm.
+  /// True if partitions are pushed to servers and pulled from them, as in BytePS. False if another
+  /// algorithm reduces the partitions.
   bool pushes = false;
   std::optional<std::int64_t> servers_on_workers;
 };
 
-/// Returns the numbers of elements of a tensor's partitions. Each has `partition` bytes, except
-/// that the last partition has the remainder.
-/// SOURCE: byteps/common/operations.cc, PartitionTensor.
+/// Returns the number of elements of each partition of a tensor. Every partition has `partition`
+/// bytes, except the last one, which has the remainder. SOURCE: byteps/common/operations.cc,
+/// PartitionTensor.
 std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes partition);
-/// Returns the partition size `asked` rounded up as BytePS does: to a multiple of 4096 bytes (a
-/// page) times the GPUs of a worker.
-/// SOURCE: byteps/common/global.cc.
+/// Returns the requested partition size `asked`, rounded up as in BytePS: to a multiple of 4096
+/// bytes (a page) times the number of GPUs of a worker. SOURCE: byteps/common/global.cc.
 Bytes byteps_partition(Bytes requested, int replicas_per_worker);
 
 /// Returns the partitions of all gradients, in the order in which the gradients become ready.
@@ -35,7 +34,7 @@ std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workloa
                                   int replicas_per_worker);
 
 std::shared_ptr<const Framework> byteps(const BytePs& options);
-/// Reads the options from a scenario's strategy, and reports contradictions.
+/// Reads the options from the strategy of a scenario, and reports contradictions.
 std::shared_ptr<const Framework> read_byteps(const StrategyText& text);
 
 FrameworkKind byteps_kind();

@@ -8,9 +8,10 @@ namespace {
 void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
   const auto only_there = [&](bool said, const char* field) {
     if (said)
-      fields.complain_at(
-          byteps, field, ProblemCode::kUnused,
-          "byteps: {} applies only to BytePS's servers; remove algorithm, or this field", field);
+      fields.complain_at(byteps, field, ProblemCode::kUnused,
+                         "byteps: {} applies only if BytePS's servers are used; remove this field, "
+                         "or remove algorithm",
+                         field);
   };
   only_there(byteps.has_scheduling_credit(), "scheduling_credit");
   only_there(byteps.key_hash_fn() != proto::BytePs::DJB2, "key_hash_fn");
@@ -22,7 +23,7 @@ void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
       fields.complain_at(s, field, ProblemCode::kUnused,
-                         "strategy: {}: BytePS pushes and pulls partitions and does not use it; "
+                         "strategy: {}: this field has no effect with the servers of BytePS; "
                          "remove it, or set an algorithm",
                          field);
   };

@@ -17,10 +17,9 @@ constexpr std::uint64_t byteps_key(std::uint64_t tensor, std::uint64_t partition
   return (tensor << 16) + partition;
 }
 
-/// Returns the hash of a key. The hash modulo the number of servers is the index of the partition's
-/// server.
-/// SOURCE: byteps/common/global.cc, Hash_Naive, Hash_BuiltIn (with coefficient 1), Hash_DJB2,
-/// Hash_SDBM, EncodeDefaultKey.
+/// Returns the hash of a key. The index of the partition's server is the hash modulo the number of
+/// servers. SOURCE: byteps/common/global.cc, Hash_Naive, Hash_BuiltIn (with coefficient 1),
+/// Hash_DJB2, Hash_SDBM, EncodeDefaultKey.
 std::uint64_t byteps_hash(KeyHash hash, std::uint64_t key);
 
 }  // namespace tutti::core

@@ -93,7 +93,7 @@ class PushPullPlanner {
     return made;
   }
 
-  /// Returns the stages of a push through hosts; those of a pull are in reverse order.
+  /// Returns the stages of a push through hosts. A pull has the same stages in reverse order.
   [[nodiscard]] std::vector<CollectiveStage> by_hosts(DataType type, std::int64_t elements,
                                                       std::int32_t server, bool push) const {
     const std::int32_t g = per_worker_;
@@ -154,12 +154,13 @@ tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const 
   if (has_slices(input.workload))
     return tl::make_unexpected(
         StrategyProblem{"byteps",
-                        "sparse gradients are not modelled with BytePS's servers; remove "
-                        "sparse_gradient to push the whole variable"});
+                        "Tutti does not model sparse gradients with BytePS's servers; remove "
+                        "sparse_gradient to push whole variables"});
   if (input.strategy.compression)
-    return tl::make_unexpected(StrategyProblem{
-        "compression",
-        "it is not modelled with BytePS's servers; remove it, or set an algorithm, such as pscpu"});
+    return tl::make_unexpected(
+        StrategyProblem{"compression",
+                        "Tutti does not model compression with BytePS's servers; remove it, or set "
+                        "an algorithm, such as pscpu"});
   Plan plan = PushPullPlanner(options, input).make();
   if (plan.packs.empty())
     return tl::make_unexpected(StrategyProblem{

@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-/// The settings of DeepSpeed's ZeRO stages 1 and 2 under DeepSpeed's names. Units and defaults are
-/// documented in core/proto/framework.
+/// The settings of DeepSpeed's ZeRO stages 1 and 2, with the names that DeepSpeed uses. Units and
+/// defaults are documented in core/proto/framework.
 struct DeepSpeed {
   std::int64_t reduce_bucket_size = 500'000'000;  ///< elements per bucket
   bool overlap_comm = false;

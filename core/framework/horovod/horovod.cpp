@@ -37,17 +37,18 @@ std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
   if (!traits(strategy.algorithm).in_horovod)
     return StrategyProblem{
         "horovod",
-        fmt::format("reduces with NCCL, MPI or Gloo, not with {}; use {}",
+        fmt::format("Horovod reduces with NCCL, MPI or Gloo, not with algorithm {}; use {}",
                     to_string(strategy.algorithm),
                     names_where([](const AlgorithmTraits& t) { return t.in_horovod; }, " or "))};
   if (strategy.compression && strategy.compression->of_packs)
-    return StrategyProblem{"compression",
-                           "Horovod compresses gradients, not packs; set of: GRADIENTS"};
+    return StrategyProblem{
+        "compression",
+        "Horovod compresses gradients, not packs; set compression { of: GRADIENTS }"};
   if (std::any_of(communicators.begin(), communicators.end(),
                   [](const Communicator& c) { return c.splits_model; }))
     return StrategyProblem{"horovod",
-                           "Horovod's fusion is not modelled for groups of replicas "
-                           "(splits_model); use another packing"};
+                           "Tutti does not model Horovod's fusion for communicators with "
+                           "splits_model; remove horovod"};
   return std::nullopt;
 }
 
@@ -91,7 +92,7 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
 
   [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
       const Workload& workload) const override {
-    // The values of Horovod's own search, and shorter cycles. SOURCE:
+    // The values that Horovod's autotuner tries, and shorter cycles. SOURCE:
     // horovod/common/parameter_manager.cc.
     return std::vector<TriedValues>{{"strategy.horovod.cycle_time_ms",
                                      {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}},
@@ -128,7 +129,7 @@ std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
          fmt::format("export HOROVOD_FUSION_THRESHOLD={} HOROVOD_CYCLE_TIME={:g} "
                      "HOROVOD_CACHE_CAPACITY={}\n",
                      own->fusion_threshold.count(), to_us(own->cycle) / 1e3, own->cache_capacity),
-         true, "the threshold in bytes, the cycle in milliseconds"}};
+         true, "the threshold is in bytes, and the cycle time in milliseconds"}};
   const auto bytes = bytes_to_come_near(planned);
   const AlgorithmTraits& algorithm = traits(planned.strategy.algorithm);
   if (!bytes || algorithm.torch_backend.empty()) return {};

@@ -5,7 +5,7 @@
 
 namespace tutti::core {
 
-/// The settings of Horovod under Horovod's names. Units and defaults are documented in
+/// The settings of Horovod, with the names that Horovod uses. Units and defaults are documented in
 /// core/proto/framework.
 struct Horovod {
   Bytes fusion_threshold;
@@ -14,11 +14,11 @@ struct Horovod {
 };
 
 /// Returns the settings of Horovod's cycles on this cluster. In each cycle, the W workers agree on
-/// the tensors that are ready on all of them. Tensors in the response cache take two bitwise ANDs
-/// over the cache bits of all ranks, each of 2 · ⌈log2 W⌉ network latencies. For tensors that are
-/// not in the cache, requests go to the coordinator and its responses go to all ranks, which takes
-/// another 2 · ⌈log2 W⌉ latencies.
-/// SOURCE: horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
+/// the tensors that are ready on all of them. For tensors in the response cache, the agreement
+/// consists of two bitwise ANDs over the cache bits of all ranks. Each AND takes 2 · ⌈log2 W⌉
+/// network latencies. For tensors that are not in the cache, requests go to the coordinator and its
+/// responses go to all ranks, which takes another 2 · ⌈log2 W⌉ latencies. SOURCE:
+/// horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
 CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
                               const Cluster& cluster);
 

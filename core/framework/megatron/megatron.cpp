@@ -91,8 +91,8 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
       text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMaxElements);
   if (options.bucket_size && !options.overlap_grad_reduce) {
     text.fields.complain_at(message, "ddp_bucket_size", ProblemCode::kUnused,
-                            "megatron: ddp_bucket_size has no effect without overlap_grad_reduce, "
-                            "because there is only one bucket; set that too");
+                            "megatron: without overlap_grad_reduce there is only one bucket, so "
+                            "ddp_bucket_size has no effect; set both");
   }
   refuse_merging(text, "megatron");
   return megatron(options);

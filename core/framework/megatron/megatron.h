@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// The settings of Megatron Core's DistributedDataParallel under its names. Units and defaults are
-/// documented in core/proto/framework.
+/// The settings of Megatron Core's DistributedDataParallel, with the names that Megatron Core uses.
+/// Units and defaults are documented in core/proto/framework.
 struct Megatron {
   bool overlap_grad_reduce = false;
   std::optional<std::int64_t> bucket_size;  ///< elements per bucket

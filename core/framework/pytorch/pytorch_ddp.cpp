@@ -114,8 +114,9 @@ ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> firs
     made.remark = "first_bucket_bytes is in bytes";
     if (!usual_cap) {
       made.remark =
-          "bucket_cap_mb is in MiB and the first bucket's size in bytes; newer releases ignore the "
-          "latter if bucket_cap_mb is set; the step time is that of the slower releases";
+          "bucket_cap_mb is in MiB, and the size of the first bucket in bytes; newer releases of "
+          "PyTorch ignore the latter if bucket_cap_mb is set, so the step time is that of the "
+          "releases that are slower";
       made.readings.push_back({"strategy.pytorch_ddp.first_bucket_bytes="});
     }
   }

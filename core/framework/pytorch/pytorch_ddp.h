@@ -18,8 +18,8 @@ struct PytorchDdp {
 
 /// Returns the buckets. A gradient is appended to the open bucket of its type. A bucket is closed
 /// once it holds `cap` bytes OR MORE (`first_cap` for the first bucket of each type), so it exceeds
-/// the cap by up to one gradient. Buckets are in the order in which they are closed; buckets that
-/// are still open at the end come last. Gradients are not split, and types are not mixed.
+/// the cap by up to one gradient. Buckets are in the order in which they are closed. Buckets that
+/// are open after the last gradient come last. Gradients are not split, and types are not mixed.
 /// SOURCE: torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size.
 std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gradients,
                                              Bytes first_cap, Bytes cap);

@@ -14,7 +14,7 @@ class AllReduceSpec;
 namespace tutti::core {
 
 /// Reads the spec at `path` ("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec").
-/// Returns nullopt and reports problems if it is invalid.
+/// Returns nullopt and reports problems if the spec is invalid.
 std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& message,
                                                   const std::string& path, Fields& fields,
                                                   Complaints& complaints);

@@ -1,11 +1,11 @@
 // CollectiveAllReduce changed with almost every release of TensorFlow. Its four generations differ
-// in how they pack gradients (by number of gradients, into equal chunks, or by bytes), in their
-// hints, and in what orders the launches. Each function translates one aspect into fields of
-// Strategy. The order of launches is the subtle aspect: collective_nccl alone launches by
+// in the packing of gradients (by number of gradients, into equal chunks, or by bytes), in their
+// hints, and in the mechanism that orders the launches. Each function translates one aspect into
+// fields of Strategy. The order of launches is the subtle aspect: collective_nccl alone launches by
 // descending instance key, while the hint NCCL and the token of 2.5 keep the order in which the
 // program hands gradients over. Notes explain results that users of TensorFlow do not expect. The
-// choice between ring and NCCL is shared with other strategies (communication_options.cpp).
-// SOURCE: tensorflow/python/distribute/cross_device_ops.py, CollectiveAllReduce.
+// choice between ring and NCCL is shared with other strategies (communication_options.cpp). SOURCE:
+// tensorflow/python/distribute/cross_device_ops.py, CollectiveAllReduce.
 
 #include "core/framework/tensorflow/collective_all_reduce.h"
 
@@ -35,8 +35,8 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
   if (first && options.implementation != Implementation::kAuto) {
     problems.push_back(
         {"communication_options",
-         "implementation: CollectiveAllReduce of TF_1_15 ignores this hint; set "
-         "collective_all_reduce { collective_nccl: true } for NCCL, or choose a later generation"});
+         "implementation: CollectiveAllReduce of TF_1_15 ignores this hint; to use NCCL, set "
+         "collective_all_reduce { collective_nccl: true }, or choose a later generation"});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.bytes_per_pack != 0) {
     problems.push_back(
@@ -83,11 +83,11 @@ class CollectiveAllReduceLowering {
     if (strategy_.timeout) {
       strategy_.notes.add(
           "tensorflow.two-timers",
-          "each collective has two timers of {:g} s, one until all devices have started it and one "
-          "until it completes, so a failure may take twice as long",
+          "each collective has two timeouts of {:g} s, one for all devices to start it and one for "
+          "it to complete, so a failure may be reported only after twice this time",
           *options_.timeout_seconds);
     }
-    // Only the optimizers of 2.3 and later have an option to leave aggregation to the program.
+    // Only the optimizers of 2.3 and later have an option that leaves aggregation to the program.
     const bool waits =
         all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
     strategy_.update =
@@ -124,22 +124,23 @@ class CollectiveAllReduceLowering {
   void explain_choice(Implementation requested, bool by_config, bool nccl) {
     if ((by_config || hint_ == Implementation::kNccl) && !nccl) {
       strategy_.notes.add("tensorflow.no-gpus-for-nccl",
-                          "NCCL needs GPUs, and a worker of this cluster has none: TensorFlow "
-                          "silently uses its ring, and so does this plan");
+                          "TensorFlow silently uses its ring instead of NCCL, because a worker of "
+                          "this cluster has no GPU; the plan uses the ring too");
     } else if (requested == Implementation::kNccl && hint_ != requested) {
       strategy_.notes.add(
           "tensorflow.batch-of-one-is-auto",
-          "for a batch of one gradient, TensorFlow passes AUTO instead of NCCL; {}",
-          nccl ? "collective_nccl of the session still selects NCCL"
+          "for a batch of one gradient, TensorFlow replaces the implementation NCCL by AUTO; {}",
+          nccl ? "collective_nccl in the session's config still selects NCCL"
                : "without collective_nccl in the session's config, TensorFlow uses its ring");
     } else if (by_config && requested != Implementation::kNccl) {
-      strategy_.notes.add("tensorflow.session-means-nccl",
-                          "collective_nccl is on in the session's config, so {} means NCCL",
-                          to_string(requested));
-    } else if (requested == Implementation::kAuto && has_gpus_) {
       strategy_.notes.add(
-          "tensorflow.auto-is-ring",
-          "implementation AUTO means TensorFlow's ring, on GPUs too; set it to NCCL for NCCL");
+          "tensorflow.session-means-nccl",
+          "because collective_nccl is set in the session's config, implementation {} selects NCCL",
+          to_string(requested));
+    } else if (requested == Implementation::kAuto && has_gpus_) {
+      strategy_.notes.add("tensorflow.auto-is-ring",
+                          "implementation AUTO selects TensorFlow's ring even on GPUs; set "
+                          "implementation: NCCL to use NCCL");
     }
   }
 
@@ -163,8 +164,8 @@ class CollectiveAllReduceLowering {
         "tensorflow.eager-packs-nothing",
         "{}, so in eager mode every gradient is a separate collective",
         all_reduce_.generation == Generation::kTf25
-            ? "TensorFlow concatenates packs in graphs only"
-            : "the ScopedAllocator, which merges collectives, works on graphs only");
+            ? "TensorFlow concatenates packs only in graph mode"
+            : "the ScopedAllocator, which merges collectives, works only in graph mode");
   }
 
   // --- launch order ---
@@ -178,26 +179,25 @@ class CollectiveAllReduceLowering {
     const bool edges = token || hint_ == Implementation::kNccl;
     strategy_.launch_order = edges ? LaunchOrder::kAsHandedOver : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
-      strategy_.notes.add(
-          "tensorflow.descending-keys",
-          "only collective_nccl orders the launches, by descending instance key: {}",
-          all_reduce_.generation == Generation::kTf115
-              ? "the gradients handed over last are launched first"
-              : "gradients are handed over in reverse order of creation, so the first-created "
-                "ones, which are ready last, are launched first, and every other pack waits for "
-                "them");
+      strategy_.notes.add("tensorflow.descending-keys",
+                          "because NCCL was selected by collective_nccl, collectives are launched "
+                          "in descending order of instance key: {}",
+                          all_reduce_.generation == Generation::kTf115
+                              ? "the gradients passed last to the all-reduce are launched first"
+                              : "the gradients of the first layers, which are ready last, are "
+                                "launched first, so all other packs wait for them");
     }
     if (token && !nccl)
       strategy_.notes.add("tensorflow.token-orders-rings",
-                          "a token orders all collectives of a device, including those of the "
-                          "ring: they run one after the other");
+                          "TensorFlow orders all collectives of a device by a token, so they run "
+                          "one after the other, even with the ring");
   }
 
   // --- sparse gradients and checkpoints ---
 
   void rule_sparse_gradients() {
     SparseRules& rules = strategy_.sparse;
-    // TensorFlow's runtime gathers sparse gradients, independent of what reduces dense gradients.
+    // TensorFlow's runtime gathers sparse gradients, even if NCCL reduces the dense gradients.
     rules.gathered_by = BaseAlgorithm::kTfRing;
     rules.indices_beside_values = true;
     rules.lengths_first =
@@ -205,14 +205,13 @@ class CollectiveAllReduceLowering {
     rules.after_last_pack = all_reduce_.generation == Generation::kTf25;
     if (all_reduce_.generation == Generation::kTf24) rules.whole_if_rows_differ = "TensorFlow 2.4";
     if (all_reduce_.generation == Generation::kTf115)
-      rules.refused_if_rows_differ = {
-          "collective_all_reduce",
-          "TF_1_15 gathers sparse gradients as if all replicas had the same number of rows, and "
-          "fails otherwise (rows_differ); use TF_2_4"};
+      rules.refused_if_rows_differ = {"collective_all_reduce",
+                                      "TF_1_15 fails if replicas have different numbers of rows of "
+                                      "a sparse gradient (rows_differ); use TF_2_4"};
   }
 
-  /// A checkpoint reduces single tensors. For these, TensorFlow replaces NCCL by AUTO, which is the
-  /// ring unless the program's configuration selects NCCL.
+  /// A checkpoint reduces single tensors. For these batches, TensorFlow replaces NCCL by AUTO,
+  /// which is the ring unless the program's configuration selects NCCL.
   void rule_checkpoints() {
     if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager))
       strategy_.checkpoint.by = BaseAlgorithm::kTfRing;

@@ -23,8 +23,8 @@ enum class Generation : std::uint8_t {
   kTf21,   ///< 2.1: num_packs chunks with equal numbers of gradients, the last chunk first;
            ///< implementation hint; serial NCCL launches
   kTf24,   ///< 2.2 to 2.4: bytes_per_pack, gradients created last first; timeouts
-  kTf25,  ///< 2.5 and later: as 2.4, but packs are concatenated, and a token orders the collectives
-          ///< of a device
+  kTf25,   ///< 2.5 and later: like 2.4, except that packs are concatenated and a token orders the
+           ///< collectives of a device
 };
 /// Returns the name: "TF_1_15", ….
 std::string_view to_string(Generation generation);
@@ -38,20 +38,21 @@ struct CollectiveAllReduce {
   /// program runs in graph mode.
   std::optional<bool> collective_nccl;
   bool eager = false;
-  /// True if the optimizer aggregates the gradients, and updates variables once it has all of them.
+  /// True if the optimizer aggregates the gradients, and updates the variables once all gradients
+  /// are reduced.
   bool aggregates_gradients = true;
 
   [[nodiscard]] CommunicationOptions merged() const { return merge(options, call); }
 };
 
-/// Returns the reasons why TensorFlow would not run with these options. A text begins with the
-/// field and a colon, and includes the remedy.
+/// Returns the reasons why TensorFlow would not run with these options. Each text begins with the
+/// field's name and a colon, and includes the remedy.
 std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce);
 
 /// Sets all fields of `strategy` that CollectiveAllReduce determines for a batch of `gradients`
 /// gradients on this cluster: algorithm (tf_ring or nccl), packing, merging, launches and their
-/// order, staging, updates, timers, sparse gradients and checkpoints. Adds notes with the reasons.
-/// REQUIRES: problems_of(all_reduce) is empty.
+/// order, staging, updates, timers, sparse gradients and checkpoints. Adds notes with the reasons
+/// for these values. REQUIRES: problems_of(all_reduce) is empty.
 void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster,
                                  std::int64_t gradients, Strategy& strategy);
 

@@ -26,10 +26,10 @@ struct CommunicationOptions {
   auto operator<=>(const CommunicationOptions&) const = default;
 };
 
-/// Returns the strategy's options, overridden by the options of the call. A call with
+/// Returns the options of the strategy, overridden by the options of a call. A call with
 /// bytes_per_pack 0 or implementation AUTO does not override the strategy's option, but a timeout
-/// of 0 seconds removes the strategy's timeout.
-/// SOURCE: tensorflow/python/distribute/collective_util.py, Options.merge.
+/// of 0 seconds removes the strategy's timeout. SOURCE:
+/// tensorflow/python/distribute/collective_util.py, Options.merge.
 CommunicationOptions merge(const CommunicationOptions& strategy,
                            const std::optional<CommunicationOptions>& call);
 
@@ -40,9 +40,8 @@ CommunicationOptions merge(const CommunicationOptions& strategy,
 std::optional<Time> timer(const CommunicationOptions& options);
 
 /// Returns the implementation hint for a batch of `gradients` gradients. For a batch of one
-/// gradient, NCCL is replaced by AUTO, because TensorFlow cannot order a single launch relative to
-/// others.
-/// SOURCE: tensorflow/python/distribute/cross_device_ops.py (2.1 to 2.4).
+/// gradient, TensorFlow replaces NCCL by AUTO, because it cannot order a single launch relative to
+/// other launches. SOURCE: tensorflow/python/distribute/cross_device_ops.py (2.1 to 2.4).
 Implementation hint_for_batch(Implementation implementation, std::int64_t gradients);
 
 /// The implementations of collectives in TensorFlow's runtime.
@@ -55,11 +54,11 @@ enum class RuntimeCollective : std::uint8_t {
 /// Returns the name under which TensorFlow's runtime registers the implementation: "RingReduce", ….
 std::string_view to_string(RuntimeCollective collective);
 
-/// Returns the implementation that TensorFlow's runtime uses for a collective; nullopt for kinds
-/// that it does not support. All-gathers and broadcasts have one implementation. An all-reduce uses
-/// NCCL if NCCL is registered for the devices, and the session's config (`collective_nccl`) or the
-/// hint requests it; otherwise it uses the ring. So AUTO means the ring unless the config requests
-/// NCCL, and the hint RING does not override the config.
+/// Returns the implementation that TensorFlow's runtime uses for a collective; nullopt for kinds of
+/// collectives that the runtime does not support. All-gathers and broadcasts have a single
+/// implementation. An all-reduce uses NCCL if NCCL is registered for the devices, and the session's
+/// config (`collective_nccl`) or the hint requests it; otherwise it uses the ring. AUTO therefore
+/// means the ring unless the config requests NCCL. The hint RING does not override the config.
 /// SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc (September 2020).
 std::optional<RuntimeCollective> runtime_collective(CollectiveKind kind, bool collective_nccl,
                                                     Implementation hint, bool nccl_is_registered);

@@ -1,8 +1,8 @@
 // Translates a strategy of tf.distribute, or a mode of tf_cnn_benchmarks, to the framework-neutral
 // fields of Strategy: the algorithm, the devices that hold variables, the relays between replicas
-// and servers, and whether workers are asynchronous. There is one overload per alternative of the
-// variant. Each first checks that TensorFlow would accept the cluster, and complains with a remedy
-// if it would not.
+// and servers, and the synchronization of workers. There is one overload for each alternative of
+// the variant. Each overload first checks that TensorFlow would accept the cluster, and otherwise
+// reports a problem with a remedy.
 //
 // The servers of tf_cnn_benchmarks are the intricate part. One worker without servers keeps
 // variables on its own GPUs or CPU. In all other cases the servers are dedicated workers, or the
@@ -81,8 +81,8 @@ class DistributionLowering {
                       workers());
     const CrossDeviceOps ops = ops_of(mirrored);
     name(fmt::format("MirroredStrategy ({})", to_string(ops)));
-    // A batch of IndexedSlices is gathered on the first device, independent of what reduces dense
-    // gradients. SOURCE: tensorflow/python/distribute/cross_device_ops.py,
+    // A batch of IndexedSlices is gathered on the first device, regardless of the algorithm for
+    // dense gradients. SOURCE: tensorflow/python/distribute/cross_device_ops.py,
     // AllReduceCrossDeviceOps._batch_reduce.
     strategy_.sparse.over_first_device = true;
     // SOURCE: tensorflow/python/distribute/values.py, SyncOnReadVariable._get_cross_replica;
@@ -95,8 +95,8 @@ class DistributionLowering {
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
       if (mirrored.num_packs.value_or(0) != 0)
         complain_at("num_packs", ProblemCode::kUnused,
-                    "mirrored: ReductionToOneDevice reduces one tensor at a time and has no "
-                    "num_packs; remove it");
+                    "mirrored: num_packs has no effect with ReductionToOneDevice, which reduces "
+                    "one tensor at a time; remove it");
       return;
     }
     const std::int64_t packs = mirrored.num_packs.value_or(1);
@@ -104,7 +104,7 @@ class DistributionLowering {
         !problem.empty() || packs > 1 << 20)
       return complain_at("num_packs", ProblemCode::kTooSmall,
                          "mirrored: num_packs: {}; it must be at least 1",
-                         problem.empty() ? "it is too large" : problem);
+                         problem.empty() ? "the value is too large" : problem);
     // One replica has nothing to reduce, and TensorFlow does not even pack its gradients.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;
   }
@@ -113,7 +113,7 @@ class DistributionLowering {
     if (mirrored.cross_device_ops) return *mirrored.cross_device_ops;
     const bool kernels = mirrored.nccl_kernels;
     const CrossDeviceOps best = choose_the_best(on_gpus(), kernels);
-    strategy_.notes.add("tensorflow.mirrored-takes", "MirroredStrategy takes {} here: {}",
+    strategy_.notes.add("tensorflow.mirrored-takes", "MirroredStrategy chooses {}: {}",
                         to_string(best),
                         !on_gpus() ? "not all devices are GPUs"
                         : kernels  ? "all devices are GPUs, and NCCL is available"
@@ -190,8 +190,9 @@ class DistributionLowering {
                       workers());
     if (strategy_.spec) {
       if (t.hierarchical_copy)
-        complain(ProblemCode::kConflict,
-                 "--hierarchical_copy and --all_reduce_spec are two ways of reducing; keep one");
+        complain(
+            ProblemCode::kConflict,
+            "hierarchical_copy and all_reduce_spec both set how gradients are reduced; keep one");
       if (strategy_.spec->entries.size() > 1)
         complain(ProblemCode::kUnsupported,
                  "replicated does not support hybrid all-reduce strategies; give all_reduce_spec a "
@@ -240,8 +241,8 @@ class DistributionLowering {
     }
     if (cluster_.servers() > 0) return on_dedicated();
     complain(ProblemCode::kMissing,
-             "{} with several workers needs servers; set servers_on_workers: {}, or workers {{ "
-             "server: true }} in the cluster",
+             "{} with several workers needs servers; set servers_on_workers: {}, or add workers {{ "
+             "server: true }} to the cluster",
              mode_, workers());
     return std::nullopt;
   }

@@ -137,8 +137,8 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
     if (said)
       fields.complain_at(t, flag, ProblemCode::kUnused,
-                         "tf_cnn_benchmarks: {}: {} does not have it, only {}; remove it", flag,
-                         mode_name, whose);
+                         "tf_cnn_benchmarks: {}: {} does not have this option, only {}; remove it",
+                         flag, mode_name, whose);
   };
   const auto mode = t.variable_update();
   refuse(t.hierarchical_copy() && mode != Mode::REPLICATED, "hierarchical_copy", "replicated has");
@@ -162,8 +162,8 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
   for (const char* field : {"gradient_repacking", "agg_small_grads_max_bytes"}) {
     if (fields.has(t, field) && !packs)
       fields.complain_at(t, field, ProblemCode::kUnused,
-                         "tf_cnn_benchmarks: {}: {} reduces each gradient separately here; remove "
-                         "it, or set all_reduce_spec or hierarchical_copy",
+                         "tf_cnn_benchmarks: {} has no effect, because {} reduces each gradient "
+                         "separately; remove it, or set all_reduce_spec or hierarchical_copy",
                          field, mode_name);
   }
 }
@@ -182,8 +182,8 @@ void check_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
       fields.complain_at(s, field, ProblemCode::kUnused,
-                         "strategy: {}: variables are on servers, and each travels separately and "
-                         "unchanged; remove it",
+                         "strategy: {} has no effect, because variables on servers are sent "
+                         "separately and unchanged; remove it",
                          field);
   };
   refuse(s.has_compression(), "compression");

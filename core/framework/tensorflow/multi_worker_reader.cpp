@@ -35,10 +35,11 @@ void refuse_other_releases(const proto::CollectiveAllReduce& how, Generation gen
                            Fields& fields) {
   const auto refuse = [&](bool said, const char* field, const char* whose) {
     if (said)
-      fields.complain_at(how, field, ProblemCode::kConflict,
-                         "collective_all_reduce: {}: CollectiveAllReduce of {} does not have it; "
-                         "set generation: {}, or communication_options {{ bytes_per_pack: … }}",
-                         field, to_string(generation), whose);
+      fields.complain_at(
+          how, field, ProblemCode::kConflict,
+          "collective_all_reduce: {}: CollectiveAllReduce of {} does not have this option; set "
+          "generation: {}, or use communication_options {{ bytes_per_pack: … }}",
+          field, to_string(generation), whose);
   };
   refuse(how.num_packs() > 0 && generation != Generation::kTf21, "num_packs", "TF_2_1");
   refuse(how.has_all_reduce_merge_scope() && generation != Generation::kTf115,
@@ -62,8 +63,8 @@ CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& s, Fields&
     if (all_reduce.generation < Generation::kTf24) {
       fields.complain_at(how, "experimental_aggregate_gradients", ProblemCode::kUnused,
                          "collective_all_reduce: experimental_aggregate_gradients: {} does not "
-                         "have it, and updates each variable when its gradient arrives; remove it, "
-                         "or choose a later generation",
+                         "have this option and always updates a variable when its gradient "
+                         "arrives; remove it, or choose a later generation",
                          to_string(all_reduce.generation));
     }
     if (!all_reduce.aggregates_gradients && s.update() == proto::Strategy::AFTER_ALL) {
@@ -75,8 +76,8 @@ CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& s, Fields&
   if (s.update() == proto::Strategy::PER_PACK && all_reduce.generation >= Generation::kTf24 &&
       all_reduce.aggregates_gradients) {
     fields.complain_at(s, "update", ProblemCode::kConflict,
-                       "strategy: update: PER_PACK: set collective_all_reduce {{ "
-                       "experimental_aggregate_gradients: false }} instead");
+                       "strategy: update: PER_PACK needs collective_all_reduce {{ "
+                       "experimental_aggregate_gradients: false }}; set it instead of update");
   }
   refuse_other_releases(how, all_reduce.generation, fields);
   for (const StrategyProblem& problem : problems_of(all_reduce)) {

@@ -37,7 +37,7 @@ TensorFlowPacking packing_from(const google::protobuf::Message& message,
   for (const char* field : {"agg_small_grads_exact_group", "agg_small_grads_max_group"}) {
     if (fields.has(message, field))
       fields.complain_at(message, field, ProblemCode::kUnused,
-                         "{}: {} has no effect without agg_small_grads_max_bytes; set that too",
+                         "{}: {} has no effect without agg_small_grads_max_bytes; set both",
                          names.what, field);
   }
   return packing;

@@ -22,7 +22,8 @@ struct TensorFlowPacking {
   void apply(Strategy& strategy) const;
 };
 
-/// The names of the packing fields in a message; empty: the message does not have the field.
+/// The names that a message uses for the packing fields. An empty name means that the message does
+/// not have the field.
 struct TensorFlowPackingFields {
   std::string what;  ///< how error messages begin
   std::string num_packs;

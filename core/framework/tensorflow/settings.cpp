@@ -41,7 +41,8 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
        fmt::format("{}.implementation={}", kCommunicationOptions, implementation)})};
   if (s.update == Update::kPerPack)
     made.remark +=
-        "; updates overlap only with experimental_aggregate_gradients=False and a custom reduction";
+        "; updates overlap with communication only with experimental_aggregate_gradients=False and "
+        "a custom reduction";
   return made;
 }
 
@@ -81,8 +82,8 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
   made.as_simulated = true;
   if (limits)
     made.remark =
-        "limits are in elements: TensorFlow's code compares elements, although its documentation "
-        "says bytes";
+        "limits are in elements, because TensorFlow's code compares numbers of elements, although "
+        "its documentation says bytes";
   if (benchmarks) {
     made.framework = "tf_cnn_benchmarks";
     made.language = Language::kShell;

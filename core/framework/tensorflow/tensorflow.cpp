@@ -88,8 +88,8 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
         "sparse_gradient to reduce the whole variable, or use multi_worker_mirrored"};
   }
 
-  /// Checks the spec's entries. In a LITERAL spec, only entries that get gradients matter;
-  /// plan_by_spec() checks those.
+  /// Checks the spec's entries. In a LITERAL spec, only entries that get gradients are checked;
+  /// plan_by_spec() checks them.
   void check_entries(const Strategy& strategy, const Cluster& cluster,
                      Complaints& complaints) const {
     if (strategy.spec->validation == SpecValidation::kLiteral) return;
@@ -110,7 +110,7 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
       const std::string here = "strategy.tensorflow.parameter_server.";
       std::vector<TriedValues> tried{{here + "placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
                                      {here + "variable_read_cache", {"NONE", "CPU"}}};
-      // With another rule in the scenario, this would be a second one.
+      // If the scenario sets another rule of the partitioner, this would be a second rule.
       if (!servers->partitioner || std::holds_alternative<FixedSize>(servers->partitioner->rule))
         tried.push_back(
             {here + "variable_partitioner.fixed_size.num_shards", {"1", "2", "4", "8", "16"}});

@@ -16,18 +16,18 @@ namespace tutti::core {
 struct TensorFlow {
   std::optional<CollectiveAllReduce> collective_all_reduce;  ///< MultiWorkerMirroredStrategy
   std::optional<AllReduceSpec> spec;  ///< MultiWorkerAllReduce, tf_cnn_benchmarks --all_reduce_spec
-  std::string spec_text;  ///< text of the spec if it was written as a string; otherwise empty
+  std::string spec_text;  ///< text of the spec, if the scenario has it as a string; otherwise empty
   std::optional<Distribution> distribution;
   TensorFlowPacking packing;
   int shards = 1;  ///< shards of tf_cnn_benchmarks' collective#2
-  /// For fields of Strategy that these settings determine: the paths in the scenario that set them
+  /// The paths in the scenario of those settings that determine fields of Strategy
   /// (Strategy::written_as).
   std::map<std::string, std::string> written_as;
 };
 
 std::shared_ptr<const Framework> tensorflow(TensorFlow options);
-/// Reads the options from a scenario's strategy, and reports contradictions. Returns null if a spec
-/// cannot be read.
+/// Reads the options from the strategy of a scenario, and reports contradictions. Returns null if a
+/// spec cannot be read.
 std::shared_ptr<const Framework> read_tensorflow(const StrategyText& text);
 /// Returns the settings that make TensorFlow programs use the strategy, or approximate it.
 std::vector<ProgramSetting> tensorflow_settings(const Planned& planned);

@@ -24,7 +24,7 @@ class TensorFlowReader {
         message_(text.message.tensorflow()),
         fields_(text.fields) {}
 
-  /// Returns the framework; null if what reduces the gradients cannot be determined.
+  /// Returns the framework; null if the strategy that reduces the gradients cannot be determined.
   std::shared_ptr<const Framework> read() {
     if (message_.strategy_case() == proto::TensorFlow::STRATEGY_NOT_SET) {
       fields_.complain(message_, ProblemCode::kMissing,
@@ -41,7 +41,8 @@ class TensorFlowReader {
       case proto::TensorFlow::kTfCnnBenchmarks: known = read_tf_cnn_benchmarks(); break;
       default: read_distribution();
     }
-    // A spec's entries are checked for the strategy's collective, which must be valid by then.
+    // The entries of a spec are checked for the strategy's collective, so the collective is checked
+    // first.
     if (options_.spec && fields_.problems().size() != before) return nullptr;
     return known ? tensorflow(std::move(options_)) : nullptr;
   }
@@ -51,7 +52,8 @@ class TensorFlowReader {
     const auto refuse = [&](bool said, const char* field) {
       if (said)
         fields_.complain_at(strategy_, field, ProblemCode::kConflict,
-                            "strategy: {}: tensorflow decides this itself; keep one of the two",
+                            "strategy: {} and tensorflow exclude each other, because TensorFlow "
+                            "decides this itself; keep one",
                             field);
     };
     refuse(!strategy_.algorithm().empty(), "algorithm");
@@ -126,14 +128,14 @@ class TensorFlowReader {
     if (by_size && options_.packing.num_packs > 0 &&
         spec.validation() != proto::AllReduceSpec::LITERAL)
       fields_.complain_at(message, "agg_small_grads_max_bytes", ProblemCode::kConflict,
-                          "{}: {} and agg_small_grads_max_bytes are two ways of packing; keep one",
+                          "{}: {} and agg_small_grads_max_bytes both set the packing; keep one",
                           what, packs);
     const proto::Compression& compression = strategy_.compression();
     if (by_size && strategy_.has_compression() && compression.of() == proto::Compression::GRADIENTS)
       fields_.complain_at(
           message, "agg_small_grads_max_bytes",
-          "{}: agg_small_grads_max_bytes packs float32 gradients only, but compression of "
-          "GRADIENTS makes all of them smaller types; set compression {{ of: PACKS }}",
+          "{}: agg_small_grads_max_bytes packs only float32 gradients, but compression of "
+          "GRADIENTS converts all gradients to smaller types; set compression {{ of: PACKS }}",
           what);
   }
 

@@ -16,20 +16,21 @@ namespace tutti::core {
 // tf.distribute.experimental.partitioners in TensorFlow 2). A partitioned variable is a list of
 // parts, each of which is a variable that is placed on a server by itself.
 
-/// fixed_size_partitioner, FixedShardsPartitioner: every variable has the same number of parts.
+/// The rule of fixed_size_partitioner and FixedShardsPartitioner: every variable has the same
+/// number of parts.
 struct FixedSize {
   std::int64_t num_shards = 1;
   bool operator==(const FixedSize&) const = default;
 };
-/// min_max_variable_partitioner, MinSizePartitioner: the largest number of parts whose size is
-/// about `min_slice_bytes` or more.
+/// The rule of min_max_variable_partitioner and MinSizePartitioner: the largest number of parts
+/// whose size is about `min_slice_bytes` or more.
 struct MinMaxVariable {
   std::int64_t max_partitions = 1;
   std::int64_t min_slice_bytes = 256 << 10;
   bool operator==(const MinMaxVariable&) const = default;
 };
-/// variable_axis_size_partitioner, MaxSizePartitioner: the smallest number of parts of at most
-/// `max_shard_bytes` bytes.
+/// The rule of variable_axis_size_partitioner and MaxSizePartitioner: the smallest number of parts
+/// of at most `max_shard_bytes` bytes.
 struct VariableAxisSize {
   std::int64_t max_shard_bytes = 1;
   std::optional<std::int64_t> max_shards;
@@ -45,9 +46,8 @@ struct VariablePartitioner {
 /// Returns TensorFlow's notation: "fixed_size_partitioner(num_shards=4)".
 std::string describe(const VariablePartitioner& partitioner);
 
-/// Returns the number of parts of a variable. Scalars, which TensorFlow does not partition, and
-/// variables without elements have one part.
-/// REQUIRES: other variables have a dimension `axis`.
+/// Returns the number of parts of a variable. Scalars and variables without elements have one part,
+/// because TensorFlow does not partition them. REQUIRES: other variables have a dimension `axis`.
 /// SOURCE: tensorflow/python/ops/partitioned_variables.py;
 /// tensorflow/python/distribute/sharded_variable.py.
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable);

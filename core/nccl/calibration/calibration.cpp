@@ -56,20 +56,23 @@ Calibration::Calibration(CalibratedSystem system, std::string figures,
 
 std::string Calibration::why_not(const System& system, const Parameters& figures) const {
   if (digest_of(figures) != figures_)
-    return "it was made with other parameters of NCCL's time model (nccl_time.csv); run tutti "
-           "calibrate on its logs again";
+    return "the parameters of NCCL's time model (nccl_time.csv) have changed since the "
+           "calibration; run tutti calibrate on its logs again";
   if (system.generation != system_.generation)
-    return fmt::format("it was measured on {} GPUs, but these are {}", name_of(system_.generation),
-                       name_of(system.generation));
+    return fmt::format(
+        "the calibration was measured on {} GPUs, but the GPUs of this cluster are {}",
+        name_of(system_.generation), name_of(system.generation));
   const bool alone = system.inside == Inside::kAlone || system_.inside == Inside::kAlone;
   if (!alone && system.inside != system_.inside)
-    return fmt::format("its GPUs are connected by {}, but these by {}", name_of(system_.inside),
-                       name_of(system.inside));
+    return fmt::format(
+        "the GPUs of the calibration are connected by {}, but those of this cluster by {}",
+        name_of(system_.inside), name_of(system.inside));
   if (system.nodes == 1) return "";
   for (const CalibratedTable& table : tables_) {
     if (table.nodes > 1 && table.transport != system.transport)
-      return fmt::format("its nodes are connected over {}, but these over {}",
-                         to_string(table.transport), to_string(system.transport));
+      return fmt::format(
+          "the nodes of the calibration are connected by {}, but those of this cluster by {}",
+          to_string(table.transport), to_string(system.transport));
   }
   return "";
 }

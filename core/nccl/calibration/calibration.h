@@ -23,18 +23,20 @@ namespace tutti::core::nccl {
 struct CalibratedTable {
   std::string source;  ///< file and line of the table: "A.log:12"
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  int nodes = 1;  ///< number of nodes as NCCL counts them: hosts, or racks that NVLink connects
+  int nodes = 1;  ///< number of nodes as NCCL counts them; a node is a host, or a rack that NVLink
+                  ///< connects
   int gpus = 1;   ///< number of GPUs per node
   Version version;
   Driving driving = Driving::kProcessPerGpu;
-  Transport transport = Transport::kNone;  ///< network between nodes, if there are several
+  Transport transport = Transport::kNone;  ///< network between nodes; only set if there are several
+                                           ///< nodes
   std::vector<std::string> set;  ///< environment variables that were set, such as "NCCL_ALGO=Ring"
   std::vector<MeasuredPoint> rows;  ///< measured times; MeasuredPoint::table is unused
 };
 
-/// The machines of a calibration, described by all facts that affect predictions.
+/// The machines of a calibration, described by all properties that affect predictions.
 struct CalibratedSystem {
-  std::string cluster;  ///< name of the cluster as the user gave it; only information for readers
+  std::string cluster;  ///< name of the cluster as the user specified it; only for information
   GpuGeneration generation = GpuGeneration::kAmpere;
   Inside inside = Inside::kNvswitch;
   int nvlinks = 0;
@@ -45,8 +47,8 @@ CalibratedSystem calibrated_system(std::string cluster, const System& system);
 /// Returns a digest that identifies a set of parameters.
 std::string digest_of(const Parameters& figures);
 
-/// Measured times of NCCL on a cluster, by which predictions for this cluster are corrected. A
-/// calibration can be written to a file (calibration_file.h) and extended by further measurements.
+/// Measured times of NCCL on a cluster. They are used to correct predictions for this cluster. A
+/// calibration can be written to a file (calibration_file.h) and extended with more measurements.
 class Calibration {
  public:
   /// REQUIRES: each table has rows.
@@ -59,12 +61,12 @@ class Calibration {
   [[nodiscard]] const Spread& spread() const { return spread_; }
   [[nodiscard]] const TimeProcess& process() const { return process_; }
 
-  /// Returns the reason why predictions of `system` with these parameters cannot use the
-  /// calibration; empty if they can.
+  /// Returns the reason why the calibration cannot be used for predictions of `system` with these
+  /// parameters; "" if it can.
   [[nodiscard]] std::string why_not(const System& system, const Parameters& figures) const;
 
-  /// Sets the NCCL variables, as (name, value), that apply to the predicted times. By default, no
-  /// variable is set.
+  /// Sets the NCCL variables, as pairs of name and value, under which the predicted times apply. By
+  /// default, no variable is set.
   void set_variables(const std::vector<std::pair<std::string, std::string>>& variables) {
     requested_settings_ = settings_digest(variables);
   }
@@ -86,8 +88,9 @@ class Calibration {
 };
 
 /// Returns the error band of a corrected time. The logarithms of the ends of `cold`, the band of
-/// the uncorrected prediction, are multiplied by two factors: the ratio of the standard deviations
-/// after and before the correction (known.sd / known.sd_before), and Spread::widening().
+/// the uncorrected prediction, are multiplied by two factors. One is the ratio of the standard
+/// deviations after and before the correction (known.sd / known.sd_before), the other is
+/// Spread::widening().
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
                           const ErrorBand& cold, const Spread& spread);
 

@@ -1,11 +1,11 @@
 // A calibration file stores measurements, not corrections. Each row has a measured time and the
 // four parts of the uncorrected prediction (launch, hops, fill, transfer), from which all
-// corrections are computed again whenever the file is read. So further measurements can be added to
-// a file. The rows are valid only for the parameters by which these parts were predicted, so the
-// file has a digest of the parameters (`figures`). A file is read in two stages: bind() checks the
-// syntax and types, and CalibrationReader checks names and ranges. After a problem, the reader
-// continues with a valid substitute to find further problems; the result is then discarded. The
-// corrections are computed in core/nccl/calibration.
+// corrections are computed again whenever the file is read. Therefore more measurements can be
+// added to a file later. The rows are valid only for the parameters with which the parts were
+// predicted, so the file contains a digest of these parameters (`figures`). A file is read in two
+// stages: bind() checks the syntax and types, and CalibrationReader checks names and ranges. After
+// a problem, the reader continues with a valid substitute to find other problems. The result is
+// then discarded. The corrections are computed in core/nccl/calibration.
 
 #include "core/nccl/calibration/calibration_file.h"
 
@@ -35,7 +35,7 @@ std::string listed(const Names& names) {
   return text;
 }
 
-/// Sets `value` to the entry of `names` with the written name; reports a problem if there is none.
+/// Sets `value` to the entry of `names` with the given name. Reports a problem if there is none.
 template <class Value, class Names>
 void read_name(Fields& fields, const google::protobuf::Message& message, const char* field,
                const std::string& written, const Names& names, Value& value) {
@@ -58,7 +58,7 @@ class CalibrationReader {
     CalibratedSystem made;
     if (!message.has_system()) {
       fields_.complain_at(message, "system", ProblemCode::kMissing,
-                          "system is missing; add the system that was measured");
+                          "system is missing; describe the system that was measured");
       return made;
     }
     const proto::CalibratedSystem& written = message.system();
@@ -103,8 +103,9 @@ class CalibrationReader {
     made.gpus =
         static_cast<int>(fields_.integer(written, "gpus", "table", 1, kMaxGpus).value_or(1));
     if (std::int64_t{made.nodes} * made.gpus < 2)
-      fields_.complain_at(written, "gpus", ProblemCode::kTooSmall,
-                          "a single GPU does not communicate: nodes or gpus must be above 1");
+      fields_.complain_at(
+          written, "gpus", ProblemCode::kTooSmall,
+          "nodes or gpus must be above 1, because a single GPU does not communicate");
     if (const auto version = parse_version(written.version()))
       made.version = *version;
     else
@@ -120,7 +121,7 @@ class CalibrationReader {
         unknown("transport", written.transport(), std::string(transport_names()));
     }
     if (written.row().empty())
-      fields_.complain_at(written, "row", ProblemCode::kMissing, "this table has no row");
+      fields_.complain_at(written, "row", ProblemCode::kMissing, "this table has no rows");
     for (const proto::MeasuredTime& one : written.row()) {
       if (fields_.problems().full()) break;
       made.rows.push_back(row(one, made));
@@ -164,7 +165,7 @@ class CalibrationReader {
   Fields& fields_;
 };
 
-/// Rounds to six digits; measurements have fewer.
+/// Rounds to six digits, because measurements have no more.
 double rounded(double value) {
   if (value == 0) return 0;
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));

@@ -14,10 +14,11 @@ inline constexpr double kMinMeasuredUs = 1e-3;
 inline constexpr double kMaxMeasuredUs = 1e10;
 inline constexpr std::int64_t kMaxMeasuredBytes = std::int64_t{1} << 50;
 
-/// The first characters of a calibration file. A file that does not begin so is not overwritten.
+/// The first characters of a calibration file. A file that does not begin with these characters is
+/// not overwritten.
 inline constexpr const char* kCalibrationMagic = "# A calibration of NCCL's times";
 
-/// Parses a calibration, which has the fields of core/proto/calibration.proto. ERRORS: unknown
+/// Parses a calibration. The text has the fields of core/proto/calibration.proto. ERRORS: unknown
 /// fields and names; times and bytes out of range; no table; a table without rows. All errors are
 /// reported, each with file, line and column.
 Expected<Calibration> read_calibration(std::string_view text, const std::string& path,
@@ -25,7 +26,7 @@ Expected<Calibration> read_calibration(std::string_view text, const std::string&
 /// Reads a calibration from a file.
 Expected<Calibration> load_calibration(const std::string& path, const Spread& spread);
 
-/// Returns the text of a calibration file. The text begins with `remarks`: lines that each begin
+/// Returns the text of a calibration file. The text begins with `remarks`, whose lines must begin
 /// with '#'.
 std::string text_of(const Calibration& calibration, const std::string& remarks);
 

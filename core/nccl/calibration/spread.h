@@ -12,38 +12,42 @@ namespace tutti::core::nccl {
 /// predictions (time_process.h). "sd" is the standard deviation of the natural logarithm of a
 /// factor.
 enum class Scale {
-  kLaunch,      ///< sd of a system's launch time
-  kHops,        ///< sd of a system's hop time
-  kFill,        ///< sd of a system's fill time
-  kTransfer,    ///< sd of a system's transfer time
-  kProtocol,    ///< sd of the latency that is specific to a protocol
-  kPattern,     ///< sd of the latency that is specific to a message pattern: rings, chains, trees,
-                ///< sends, …
-  kCollective,  ///< sd of the latency that is specific to a collective
+  kLaunch,            ///< sd of a system's launch time
+  kHops,              ///< sd of a system's hop time
+  kFill,              ///< sd of a system's fill time
+  kTransfer,          ///< sd of a system's transfer time
+  kProtocol,          ///< sd of the latency that is specific to one protocol
+  kPattern,           ///< sd of the latency that is specific to one message pattern: rings, chains,
+                      ///< trees, sends, …
+  kCollective,        ///< sd of the latency that is specific to one collective
   kSmoothSystem,      ///< sd of the smooth curve over sizes that all tables of a system share
-  kSmoothProtocol,    ///< sd of the smooth curve that all rows with the same protocol share
-  kSmoothPattern,     ///< sd of the smooth curve that all rows with the same pattern share
-  kSmoothCollective,  ///< sd of the smooth curve that all rows of a collective share
-  kSmoothTable,       ///< sd of the smooth curve that is specific to a table
+  kSmoothProtocol,    ///< sd of the smooth curve over sizes that all rows with the same protocol
+                      ///< share
+  kSmoothPattern,     ///< sd of the smooth curve over sizes that all rows with the same pattern
+                      ///< share
+  kSmoothCollective,  ///< sd of the smooth curve over sizes that all rows of a collective share
+  kSmoothTable,       ///< sd of the smooth curve over sizes that is specific to one table
   kLength,            ///< length scale of the curves over sizes, in doublings of size
   kNodesLength,   ///< length scale of the curves over ranks, in doublings of the number of ranks
-  kSeveralNodes,  ///< factor by which the curves of several nodes are larger than those of one node
-  kAcross,  ///< correlation of hops, transfer and curves inside a node with those between nodes
-  kOtherPattern,  ///< correlation of hops and transfer of one pattern with those of another
-  kSettings,  ///< correlation of hops, transfer and curves under different environment variables
-  kRowSmall,  ///< sd of the noise of a row below 16 MiB
-  kRowLarge,  ///< sd of the noise of a row from 16 MiB on
+  kSeveralNodes,  ///< ratio of the curves for several nodes to the curves for one node
+  kAcross,  ///< correlation between inside a node and between nodes, for hops, transfer and curves
+  kOtherPattern,  ///< correlation between two different patterns, for hops and transfer
+  kSettings,      ///< correlation between different environment variables, for hops, transfer and
+                  ///< curves
+  kRowSmall,      ///< sd of the noise of a row with a size below 16 MiB
+  kRowLarge,      ///< sd of the noise of a row with a size of 16 MiB or more
 };
 inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
 
-/// The differences between systems, as estimated from the systems of the fit (tools/nccl_spread),
-/// and the factors by which bands are widened, so that they cover 80 % of the measurements of
-/// systems that were left out of the estimate.
+/// The differences between systems, estimated from the systems of the fit (tools/nccl_spread). The
+/// class also contains the factors by which bands are widened so that they cover 80 % of the
+/// measurements of systems that were not used for the estimate.
 class Spread {
  public:
   static constexpr std::size_t kSizes = 4;  ///< number of ranges of sizes, as in ErrorBands
 
-  /// Returns the parameters before any estimate, which assume systematic differences of up to 50 %.
+  /// Returns the parameters that are used before any estimate. They assume systematic differences
+  /// of up to 50 %.
   static Spread initial();
   /// Parses a CSV with the columns name, value, how. ERRORS: an unknown, missing or duplicate name;
   /// a value that is not a positive number.

@@ -1,17 +1,17 @@
-// Predicts a system's times from its own measurements of others.
+// Predicts the times of a system from other measured times of the same system.
 //
-// The closed form predicts T = launch + hops + fill + transfer. On one system each part deviates by
-// a factor that all times of the system share: for example, its launch takes 1.3 times as long as
-// elsewhere, and its network carries 0.9 times as much. To first order, the logarithm of measured
-// over predicted is then
+// The closed form predicts T = launch + hops + fill + transfer. On one system, each part deviates
+// by a factor that all times of the system share. For example, its launch takes 1.3 times as long
+// as on other systems, and its network carries 0.9 times as much. To first order, the logarithm of
+// measured over predicted is this sum.
 //
-//   r = sum over parts of a_q f_q + latency (u_protocol + v_collective) + g(size) + e
+//   r = sum over parts of a_q f_q + latency (u_protocol + v_collective) + g(size) + e.
 //
-// where a_q is the part's share of T (an all-reduce of 1 KiB: launch 0.5, hops 0.5), f_q the
-// logarithm of the part's factor, latency = a_launch + a_hops, g a smooth curve over sizes that the
-// closed form lacks, and e the difference between repeats. Nothing is known about a system before
-// it is measured, so all of these are random with mean 0, and related by the covariance of two
-// rows:
+// Here, a_q is the share of part q in T (an all-reduce of 1 KiB: launch 0.5, hops 0.5), and f_q is
+// the logarithm of the part's factor. The latency is a_launch + a_hops. The smooth curve g over
+// sizes is missing in the closed form, and e is the difference between repeats. Nothing is known
+// about a system before it is measured. Therefore all of these variables are random with mean 0.
+// The covariance of two rows i and j is this sum.
 //
 //   K(i,j) = sum over q of s_q^2 a_iq a_jq c_q
 //          + latency_i latency_j (s_protocol^2 [same protocol] + s_pattern^2 [same pattern]
@@ -19,24 +19,25 @@
 //          + near(sizes) (near(ranks) c (A_system^2 + A_protocol^2 [same protocol]
 //                                        + A_pattern^2 [same pattern]
 //                                        + A_collective^2 [same collective])
-//                         + A_table^2 [same table])
+//                         + A_table^2 [same table]).
 //
 // A pattern is the way in which messages travel: rings, chains (broadcast and reduce), trees,
-// switches that add, sends. c is 1, and less if one row is inside a node and the other between
-// nodes, or if the rows were measured under different variables; for hops and transfer also if
-// their patterns differ. near() falls with the square of the number of doublings of size, or of
-// ranks, between the two rows.
+// switches that add, and sends. The factor c is 1 if the two rows are similar. It is less if one
+// row is inside a node and the other between nodes, or if the rows were measured under different
+// variables. For hops and transfer, it is also less if the patterns of the rows differ. The
+// function near() falls with the square of the number of doublings of size, or of ranks, between
+// the two rows.
 //
-// Given a measured table with residuals r, any other time x gets the correction k(x)' (K + V)^-1 r
-// and has the variance k(x,x) - k(x)' (K + V)^-1 k(x): one Cholesky factorisation of at most 60
-// rows. For example, launch has sd 0.5, and one row of 8 bytes, with a launch share of 0.8, takes
-// 1.5 times the predicted time (r = 0.41). This multiplies launch by exp(0.5^2 * 0.8 / (0.5^2 *
-// 0.8^2 + 0.06^2) * 0.41) = 1.65, and a time with a launch share of 0.1 by 1.05. A time that
-// consists of transfer alone does not change and keeps its band.
+// Given a measured table with residuals r, any other time x has the correction k(x)' (K + V)^-1 r
+// and the variance k(x,x) - k(x)' (K + V)^-1 k(x). This needs one Cholesky factorisation of at most
+// 60 rows. For example, suppose that launch has sd 0.5, and that one row of 8 bytes, with a launch
+// share of 0.8, takes 1.5 times the predicted time (r = 0.41). This row multiplies launch by
+// exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.65, and a time with a launch share of 0.1
+// by 1.05. A time that consists only of transfer does not change and keeps its band.
 //
-// Rows are weighted as if errors had Student's distribution with 4 degrees of freedom, so that a
-// row that contradicts the others (because of another job on the machine) has little weight. The
-// weights are computed in three rounds: w = 5 / (4 + e^2 / V).
+// Rows are weighted as if errors had Student's distribution with 4 degrees of freedom. A row that
+// contradicts the others, for example because of another job on the machine, then has little
+// weight. The weights are computed in three rounds: w = 5 / (4 + e^2 / V).
 //
 // The scales s, A, V and c describe the spread of the systems of the fit (spread.h,
 // tools/nccl_spread).
@@ -156,7 +157,7 @@ void TimeProcess::factorise() {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = lower_[i * n + j];
       for (std::size_t k = 0; k < j; ++k) sum -= lower_[i * n + k] * lower_[j * n + k];
-      // The noise on the diagonal keeps the sum positive.
+      // The noise on the diagonal keeps the sum above 0.
       lower_[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / lower_[j * n + j];
     }
   }
@@ -224,7 +225,7 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
     same.front().measured_us = median(us);
     tables[std::get<0>(key)].push_back(same.front());
   }
-  // Short tables leave unused places to longer ones.
+  // Tables with few rows leave unused places to tables with more rows.
   std::vector<std::pair<std::size_t, int>> by_rows;
   for (const auto& [table, own] : tables) by_rows.emplace_back(own.size(), table);
   std::sort(by_rows.begin(), by_rows.end());

@@ -11,10 +11,11 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::int64_t kWarp = 32;
-/// LL128 data of one thread in 2.6: 120 words of eight bytes, of which 15 in 16 are data.
+/// The number of LL128 data bytes of one thread in 2.6: 120 words of eight bytes, of which 15/16
+/// are data.
 constexpr std::int64_t kLl128OfThreadIn2_6 = 900;
 
-/// Scales the chunks of the planned size to the actual size, in proportion.
+/// Scales the chunks of the planned size in proportion to the actual size.
 Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
   if (elements >= planned) return chunks;
   const auto part = [&](std::int64_t of) {
@@ -34,7 +35,8 @@ class ChannelAssigner {
                   std::int64_t planned, std::int64_t item)
       : comm_(comm), function_(function), choice_(choice), planned_(planned), item_(item) {}
 
-  /// Returns the channels of 2.22 and later, where the chunks of a part follow from its own size.
+  /// Returns the channels of 2.22 and later, in which the chunks of a part depend on the size of
+  /// the part.
   [[nodiscard]] std::vector<ChannelLoops> by_traffic() const {
     std::vector<ChannelLoops> channels;
     for (const ChannelPart& part :
@@ -47,8 +49,8 @@ class ChannelAssigner {
     return channels;
   }
 
-  /// Returns the channels of 2.20 and 2.21: parts as equal as possible, in multiples of the
-  /// protocol's alignment.
+  /// Returns the channels of 2.20 and 2.21. Their parts are as equal as possible, in multiples of
+  /// the protocol's alignment.
   [[nodiscard]] std::vector<ChannelLoops> evenly() const {
     const std::int64_t grain = in_elements(alignment());
     const std::int64_t bytes = planned_ * item_;
@@ -64,13 +66,14 @@ class ChannelAssigner {
     return channels;
   }
 
-  /// Returns the number of blocks that are processed as one range: if the network reduces, those of
-  /// all nodes' heads with the same index.
+  /// Returns the number of blocks that are processed as one range. If the network reduces, these
+  /// are the blocks of the heads with the same index in all nodes.
   [[nodiscard]] std::int64_t rails() const {
     return of_blocks() && by_network(choice_.algorithm, comm_.nodes) ? comm_.nodes : 1;
   }
 
-  /// Returns the channels before 2.20 and of networks that reduce: all channels share everything.
+  /// Returns the channels before 2.20, and those of networks that reduce. In these cases, all
+  /// channels share the data.
   [[nodiscard]] std::vector<ChannelLoops> in_turns() const {
     std::vector<ChannelLoops> channels;
     for (int c = 0; c < choice_.channels; ++c) {
@@ -103,7 +106,8 @@ class ChannelAssigner {
     return made;
   }
 
-  /// In 2.6, the LL128 chunks of rings follow from the number of threads, not from the slot size.
+  /// In 2.6, the size of the LL128 chunks of rings depends on the number of threads, not on the
+  /// size of a slot.
   [[nodiscard]] bool by_threads() const {
     return comm_.version < Version{2, 7, 0} && choice_.algorithm == Algorithm::kRing &&
            choice_.protocol == Protocol::kLl128;
@@ -120,7 +124,7 @@ class ChannelAssigner {
   }
   [[nodiscard]] std::int64_t total_bytes() const { return planned_ * item_ * blocks(); }
 
-  /// Returns the alignment of channels' shares in NCCL 2.20 and 2.21, in bytes.
+  /// Returns the alignment of channels' parts in NCCL 2.20 and 2.21, in bytes.
   [[nodiscard]] std::int64_t alignment() const {
     switch (choice_.protocol) {
       case Protocol::kLl: return 8 * std::int64_t{choice_.threads};
@@ -130,8 +134,8 @@ class ChannelAssigner {
     return 4096;
   }
 
-  /// Returns the minimum chunk until NCCL 2.19, in bytes: the amount that all threads move at once,
-  /// or a share of it.
+  /// Returns the minimum chunk up to NCCL 2.19, in bytes. It is the amount that all threads move at
+  /// once, or a share of that amount.
   [[nodiscard]] std::int64_t min_chunk() const {
     constexpr std::int64_t kLl128OfThread = 60;
     const std::int64_t threads = choice_.threads;

@@ -9,11 +9,12 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the assignment of a collective that is alone in its group to channels. Since 2.22, a
-/// channel has a part of the data according to traffic (channel_split.h). In 2.20 and 2.21, parts
-/// are equal, in multiples of the protocol's alignment. Before 2.20, and for networks that reduce,
-/// channels alternate over all data. `count` is the actual number of elements of the buffer, or of
-/// a block. Chunk sizes follow from `planned`, which may be larger.
+/// Returns the parts of a collective that each channel processes. The collective must be alone in
+/// its group. Since 2.22, the parts of channels are divided by traffic (channel_split.h). In 2.20
+/// and 2.21, the parts are equal, in multiples of the protocol's alignment. Before 2.20, and for
+/// networks that reduce, the chunks of all the data are assigned to the channels in turn. `count`
+/// is the actual number of elements of the buffer, or of a block. Chunk sizes are computed from
+/// `planned`, which may be larger than `count`.
 /// REQUIRES: planned ≥ count > 0. SOURCE: NVIDIA/nccl src/enqueue.cc: scheduleCollTasksToPlan (2.22
 /// and later), addCBDCollToPlan (2.20, 2.21), computeColl (before); src/device/*.h of v2.19.4,
 /// src/collectives/device/*.h of v2.6.4 to v2.9.9.

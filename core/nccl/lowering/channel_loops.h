@@ -11,10 +11,11 @@ namespace tutti::core::nccl {
 
 /// The loops of a channel, and the sizes of their chunks. A loop has `pieces` chunks: one per rank
 /// of a ring, one per head of NVLS, or a single chunk. Since 2.20, each channel has its own part of
-/// the data. Before, all channels share the data: a loop has `pieces` chunks for each of the
+/// the data. Before 2.20, all channels share the data: a loop has `pieces` chunks for each of the
 /// `turns` channels.
 struct ChannelLoops {
-  /// The part of the buffer, or of every block; everything if channels share the data.
+  /// The channel's range of the buffer, or of every block. If channels share the data, this is the
+  /// whole range.
   ChannelPart part;
   Chunks chunks;
   int pieces = 1;
@@ -23,8 +24,9 @@ struct ChannelLoops {
   /// True: chunks with the same index on all channels are adjacent. False: all chunks of one
   /// channel are adjacent.
   bool side_by_side = false;
-  /// True: the last, incomplete loop divides its elements evenly, in multiples of `granule`, and
-  /// chunks after the end are empty. False: its chunks have the full size until no elements remain.
+  /// True: the last, incomplete loop divides its elements evenly into chunks that are multiples of
+  /// `granule`; chunks after the end are empty. False: the last loop has chunks of full size until
+  /// no elements remain.
   bool shares_last = false;
   std::int64_t granule = 1;
 

@@ -9,10 +9,10 @@
 
 namespace tutti::core::nccl {
 
-/// The sizes of a channel's chunks and slices, in elements, and the number of slices that fit into
-/// a connection's buffer.
+/// The sizes of a channel's chunks and slices in elements, and the number of slices that fit into a
+/// connection's buffer.
 struct Chunks {
-  std::int64_t chunk = 1;  ///< maximum number of elements of one primitive
+  std::int64_t chunk = 1;  ///< maximum number of elements that one primitive processes
   std::int64_t slice = 1;  ///< number of elements sent at once; a chunk has one or two slices
   int slots = kSlots;      ///< number of slices that fit into a connection's buffer
 
@@ -22,13 +22,14 @@ struct Chunks {
 /// Returns the number of GPUs of a node that own a share of the NVLS reduction.
 int heads_of(const Communicator& communicator);
 
-/// Returns the GPUs of a node that send data to the reducing network in CollNetDirect, in order.
-/// REQUIRES: the graph has its orders.
+/// Returns the GPUs of a node that send data to the reducing network in CollNetDirect, in their
+/// order.
+/// REQUIRES: the graph contains the orders of GPUs.
 std::vector<int> collnet_heads(const Communicator& communicator);
 
-/// Returns the chunk sizes of a channel that processes `part_bytes` bytes; for collectives of
-/// blocks, the blocks of all ranks count. Before 2.22, `part_bytes` is a channel's equal share of
-/// all bytes.
+/// Returns the chunk sizes of a channel that processes `part_bytes` bytes. For collectives with
+/// blocks, `part_bytes` includes the blocks of all ranks. Before 2.22, `part_bytes` is a channel's
+/// equal share of all bytes.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, calcCollChunking; v2.21.5, computeCollChunkInfo;
 /// v2.19.4, computeColl; src/device/prims_simple.h; src/include/device.h (NCCL_STEPS, *_CHUNKSTEPS,
 /// *_SLICESTEPS).

@@ -1,19 +1,20 @@
-// All-gathers and reduce-scatters by networks that reduce, where every GPU is a head. A rail
+// All-gathers and reduce-scatters in which the network reduces and every GPU is a head. A rail
 // consists of the blocks of all heads with the same index, node by node. Channels take turns to
-// process it in chunks, which need not end at block boundaries: a chunk covers parts of one or of
-// several consecutive blocks.
+// process a rail in chunks. Chunks need not end at block boundaries: a chunk covers parts of one or
+// of several consecutive blocks.
 //
-//   all-gather       A head sends the chunk's part of its own block to its rail, and receives the
-//                    other nodes' parts. Then it distributes the chunk in its node: GPU by GPU
-//                    (CollNetDirect), or by multicast (NVLS).
-//   reduce-scatter   A head sums its rail's chunk over all GPUs of its node: they send their data
-//                    (CollNetDirect), or the switch reduces it (NVLS). The network reduces the
-//                    heads' chunks, and each head receives the part of its own block.
+// - All-gather: a head sends the chunk's part of its own block to its rail, and receives the parts
+//   of the other nodes. Then it distributes the chunk in its node, either GPU by GPU
+//   (CollNetDirect) or by multicast (NVLS).
+// - Reduce-scatter: a head sums its rail's chunk over all GPUs of its node. Either these GPUs send
+//   their data to it (CollNetDirect), or the switch reduces the data (NVLS). The network reduces
+//   the heads' chunks, and each head receives the part of its own block.
 //
-// In a rank's buffer the blocks of a rail are not adjacent, so data moves between the buffer and a
-// slot part by part. All chunks of a channel have the maximum number of parts; some are empty.
-// Lanes of a channel: 0 to 2 as in collnet_schedule.h; for an all-gather 3 + h receives chunks of
-// head h's rail; for a reduce-scatter 3 sends to the heads, or sends and receives signals.
+// In a rank's buffer, the blocks of a rail are not adjacent. Therefore data moves between the
+// buffer and a slot part by part. All chunks of a channel have the maximum number of parts; some
+// parts are empty. Lanes of a channel: 0 to 2 are as in collnet_schedule.h. For an all-gather,
+// lane 3 + h receives chunks of head h's rail. For a reduce-scatter, lane 3 sends to the heads, or
+// sends and receives signals.
 
 #include <algorithm>
 
@@ -39,7 +40,8 @@ class Rails : public CollNet {
     const std::int64_t chunk = channel(base).chunks.chunk;
     return std::min<std::int64_t>(nodes_, chunk < 2 ? 1 : (chunk - 2) / block_ + 2);
   }
-  /// The part of a loop's chunk that belongs to one node, as positions in the rail; may be empty.
+  /// The part of a loop's chunk that belongs to one node, as positions in the rail. It may be
+  /// empty.
   struct Part {
     std::int64_t node = 0;
     std::int64_t begin = 0, end = 0;
@@ -199,7 +201,7 @@ class ScatterByNetwork : public Rails {
     } else if (gpus_ == 1) {
       step.kind = StepKind::kCopy;
     } else {
-      // The first message comes from the GPU that sends to this one first.
+      // The first message comes from the GPU that sends to this GPU first.
       step.kind = StepKind::kReceiveReduce;
       step.from =
           Peer::at(beside(rank, static_cast<int>((local(rank) + gpus_ - 1 - round) % gpus_)),

@@ -1,18 +1,18 @@
 #pragma once
 
-// The base class of all schedules in which the network reduces. Only the lowering includes this
-// header.
+// The base class of all schedules in which the network reduces. Only the code of the lowering
+// includes this header.
 //
 // A head is a GPU next to a network card. The heads with the same index in all nodes handle the
 // same part of a buffer. A head puts a chunk into one of eight send slots. The head's proxy signals
-// to the other heads that the chunk is there, and receives a signal from each of them. Then the
+// to the other heads that the chunk is available, and receives a signal from each of them. Then the
 // switches reduce the chunks of all heads and send the sum to each head, which writes it into one
 // of eight receive slots. Every head executes this reduction as a step kSwitchReduce, as in NVLS. A
-// send slot is free again when all heads have signalled that they are at the next loop; a receive
+// send slot is free again when all heads have signalled that they are at the next loop. A receive
 // slot is free again when the head has distributed its content.
 //
 // Lanes of a channel: kUp fills send slots, kNet is the proxy, and kDown distributes the content of
-// receive slots. Lanes from kFirstOwn on belong to the algorithm.
+// receive slots. Lanes from kFirstOwn on are defined by the derived class.
 
 #include <vector>
 
@@ -45,11 +45,11 @@ class CollNet : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
 
  protected:
-  /// Returns the index of the chunk for which this rank is the head, in each loop; -1 if the rank
+  /// Returns, for each loop, the index of the chunk for which this rank is the head; -1 if the rank
   /// is not a head.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
-  /// Returns the number of steps per loop of the lane with this role. The last step of kUp fills
-  /// the send slot; the last step of kDown releases the receive slot.
+  /// Returns the number of steps per loop of the lane with role `role`. The last step of kUp fills
+  /// the send slot, and the last step of kDown releases the receive slot.
   [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
   virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
                       std::int64_t part) const = 0;
@@ -78,8 +78,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
     return slot(rank, base, loop, kSlots);
   }
-  /// Returns the wait until a send slot can be overwritten, because all nodes have reached the loop
-  /// after the one that used it.
+  /// Returns the wait until a send slot can be overwritten. It can be overwritten when all nodes
+  /// have reached the loop after the loop that used the slot.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
@@ -95,7 +95,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_made(Rank rank, Lane base, std::int64_t loop) const {
     return {base + kUp, (loop + 1) * each_inside(rank, base, kUp)};
   }
-  /// Returns the head with the same index as `rank` in another node; `number` counts the other
+  /// Returns the head of another node that has the same index as `rank`. `number` counts the other
   /// nodes from 0.
   [[nodiscard]] Rank other_head(Rank rank, std::int64_t number) const {
     const auto node = static_cast<Rank>(number);

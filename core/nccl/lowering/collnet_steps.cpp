@@ -1,11 +1,12 @@
-// All-reduces in which network switches reduce between nodes (SHARP). In each node a chunk is
-// reduced on one GPU, its head; the network reduces the chunks of all nodes' heads with the same
-// index (collnet_schedule.h), and the head distributes the sum in its node. CollNetDirect: every
-// GPU sends chunk h of a loop to head h, and receives its sum from there. CollNetChain: chunks
-// travel along a chain of the node's GPUs to its first, and back.
+// All-reduces in which network switches reduce between nodes (SHARP). In each node, a chunk is
+// reduced on one GPU, its head. The network reduces the chunks of the heads with the same index in
+// all nodes (collnet_schedule.h). Then the head distributes the sum in its node. CollNetDirect:
+// every GPU sends chunk h of a loop to head h, and receives the sum of this chunk from head h.
+// CollNetChain: chunks travel along a chain of the node's GPUs to the first GPU of the chain, and
+// back.
 //
-// Lanes of a channel: 0 reduces (sends up), 1 is the head's proxy, 2 distributes (passes down); for
-// CollNetDirect also 3, which sends to heads, and 4, which receives from them.
+// Lanes of a channel: lane 0 reduces (sends up), lane 1 is the head's proxy, and lane 2 distributes
+// (passes down). For CollNetDirect, lane 3 sends to heads, and lane 4 receives from them.
 
 #include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"
@@ -52,7 +53,7 @@ class Direct : public CollNet {
       case kDown: return hand_out(step, rank, base, loop, part);
       default: break;
     }
-    // Each GPU begins with a different head, so that they do not all use the same one at once.
+    // Each GPU begins with a different head, so that the GPUs do not all use the same head at once.
     const std::int64_t shift = local(rank) % std::ssize(heads_);
     int h = static_cast<int>((part + shift) % others(rank));
     if (head(rank, base) >= 0 && h >= head(rank, base)) ++h;
@@ -94,8 +95,9 @@ class Direct : public CollNet {
   }
 
   std::vector<int> heads_;               ///< GPUs of a node that are heads
-  std::vector<int> index_;               ///< by GPU: its index among the heads; -1: it is no head
-  std::vector<std::vector<int>> below_;  ///< by head: the node's other GPUs
+  std::vector<int> index_;               ///< index of each GPU among the heads; -1: the GPU is not
+                                         ///< a head
+  std::vector<std::vector<int>> below_;  ///< for each head, the other GPUs of its node
 };
 
 class Chain : public CollNet {
@@ -155,7 +157,7 @@ class Chain : public CollNet {
   }
 
   std::vector<GraphChannel> orders_;
-  std::vector<std::vector<int>> places_;  ///< by order and GPU: the position in the chain
+  std::vector<std::vector<int>> places_;  ///< by order and GPU: position in the chain
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ void fill_orders(Graph& graph, int gpus, const std::vector<std::vector<int>>& in
   }
 }
 
-/// Spreads the heads over the GPUs as cards are spread; the node's other GPUs follow by index.
+/// Distributes the heads over the GPUs in the same way as cards. The other GPUs of the node follow
+/// by index.
 void fill_heads(Graph& direct, int gpus) {
   if (!direct.orders.empty()) return;
   for (int c = 0; c < direct.channels; ++c) {
@@ -40,8 +41,8 @@ void fill_heads(Graph& direct, int gpus) {
   }
 }
 
-/// Each chain begins one GPU further along the same order, so that consecutive chains reach the
-/// network through consecutive cards.
+/// Each chain begins one GPU later in the same order, so that consecutive chains reach the network
+/// through consecutive cards.
 void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& inside) {
   const bool fresh = chain.orders.empty();
   fill_orders(chain, gpus, inside);
@@ -67,8 +68,8 @@ Communicator with_orders(const Communicator& communicator,
 
 namespace {
 
-/// Returns the subject of "… not lowered to steps" if the request cannot be lowered; otherwise an
-/// empty string.
+/// Returns the subject of the message "… not lowered to steps" if the request cannot be lowered;
+/// otherwise returns "".
 std::string not_lowered(const Communicator& comm, const LoweringRequest& request) {
   const Algorithm algorithm = request.choice.algorithm;
   const std::string by =
@@ -83,7 +84,7 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
-      // Gathered data comes from heads only, and scattered data goes to heads only.
+      // Gathered data comes only from heads, and scattered data goes only to heads.
       if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node())
         return by;
       return "";

@@ -1,8 +1,8 @@
-// All-gathers and reduce-scatters through the switches of one node. In an all-gather every GPU
-// multicasts its block, chunk by chunk; in a reduce-scatter every GPU lets the switch reduce its
-// block over all GPUs, after all have signalled that their data is ready. Lanes of a channel: 0
-// multicasts, or signals and reduces; for a reduce-scatter 1 receives the others' signals, for an
-// all-gather 1 + r receives the chunks of rank r.
+// All-gathers and reduce-scatters through the switches of one node. In an all-gather, every GPU
+// multicasts its block, chunk by chunk. In a reduce-scatter, all GPUs signal that their data is
+// ready; then every GPU lets the switch reduce its block over all GPUs. Lanes of a channel: lane 0
+// multicasts, or signals and reduces. For a reduce-scatter, lane 1 receives the signals of the
+// other GPUs. For an all-gather, lane 1 + r receives the chunks of rank r.
 
 #include "core/nccl/lowering/parts.h"
 

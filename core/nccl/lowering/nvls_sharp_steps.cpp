@@ -1,8 +1,9 @@
-// NVLS between nodes: in each node the switch reduces chunk h of all GPUs for head h, the network
-// reduces the chunks of all nodes' heads with the same index (collnet_schedule.h), and the head
-// multicasts the sum in its node. Before that, all GPUs of a node signal each other that their data
-// is ready. Lanes of a channel: 0 reduces, 1 is the head's proxy, 2 multicasts, 3 sends and
-// receives signals, 4 + h receives chunks of head h.
+// NVLS between nodes. In each node, the switch reduces chunk h of all GPUs for head h. The network
+// reduces the chunks of the heads with the same index in all nodes (collnet_schedule.h). Then the
+// head multicasts the sum in its node. Before the first reduction, all GPUs of a node signal to
+// each other that their data is ready. Lanes of a channel: lane 0 reduces, lane 1 is the head's
+// proxy, lane 2 multicasts, lane 3 sends and receives signals, and lane 4 + h receives chunks of
+// head h.
 
 #include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"

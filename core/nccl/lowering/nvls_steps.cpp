@@ -1,10 +1,12 @@
-// Reductions and multicasts in a switch. A channel's part is divided into loops of one chunk per
-// head, which is a GPU that owns this share of it. All GPUs of a node signal each other that their
-// data is ready; then head h lets the switch reduce chunk h of all GPUs of the node and multicasts
-// the sum. With several nodes (NVLSTree) the sum first travels up and down a tree of nodes, between
-// GPUs with the same index; even channels use one tree, odd ones the other. Lanes of a channel: 0
-// signals and reduces, 1 receives the others' signals, 2 sends up, 3 receives from above and
-// multicasts, 4 + h receives chunks of head h. On one node, lane 0 also multicasts.
+// NVLS: all-reduces by reductions and multicasts in a switch. A channel's part is divided into
+// loops with one chunk per head. A head is a GPU that owns this share of the loop. All GPUs of a
+// node signal to each other that their data is ready. Then head h lets the switch reduce chunk h of
+// all GPUs of the node, and multicasts the sum. If there are several nodes (NVLSTree), the sum
+// first travels up and down a tree of nodes, between GPUs with the same index. Even channels use
+// one tree, and odd channels use the other tree. Lanes of a channel: lane 0 signals and reduces,
+// lane 1 receives the signals of the other GPUs, lane 2 sends up, lane 3 receives from above and
+// multicasts, and lane 4 + h receives chunks of head h. If there is one node, lane 0 also
+// multicasts.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -123,7 +125,7 @@ class Nvls : public Schedule {
   static std::int64_t each_up(const TreePlace& place) {
     return std::max<std::int64_t>(1, children(place));
   }
-  /// Returns the number of steps per chunk on the way down, which ends with the multicast.
+  /// Returns the number of steps per chunk on the way down. The last step is the multicast.
   static std::int64_t each_down(const TreePlace& place) {
     return 1 + (place.up < 0 ? children(place) : std::max<std::int64_t>(1, children(place)));
   }

@@ -12,7 +12,7 @@ class Batches {
   Batches(const P2pRounds& rounds, Version version, Rank rank, const P2pParts& parts)
       : rounds_(rounds), version_(version), rank_(rank), parts_(parts) {}
 
-  /// Adds the sent and the received part of a round to a channel's batch together.
+  /// Adds the sent part and the received part of a round to a channel's batch together.
   void in_pairs(const std::vector<int>& which) {
     struct Pairs {
       int number = 0, full = 0, round = 0;
@@ -38,8 +38,8 @@ class Batches {
   /// Adds sent and received parts to batches independently.
   void one_by_one(const std::vector<int>& which) {
     const bool anew = version_ >= Version{2, 18, 0};
-    // Since 2.19.4 every part of each eighth round begins a batch, not only the first; if such a
-    // round has no parts, no batch begins.
+    // Since 2.19.4, every part of each eighth round begins a batch. Earlier releases begin a batch
+    // only with the first part of such a round. If the round has no parts, no batch begins.
     const bool each_part_anew = version_ >= Version{2, 19, 4};
     int before = -1;
     for (const int round : which) {
@@ -59,10 +59,11 @@ class Batches {
  private:
   struct Batch {
     int number = -1;
-    std::array<std::vector<Rank>, 2> peers;  ///< peers received from, and peers sent to
+    std::array<std::vector<Rank>, 2> peers;  ///< peers from which the batch receives ([0]) and to
+                                             ///< which it sends ([1])
   };
 
-  /// Returns the numbers of parts that the rank sends and receives in a round.
+  /// Returns the number of parts that the rank sends in a round, and the number that it receives.
   [[nodiscard]] std::pair<int, int> parts_in(int round) const {
     const Rank to = rounds_.sends_to(rank_, round);
     const Rank from = rounds_.receives_from(rank_, round);
@@ -90,8 +91,8 @@ class Batches {
   Version version_;
   Rank rank_;
   const P2pParts& parts_;
-  std::map<int, Batch> open_;  ///< the open batch of each channel
-  bool fuses_ = true;          ///< true if the next part may join the open batch
+  std::map<int, Batch> open_;  ///< open batch of each channel
+  bool fuses_ = true;          ///< true if the next part may be added to the open batch
 };
 
 }  // namespace

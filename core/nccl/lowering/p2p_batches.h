@@ -7,25 +7,26 @@
 
 namespace tutti::core::nccl {
 
-/// A part of a message that a rank sends or receives in a round, and its place in a batch. The
-/// thread block of a channel executes one batch at a time, and starts the next batch when the whole
-/// batch is complete.
+/// A part of a message that a rank sends or receives in a round, and the position of the part in a
+/// batch. The thread block of a channel executes one batch at a time, and starts the next batch
+/// when the whole batch is complete.
 struct P2pAssignment {
   int round = 0, part = 0;
   int channel = 0, batch = 0;
-  int place = 0;  ///< position in the batch, among its sends or among its receives
+  int place = 0;  ///< position among the sends or among the receives of the batch
   bool sends = false;
 };
 
-/// Returns the number of parts of the message from one rank to another; 0: there is no message.
+/// Returns the number of parts of the message from one rank to another; 0 if there is no message.
 using P2pParts = std::function<int(Rank from, Rank to)>;
 
-/// Returns the assignment of a rank's sends and receives in the rounds `which` to batches. `which`
-/// is in ascending order. A batch has the sends and receives of up to eight rounds, or in 2.7 of
-/// one round. In 2.12 to 2.21, a batch has eight places for sends and eight for receives. There, a
-/// peer that is already in the batch begins a new batch, and since 2.18 every eighth round does so,
-/// too. SOURCE: NVIDIA/nccl src/enqueue.cc: addWorkBatchToPlan (2.22 and later), appendWorkElemP2p
-/// (2.13 to 2.21), getSegment (2.8 to 2.12), ncclSaveKernel (2.7).
+/// Returns the assignment of a rank's sends and receives to batches, for the rounds `which`.
+/// `which` is sorted in ascending order. A batch contains the sends and receives of up to eight
+/// rounds. In 2.7, it contains those of one round. In 2.12 to 2.21, a batch has eight places for
+/// sends and eight for receives, and a peer that is already in the batch begins a new batch. Since
+/// 2.18, every eighth round also begins a new batch. SOURCE: NVIDIA/nccl
+/// src/enqueue.cc: addWorkBatchToPlan (2.22 and later), appendWorkElemP2p (2.13 to 2.21),
+/// getSegment (2.8 to 2.12), ncclSaveKernel (2.7).
 std::vector<P2pAssignment> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
                                        const std::vector<int>& which, const P2pParts& parts);
 

@@ -12,25 +12,28 @@ namespace {
 
 constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
-/// From this release until 2.19, ranks limit their channels in favour of other ranks only within a
-/// single node.
+/// From this release up to 2.19, ranks limit their channels in favour of other ranks only if there
+/// is one node.
 constexpr Version kSharesInOneNode{2, 18, 3};
-/// The maximum number of bytes per channel between two ranks for which LL is used.
+/// The maximum number of bytes per channel between two ranks for which NCCL uses LL.
 constexpr std::int64_t kLlBytes = 16384;
 
-/// Rounds down to a number that NCCL encodes in eight bits: the leading bit and the next three.
+/// Rounds down to a number that NCCL encodes in eight bits. The leading bit and the next three bits
+/// are kept.
 /// SOURCE: NVIDIA/nccl src/include/bitops.h, u32fp8Encode.
 std::int64_t in_eight_bits(std::int64_t x) {
   const int low = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 4);
   return x >> low << low;
 }
 
-/// The limits from which the sizes of parts and chunks follow.
+/// The limits that determine the sizes of parts and chunks.
 struct Sizes {
-  std::int64_t step = 0;     ///< bytes of a full chunk
-  std::int64_t least = 0;    ///< minimum bytes of a part; before 2.22, parts are multiples of it
-  std::int64_t largest = 0;  ///< maximum bytes of a part, as far as channels suffice
-  int few = 1;               ///< channels per peer at which every peer has its own channels
+  std::int64_t step = 0;     ///< number of bytes of a full chunk
+  std::int64_t least = 0;    ///< minimum number of bytes of a part; before 2.22, parts are
+                             ///< multiples of it
+  std::int64_t largest = 0;  ///< maximum number of bytes of a part, if there are enough channels
+  int few = 1;               ///< number of channels per peer with which every peer has its own
+                             ///< channels
   int most = 1;              ///< maximum number of channels per peer
 };
 
@@ -49,11 +52,11 @@ void set_channels(const Communicator& comm, Sizes& made) {
   const bool old = comm.version < Version{2, 20, 0};
   const bool shares = !old || comm.nodes == 1 || comm.version < kSharesInOneNode;
   if (shares) until(made.few, 1);
-  // A thread block with eight or more sends has no spare warp.
+  // If a thread block has eight or more sends, it has no spare warp.
   if (old && shares) until(made.most, 4);
 }
 
-/// Returns the sizes before 2.13, where a chunk is a quarter of its slot.
+/// Returns the sizes before 2.13, when a chunk is a quarter of its slot.
 Sizes of_slots(const Communicator& comm) {
   Sizes made;
   const std::int64_t whole = slot(comm, Protocol::kSimple);
@@ -64,7 +67,8 @@ Sizes of_slots(const Communicator& comm) {
   return made;
 }
 
-/// Returns the chunk of Simple since 2.13; on a single node before 2.16, it is the whole slot.
+/// Returns the chunk size of Simple since 2.13. If there is a single node, it is the whole slot
+/// before 2.16.
 std::int64_t step_of(const Communicator& comm) {
   const std::int64_t whole = slot(comm, Protocol::kSimple);
   if (comm.version < Version{2, 16, 0} && comm.nodes == 1) return whole;
@@ -72,7 +76,7 @@ std::int64_t step_of(const Communicator& comm) {
   return std::min(comm.nodes == 1 && comm.p2p.all_nvlink ? kNvlinkChunk : kOtherChunk, whole);
 }
 
-/// Returns the sizes that follow from the protocol's chunk size `step`.
+/// Returns the sizes that result from the protocol's chunk size `step`.
 Sizes of_steps(const Communicator& comm, std::int64_t step) {
   Sizes made;
   made.step = step;
@@ -82,14 +86,14 @@ Sizes of_steps(const Communicator& comm, std::int64_t step) {
   return made;
 }
 
-/// Returns the chunk of a message, which is smaller if a short message crosses the network.
+/// Returns the chunk size of a message. It is smaller if a short message crosses the network.
 std::int64_t chunk_of(std::int64_t bytes, std::int64_t step, bool far) {
   if (!far || bytes >= 8 * step) return step;
   return bytes < step ? step / 4 : step / 2;
 }
 
-/// Doubles the number of parts until none is too large; returns that number, and the bytes of one
-/// part.
+/// Doubles the number of parts until no part is too large. Returns this number and the number of
+/// bytes of one part.
 std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Sizes& size) {
   std::int64_t part = std::max(size.least, divided_up(bytes, parts));
   while (part > size.largest && parts <= size.most / 2) {
@@ -99,7 +103,8 @@ std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Siz
   return {parts, part};
 }
 
-/// Returns the portions before 2.22, where protocol and chunk of a part follow from its own size.
+/// Returns the portions before 2.22, when the protocol and chunk of a part depend on the size of
+/// the part.
 P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
   const auto before = [&](int minor) { return comm.version < Version{2, minor, 0}; };
   const Sizes size = before(13) ? of_slots(comm) : of_steps(comm, step_of(comm));

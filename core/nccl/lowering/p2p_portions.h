@@ -10,11 +10,12 @@ namespace tutti::core::nccl {
 /// The division of a message between two ranks into parts and chunks.
 struct P2pPortions {
   int parts = 1;           ///< number of parts, each on its own channel
-  std::int64_t chunk = 1;  ///< number of bytes sent at once
+  std::int64_t chunk = 1;  ///< number of bytes that are sent at once
   bool ll = false;         ///< true: protocol LL; false: protocol Simple
-  /// The bytes of every part except the last, which has the remainder and may be empty.
+  /// The size in bytes of every part except the last. The last part has the remainder and may be
+  /// empty.
   std::int64_t part = 0;
-  /// The chunk size of the last part, which before 2.22 depends on the size of that part.
+  /// The chunk size of the last part. Before 2.22, it depends on the size of that part.
   std::int64_t last_chunk = 1;
 
   /// A range [begin, end) of a message's bytes.
@@ -27,11 +28,12 @@ struct P2pPortions {
   }
 };
 
-/// Returns the division of a message of `bytes` bytes. `far`: the two ranks are in different nodes.
-/// `self`: a rank sends the message to itself. Parts are multiples of 4 KiB. In 2.20 and 2.21, they
-/// are multiples of half a chunk over several nodes, and of an eighth of a chunk in one node. In
-/// 2.13 to 2.19, they are multiples of an eighth of a chunk. Before 2.13, they are multiples of a
-/// slot of the buffer (in 2.7, of four slots), and a chunk is a quarter of a slot.
+/// Returns the division of a message of `bytes` bytes. `far` is true if the two ranks are in
+/// different nodes. `self` is true if a rank sends the message to itself. Parts are multiples of 4
+/// KiB. In 2.20 and 2.21, they are multiples of half a chunk if there are several nodes, and of an
+/// eighth of a chunk if there is one node. In 2.13 to 2.19, they are multiples of an eighth of a
+/// chunk. Before 2.13, parts are multiples of a slot of the buffer (in 2.7, of four slots), and a
+/// chunk is a quarter of a slot.
 /// REQUIRES: NCCL 2.7 or later.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc,
 /// computeBuffSizes; v2.21.5 and v2.13.4 src/enqueue.cc, calcP2pChunkSize, src/proxy.cc,

@@ -11,8 +11,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns 0, 1, 3, 6, 10, …: x(x + 1)/2 modulo the next power of two visits all numbers below that
-/// power; numbers that are too large are omitted.
+/// Returns 0, 1, 3, 6, 10, …. The values x(x + 1)/2 modulo the next power of two visit all numbers
+/// below that power. Numbers that are too large are omitted.
 std::vector<int> triangular(int count) {
   const unsigned mask = std::bit_ceil(static_cast<unsigned>(count)) - 1;
   std::vector<int> deltas;
@@ -24,7 +24,7 @@ std::vector<int> triangular(int count) {
   return deltas;
 }
 
-/// Returns the order of NCCL 2.8 to 2.21: alternately outwards from 0 and from n/2, without
+/// Returns the order of NCCL 2.8 to 2.21. It goes outwards from 0 and from n/2 in turn, without
 /// duplicates.
 std::vector<int> outwards(int n) {
   std::vector<int> deltas;
@@ -56,15 +56,15 @@ int reversed(int x, int bits) {
   return made;
 }
 
-/// From this release on, the order is one of nodes instead of ranks.
+/// From this release on, the order is an order of nodes instead of ranks.
 constexpr Version kByNodes{2, 12, 0};
 
 bool before_2_22(Version version) { return version < Version{2, 22, 0}; }
 bool in_groups_of_eight(Version version) { return version >= Version{2, 28, 7}; }
 
-/// Returns the number of rounds of a node with `gpus` GPUs. In 2.18 to 2.21 it is rounded up to a
-/// power of two, or above kP2pAtOnce to a multiple of kP2pAtOnce. SOURCE: NVIDIA/nccl v2.18.6
-/// src/include/align.h, ALIGN_POWER.
+/// Returns the number of rounds of a node with `gpus` GPUs. In 2.18 to 2.21, the number is rounded
+/// up to a power of two. Above kP2pAtOnce, it is rounded up to a multiple of kP2pAtOnce. SOURCE:
+/// NVIDIA/nccl v2.18.6 src/include/align.h, ALIGN_POWER.
 int rounds_of_node(int gpus, Version version) {
   if (version < Version{2, 18, 0} || !before_2_22(version)) return gpus;
   if (gpus > kP2pAtOnce) return static_cast<int>(divided_up(gpus, kP2pAtOnce)) * kP2pAtOnce;

@@ -7,19 +7,20 @@
 
 namespace tutti::core::nccl {
 
-/// The number of messages that a thread block sends at the same time, and the number that it
-/// receives at the same time.
+/// The maximum number of messages that a thread block sends at the same time. The same limit
+/// applies to receives.
 inline constexpr int kP2pAtOnce = 8;
 
 /// The order in which a rank communicates with its peers. In round r, a rank sends to the rank at
 /// distance delta(r) after it and receives from the rank at distance delta(r) before it. The deltas
 /// are the same for all ranks, so sends and receives match.
 ///
-/// A delta has two parts: one between groups, one inside a group. A group is a single rank before
-/// 2.12, and a node since then. Since 2.28.7, a group is eight GPUs of a node if there are several
-/// nodes. The order of the deltas between n groups is 0, 1, 2, … in 2.7, and 0, n/2, -n/2, 1, -1,
-/// n/2 - 1, … in 2.8 to 2.21. In 2.18 to 2.21, a node has 1, 2, 4 or a multiple of 8 rounds per
-/// group, and rounds beyond its last GPU are empty.
+/// A delta has two parts: a distance between groups and a distance inside a group. Before 2.12, a
+/// group is a single rank. Since 2.12, a group is a node. Since 2.28.7, a group is eight GPUs of a
+/// node if there are several nodes. The order of the deltas between n groups is 0, 1, 2, … in 2.7,
+/// and 0, n/2, -n/2, 1, -1, n/2 - 1, … in 2.8 to 2.21. In 2.18 to 2.21, the number of rounds per
+/// group is rounded up to 1, 2, 4 or a multiple of 8. Rounds beyond the last GPU of a node are
+/// empty.
 /// SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank
 /// (before); src/group.cc, ncclGroupEnd (before 2.13).
 class P2pRounds {
@@ -34,9 +35,9 @@ class P2pRounds {
   [[nodiscard]] Rank receives_from(Rank rank, int round) const { return moved(rank, round, -1); }
   /// Returns the round in which `from` sends to `to`.
   [[nodiscard]] int round_of(Rank from, Rank to) const;
-  /// Returns the channel of part `part` of a message between two ranks. Rounds that follow each
-  /// other use distant channels, except in 2.22 to 2.28.2. Before 2.13, parts that follow each
-  /// other use distant channels instead.
+  /// Returns the channel of part `part` of a message between two ranks. Successive rounds use
+  /// distant channels, except in 2.22 to 2.28.2. Before 2.13, successive parts use distant channels
+  /// instead.
   /// SOURCE: NVIDIA/nccl src/include/channel.h, ncclP2pChannelBaseForRound (2.22 and later),
   /// ncclChannelCompute (before); src/include/device.h, ncclP2pChannelForPart.
   [[nodiscard]] int channel(Rank from, Rank to, int part) const;

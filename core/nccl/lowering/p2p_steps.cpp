@@ -1,14 +1,16 @@
-// Sends and receives of a group, which share one kernel. In each round (p2p_rounds.h) a rank's
-// message to one peer and the message from another use as many channels as they have parts. The
-// thread block of a channel processes its parts in batches (p2p_batches.h): up to eight rounds,
-// each with some of its warps to send and some to receive, all at once; the next batch begins when
-// all of them are complete.
+// The steps of the sends and receives of a group, which share one kernel. In each round
+// (p2p_rounds.h), a rank sends a message to one peer and receives a message from another. Each of
+// the two messages uses one channel per part. The thread block of a channel processes its parts in
+// batches (p2p_batches.h). A batch has up to eight rounds, which run at the same time; in each,
+// some warps send and some receive. The next batch begins when all rounds of the batch are
+// complete.
 //
-// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. A channel's first lane is
-// its gate, which signals that a batch is complete. It is followed, for each place of a batch, by
-// one lane that sends and one that receives. With PXN, data for another node is sent to the GPU
-// next to the card on the receiver's rail, whose proxy forwards it. There is one such relay for
-// each sending lane with data to relay, so that no message waits for those of other lanes.
+// Lanes of a rank: the lanes of channel 0, the lanes of channel 1, …, and finally the rank's
+// relays. A channel's first lane is its gate, which signals that a batch is complete. It is
+// followed, for each place in a batch, by one lane that sends and one lane that receives. With PXN,
+// data for another node is sent to the GPU that is next to the card on the receiver's rail. That
+// GPU's proxy forwards the data. There is one such relay for each sending lane that has data to
+// relay, so that no message waits for the messages of other lanes.
 
 #include <map>
 #include <unordered_map>
@@ -25,7 +27,7 @@ struct Piece {
   int round = 0;
   int part = 0;
   int batch = 0;
-  std::int64_t first = 0;  ///< steps [first, end) of the lane
+  std::int64_t first = 0;  ///< The part is moved by the steps [first, end) of the lane.
   std::int64_t end = 0;
 };
 using Pieces = std::vector<Piece>;
@@ -37,18 +39,19 @@ const Piece& piece_of(const Pieces& pieces, std::int64_t step) {
 }
 std::int64_t steps_of(const Pieces& pieces) { return pieces.empty() ? 0 : pieces.back().end; }
 
-/// The steps at which the batches of a channel wait.
+/// The steps at which the batches of a channel wait for each other.
 struct Gate {
-  std::vector<Wait> waits;            ///< the steps of the gate lane
-  std::vector<std::int64_t> through;  ///< by batch: the number of waits after which it is complete
+  std::vector<Wait> waits;            ///< steps of the gate lane
+  std::vector<std::int64_t> through;  ///< for each batch, the number of waits after which it is
+                                      ///< complete
 };
 
-/// The work of a rank's kernel, which is identical for all ranks of a class. Lanes and channels
-/// without work are left out.
+/// The work of a rank's kernel. It is identical for all ranks of a class. Lanes and channels
+/// without work are omitted.
 struct Kernel {
   std::map<Lane, Pieces> lanes;
-  std::map<int, Gate> gates;  ///< the gate of each channel
-  /// The place in the batch of each part that is sent or received, by key().
+  std::map<int, Gate> gates;  ///< gate of each channel
+  /// The place in the batch of each part that is sent or received, indexed by key().
   std::unordered_map<std::int64_t, int> sends, receives;
 
   [[nodiscard]] const Pieces& pieces(Lane lane) const {
@@ -67,7 +70,7 @@ struct Kernel {
 struct Relays {
   struct Lane {
     int source = 0;          ///< GPU of the node whose message is forwarded
-    core::Lane sending = 0;  ///< the source's lane that sends
+    core::Lane sending = 0;  ///< lane of the source that sends
     Pieces pieces;
   };
   std::vector<Lane> lanes;
@@ -137,7 +140,7 @@ class Sends : public Schedule {
 
   [[nodiscard]] Lane of_channel() const { return 1 + 2 * width_; }
   [[nodiscard]] Lane own_lanes() const { return p2p_.channels * of_channel(); }
-  /// In an all-to-all, ranks with the same index in their nodes have identical steps.
+  /// In an all-to-all, ranks that have the same index in their nodes have identical steps.
   [[nodiscard]] std::size_t class_of(Rank rank) const {
     return static_cast<std::size_t>(contract_.kind == CollectiveKind::kAllToAll ? rank % gpus_
                                                                                 : rank);
@@ -166,13 +169,13 @@ class Sends : public Schedule {
   [[nodiscard]] const P2pPortions& portions(Rank from, Rank to) const {
     return from == to ? self_ : far(from, to) ? far_ : near_;
   }
-  /// Returns true if a part moves from one rank to the other; a part that is already in its place
-  /// does not count.
+  /// True if a part moves from one rank to the other. A part that is already in its place does not
+  /// count.
   [[nodiscard]] bool exchanges(Rank from, Rank to) const {
     return (from != to || contract_.input_shift > 0) && contract_.part(from, to).has_value();
   }
-  /// Returns the rank that sends a message of `from` to another node: `from` itself without PXN, or
-  /// inside a node.
+  /// Returns the rank through which a message of `from` leaves for another node. It is `from`
+  /// itself without PXN, or inside a node.
   [[nodiscard]] Rank leaves_by(Rank from, Rank to) const {
     return far(from, to) ? from - from % gpus_ + p2p_.relay(from % gpus_, to % gpus_) : from;
   }
@@ -204,7 +207,7 @@ class Sends : public Schedule {
   [[nodiscard]] std::int64_t largest_far_chunk() const {
     return std::max(chunk(far_, 0), chunk(far_, far_.parts - 1));
   }
-  /// Returns the range of a part inside the message; the caller adds the buffer's offset.
+  /// Returns the range of a part inside the message. The caller adds the offset in the buffer.
   [[nodiscard]] Range part(const P2pPortions& portions, int number) const {
     if (count_ != planned_) {
       const EvenCut cut{count_, portions.parts};
@@ -281,8 +284,8 @@ class Sends : public Schedule {
     const Rank classes = contract_.kind == CollectiveKind::kAllToAll ? gpus_ : n_;
     kernels_.resize(static_cast<std::size_t>(classes));
     relays_.resize(static_cast<std::size_t>(classes));
-    // Places are assigned first, because the number of lanes per channel depends on the fullest
-    // batch.
+    // Places are assigned first, because the number of lanes per channel depends on the batch with
+    // the most places.
     std::vector<std::vector<P2pAssignment>> assigned;
     const P2pParts parts = [this](Rank from, Rank to) {
       return exchanges(from, to) ? portions(from, to).parts : 0;
@@ -316,8 +319,8 @@ class Sends : public Schedule {
     for (int c = 0; c < p2p_.channels; ++c) close_gates(made, c);
   }
 
-  /// Makes each batch wait until all lanes of the previous one are complete. Nothing waits for the
-  /// last batch.
+  /// Makes each batch wait until all lanes of the previous batch are complete. No lane waits for
+  /// the last batch.
   void close_gates(Kernel& made, int channel) const {
     const Lane gate = channel * of_channel();
     std::map<int, std::vector<Wait>> of_batch;
@@ -360,11 +363,11 @@ class Sends : public Schedule {
   PointToPoint p2p_;
   Version version_;
   P2pRounds rounds_;
-  std::int64_t count_;    ///< elements of a message
-  std::int64_t planned_;  ///< elements for which the portions are computed
+  std::int64_t count_;    ///< number of elements of a message
+  std::int64_t planned_;  ///< number of elements for which the portions are computed
   std::int64_t item_;
   P2pPortions near_, far_, self_;
-  int width_ = 1;  ///< number of places of the fullest batch
+  int width_ = 1;  ///< number of places of the batch with the most places
   std::vector<Kernel> kernels_;
   std::vector<Relays> relays_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Declarations that the parts of the lowering share. No other code includes this header.
+// Declarations that the source files of the lowering share. No other code includes this header.
 
 #include <algorithm>
 #include <array>
@@ -20,8 +20,8 @@ namespace tutti::core::nccl {
 std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, CollectiveKind kind,
                                              Rank root, std::int64_t elements,
                                              std::vector<ChannelLoops> channels);
-/// `divided`: true if some threads of a channel reduce up the tree while others broadcast down the
-/// tree.
+/// `divided` is true if some threads of a channel reduce up the tree while others broadcast down
+/// the tree.
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, bool divided,
                                              std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator,
@@ -36,13 +36,13 @@ std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& communica
                                                    std::vector<ChannelLoops> channels);
 /// Returns an all-gather or reduce-scatter through a reducing network, with NVLS if `nvls` is true,
 /// otherwise with CollNetDirect. REQUIRES: every GPU is a head; the part of each channel covers the
-/// blocks of one rail, which are those of the heads with one index.
+/// blocks of one rail. These are the blocks of the heads with the same index.
 std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator,
                                                        CollectiveKind kind, bool nvls,
                                                        std::int64_t elements,
                                                        std::vector<ChannelLoops> channels);
 /// Returns a step of the lane on which the GPUs of a node signal to each other that their data is
-/// available; `index` is the step's index in the lane.
+/// available. `index` is the step's index in the lane.
 Step signal(const RankSet& node, Lane lane, std::int64_t index);
 /// `orders` has one entry per channel.
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,

@@ -1,11 +1,11 @@
-// Blocks are identified by their distance s from the rank, 0 … n - 1, and travel along the bits of
-// s: the lowest set bit is the dimension along which a block travels next. The tree is divided at
-// its top into `factor` branches that take the same steps at the same time ("aggregated"): the
-// chunks of one step share a message if it has room for them. s = branch · delta + low; low goes
-// through 1 … delta - 1 in the order of a tree walked from far to near, so that messages never need
-// more slots than exist. Phases, as numbered by NCCL: 0 leaves, 1 the low bits, 2 and 3 the
-// branches (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and finally 4, the own
-// block).
+// A block is identified by its distance s from the rank, 0 … n - 1, and travels along the bits of
+// s. The lowest set bit is the dimension along which the block travels next. The tree is divided at
+// its top into `factor` branches, which take the same steps at the same time ("aggregated"). The
+// chunks of one step share a message if the message has room for them. The distance is s = branch ·
+// delta + low. The value low goes through 1 … delta - 1 in the order of a tree walked from far to
+// near, so that messages never need more slots than exist. The phases have NCCL's numbers: 0 is the
+// leaves, 1 the low bits, 2 and 3 the branches. An all-gather begins with phase 2. A reduce-scatter
+// ends with phases 2, 3 and 4, where phase 4 is the rank's own block.
 
 #include "core/nccl/lowering/pat_order.h"
 
@@ -63,7 +63,7 @@ class AllGather : public PatWalk {
     add(said);
   }
 
-  /// Phase 1: keeps a received chunk and forwards it.
+  /// Phase 1: stores a received chunk and forwards it.
   void pass_on(int a) {
     Said said;
     int s = a * delta_ + low_;
@@ -89,7 +89,7 @@ class AllGather : public PatWalk {
       }
     }
     if (s < n_ && said.send == 0 && said.skip) {
-      // The chunk is received, although there is no rank to forward it to.
+      // The chunk is received, but there is no rank to which it can be forwarded.
       said.send = -1;
       said.post_send = false;
       said.skip = false;
@@ -97,7 +97,7 @@ class AllGather : public PatWalk {
     add(said);
   }
 
-  /// Phase 0: keeps a received chunk without forwarding it.
+  /// Phase 0: stores a received chunk without forwarding it.
   void leaf(int a) {
     Said said;
     const int s = a * delta_ + low_;
@@ -148,7 +148,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
   void begin() { skipped_ = later_ = 0; }
   [[nodiscard]] bool ends(int a, int last) const { return a % each_ + 1 >= each_ || a == last - 1; }
 
-  /// Phase 0: sends a first contribution.
+  /// Phase 0: sends the first contribution to a sum.
   void leaf(int a) {
     Said said;
     const int s = mirrored(a, factor_) * delta_ + low_;
@@ -161,7 +161,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     add(said);
   }
 
-  /// Phase 1: adds the own contribution to a received chunk.
+  /// Phase 1: adds the rank's own contribution to a received chunk.
   void pass_on(int a) {
     Said said;
     int s = mirrored(a, factor_) * delta_ + low_;
@@ -246,7 +246,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     if (sent % each_ + 1 >= each_ && !skip) ++later_;
   }
 
-  int skipped_ = 0;  ///< number of steps before those to the current peer
+  int skipped_ = 0;  ///< number of steps before the steps to the current peer
   int later_ = 0;
 };
 

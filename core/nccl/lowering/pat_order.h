@@ -5,12 +5,12 @@
 
 namespace tutti::core::nccl {
 
-/// A step of a thread block in PAT, NCCL's parallel aggregated trees, for one chunk of one rank's
-/// block. Ranks communicate with the ranks at distances that are powers of two; each power is a
-/// dimension. An all-gather copies a chunk from a received message, or from its own buffer, to its
-/// output and into a message to another rank. A reduce-scatter adds its own contribution to a
-/// received chunk, or to a chunk in the message to send, and stores the sum in a message or as its
-/// result.
+/// A step of a thread block in PAT (NCCL's parallel aggregated trees). It processes one chunk of
+/// one rank's block. A rank communicates only with ranks at distances that are powers of two. Each
+/// power is called a dimension. An all-gather takes a chunk from a received message or from the
+/// rank's own buffer. It copies the chunk to the output and into a message to another rank. A
+/// reduce-scatter takes a received chunk or a chunk in the message to send. It adds the rank's own
+/// contribution, and stores the sum in a message or as the result.
 struct PatStep {
   /// The location of a chunk: position `place` in the message with index `message` of a loop, along
   /// `dimension`. Dimension -1 means the rank's own buffer.
@@ -22,14 +22,15 @@ struct PatStep {
   Place from;
   Place to;
   int ahead = 0;       ///< distance in ranks to the rank whose block is processed
-  bool fresh = false;  ///< true at the first use of a chunk: an all-gather then copies it to the
-                       ///< output, and a reduce-scatter writes its own contribution
+  bool fresh = false;  ///< true at the first use of a chunk, in which an all-gather copies the
+                       ///< chunk to the output, and a reduce-scatter writes the rank's own
+                       ///< contribution
   bool from_through = false;  ///< true if the received message is no longer needed after this step
   bool to_complete = false;   ///< true if the message to send is complete after this step
 };
 
-/// The steps of one loop of a channel, which processes a chunk of every rank's block. The order is
-/// the same for all ranks.
+/// The steps of one loop of a channel, which processes a chunk of every rank's block. The order of
+/// steps is the same for all ranks.
 struct PatOrder {
   int dimensions = 0;
   int per_message = 1;  ///< maximum number of chunks in a message
@@ -37,9 +38,10 @@ struct PatOrder {
 };
 
 /// Returns the order of an all-gather or of a reduce-scatter. Along dimension d, an all-gather
-/// sends to the rank 2^d before, a reduce-scatter to the rank 2^d after. If parts are small, a
-/// message has several chunks, limited by the size of its slot. Up to eight consecutive messages
-/// carry the chunks of one step of the tree. `slot_bytes` is the maximum size of a chunk.
+/// sends to the rank 2^d positions before, and a reduce-scatter to the rank 2^d positions after. If
+/// parts are small, a message has several chunks. Their number is limited by the size of a slot. Up
+/// to eight consecutive messages carry the chunks of one step of the tree. `slot_bytes` is the
+/// maximum size of a chunk.
 /// REQUIRES: 2 to 2^20 ranks; `part_bytes` and `slot_bytes` are positive.
 ///
 /// SOURCE: NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and

@@ -1,6 +1,6 @@
-// The order of a reduce-scatter's PAT in 2.23 to 2.25. For 2^k ranks it equals that of later
-// releases. For other numbers, blocks that are omitted because no rank is that far away take no
-// space in a message, so each side of a step counts them.
+// The order of a reduce-scatter by PAT in 2.23 to 2.25. For 2^k ranks, it equals the order of later
+// releases. For other numbers of ranks, some blocks are omitted because no rank is that far away.
+// They take no space in a message, so both the sending and the receiving step count them.
 
 #include "core/nccl/lowering/pat_walk.h"
 
@@ -24,7 +24,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     receive_skipped_ += static_cast<int>(left_out || !receives);
   }
 
-  /// Phase 0: sends a first contribution.
+  /// Phase 0: sends the first contribution to a sum.
   void leaf(int a) {
     Said said;
     const int s = mirrored(a, factor_) * delta_ + low_;
@@ -37,7 +37,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     count(said.skip, true, true);
   }
 
-  /// Phase 1: adds the own contribution to a received chunk.
+  /// Phase 1: adds the rank's own contribution to a received chunk.
   void pass_on(int a) {
     Said said;
     int s = mirrored(a, factor_) * delta_ + low_;
@@ -99,7 +99,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     count(said.skip, true, said.receive >= 0);
   }
 
-  /// Removes the receive if this rank exists, but not the next one in the dimension.
+  /// Removes the receive if this rank exists but the next rank in the dimension does not.
   void receive_nothing_from_beyond(Said& said, int s) const {
     if (s >= n_ || !said.skip) return;
     said.receive = -1;
@@ -107,10 +107,10 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     said.skip = false;
   }
 
-  /// Sends of the round before those to the current peer, and omitted sends.
+  /// The number of sends of the round before the sends to the current peer, and of omitted sends.
   int send_skipped_ = 0;
-  int receive_skipped_ = 0;  ///< omitted receives of the round
-  int from_leaves_ = 0;      ///< chunks received in phase 2
+  int receive_skipped_ = 0;  ///< number of omitted receives of the round
+  int from_leaves_ = 0;      ///< number of chunks received in phase 2
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
-// PAT between one GPU of each node. The first lane of a channel is the thread block, followed by
-// the sending and the receiving proxy of each dimension. Messages are assembled and disassembled in
-// slots of the rank's scratch: for each dimension, eight to send and eight to receive. The thread
-// block waits until the data that it reads was received and the data that it overwrites was sent;
-// the proxies wait for the thread block. Where NCCL adds two operands and writes the sum in one
-// pass, this schedule has a copy and an addition.
+// PAT between one GPU of each node. The first lane of a channel is the thread block. It is followed
+// by the sending proxy and the receiving proxy of each dimension. Messages are assembled and
+// disassembled in slots of the rank's scratch. Each dimension has eight slots to send and eight
+// slots to receive. The thread block waits until the data that it reads has been received and the
+// data that it overwrites has been sent. The proxies wait for the thread block. NCCL adds two
+// operands and writes the sum in one pass. Here, this is a copy followed by an addition.
 //
-// If the number of ranks is not a power of two, NCCL's messages may have gaps between chunks; here
+// If the number of ranks is not a power of two, NCCL's messages may have gaps between chunks. Here,
 // chunks are adjacent.
 
 #include <map>
@@ -53,23 +53,27 @@ class Pat : public Schedule {
  private:
   /// A message of a loop.
   struct Message {
-    std::vector<int> places;    ///< places of its chunks as NCCL counts them, ascending
-    std::int64_t complete = 0;  ///< moves of the sender's loop until it is complete
-    std::int64_t through = 0;   ///< moves of the receiver's loop until it is no longer needed
+    std::vector<int> places;    ///< places of the message's chunks as NCCL counts them, in
+                                ///< ascending order
+    std::int64_t complete = 0;  ///< number of moves of the sender's loop until the message is
+                                ///< complete
+    std::int64_t through = 0;   ///< number of moves of the receiver's loop until the message is no
+                                ///< longer needed
   };
   struct Dimension {
     std::vector<Message> messages;
-    /// Offset in the scratch of the slots to send; the slots to receive follow them.
+    /// The offset in the scratch of the slots to send. The slots to receive follow these slots.
     std::int64_t slots = 0;
   };
   enum class To { kMessage, kAdd, kOutput, kAddOutput };
   /// A step of the thread block.
   struct Move {
     To to = To::kMessage;
-    PatStep::Place from, message;  ///< dimension -1: the step's block in the rank's own buffer
+    PatStep::Place from, message;  ///< dimension -1: the block of this step in the rank's own
+                                   ///< buffer
     int ahead = 0;
-    bool begins_reading = false;  ///< first read of `from`'s message in the loop
-    bool begins_writing = false;  ///< first write to `message` in the loop
+    bool begins_reading = false;  ///< true: the first read of `from`'s message in the loop
+    bool begins_writing = false;  ///< true: the first write to `message` in the loop
   };
   struct Channel {
     ChannelLoops part;
@@ -90,7 +94,8 @@ class Pat : public Schedule {
   static const Dimension& dimension(const Channel& channel, Lane role) {
     return channel.dimensions[static_cast<std::size_t>((role - 1) / 2)];
   }
-  /// Returns the distance to the peer. Receivers have the opposite sign of senders.
+  /// Returns the distance to the peer. The distance of a receiver has the opposite sign of that of
+  /// a sender.
   [[nodiscard]] std::int32_t distance(Lane role) const {
     const std::int32_t far = 1 << (role - 1) / 2;
     return gathers_ == is_sender(role) ? -far : far;
@@ -102,7 +107,8 @@ class Pat : public Schedule {
   static std::int64_t number(const Dimension& dimension, std::int64_t loop, int message) {
     return loop * std::ssize(dimension.messages) + message;
   }
-  /// Returns the range of `chunks` chunks after the first `before` in a message's slot.
+  /// Returns the range of `chunks` chunks in a message's slot that comes after the first `before`
+  /// chunks.
   static Range slot(const Channel& channel, const Dimension& dimension, bool sends,
                     std::int64_t loop, int message, std::int64_t before, std::int64_t chunks) {
     const std::int64_t each = channel.part.at(loop, 0).count;
@@ -229,7 +235,8 @@ class Pat : public Schedule {
           {to_message ? To::kAdd : To::kAddOutput, step.from, step.to, step.ahead});
   }
 
-  /// Marks the first move of a loop that reads a message, or writes to it: this move has to wait.
+  /// Marks the first move of a loop that reads from a message or writes to it, because this move
+  /// has to wait.
   static void mark_beginnings(Channel& made) {
     std::map<std::pair<int, int>, bool> read, written;
     for (Move& move : made.moves) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Declarations that the orders of PAT share. No other code includes this header.
+// Declarations that the implementations of the PAT orders share. No other code includes this
+// header.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +19,7 @@ namespace tutti::core::nccl {
 inline int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n) - 1); }
 inline int lowest_bit(int s) { return std::countr_zero(static_cast<unsigned>(s)); }
 
-/// A walk along the tree, which is divided into branches; collects the steps of an order.
+/// Walks along the tree, which is divided into branches, and collects the steps of an order.
 class PatWalk {
  public:
   PatWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers)
@@ -39,9 +40,9 @@ class PatWalk {
   }
 
  protected:
-  /// A step in the form of NCCL's algorithm. A place is the index of a chunk in its message.
-  /// `later` is the number of messages after the next one: received messages for an all-gather,
-  /// sent messages for a reduce-scatter.
+  /// A step as NCCL's algorithm describes it. A place is the index of a chunk in its message.
+  /// `later` is the number of messages between the next message and the message of this step. For
+  /// an all-gather, these are received messages; for a reduce-scatter, sent messages.
   struct Said {
     int ahead = 0;
     int receive = -1, receive_place = 0;
@@ -81,7 +82,7 @@ class PatWalk {
     order_.steps.push_back(step);
   }
 
-  /// Returns i with the `max` = 2^k bits reversed and inverted.
+  /// Returns i with its k lowest bits reversed and inverted, where `max` = 2^k.
   static int mirrored(int i, int max) {
     int made = 0;
     for (int mask = 1, mirror = max / 2; mask < max; mask <<= 1, mirror >>= 1) {
@@ -89,7 +90,8 @@ class PatWalk {
     }
     return made;
   }
-  /// True if `i` < `power` = 2^k, and the set bits of `i` are the highest of its k bits, or none.
+  /// True if the set bits of `i` are the highest of its k lowest bits, or if `i` is 0, where
+  /// `power` = 2^k. REQUIRES: `i` < `power`.
   static bool new_peer(int i, int power) {
     return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1));
   }
@@ -98,7 +100,7 @@ class PatWalk {
   bool gathers_;
   int factor_ = 1;  ///< number of branches
   int delta_ = 1;   ///< distance between branches
-  int each_ = 1;    ///< chunks per message
+  int each_ = 1;    ///< number of chunks per message
   PatOrder order_;
 
  private:
@@ -106,14 +108,15 @@ class PatWalk {
     return done_[2 * static_cast<std::size_t>(dimension) + (sent ? 1 : 0)];
   }
 
-  std::vector<int> done_;  ///< number of messages received, and of messages sent, by dimension
+  std::vector<int> done_;  ///< for each dimension, the number of messages received and the number
+                           ///< of messages sent
   std::vector<std::optional<std::pair<int, int>>> touched_;
   bool own_touched_ = false;
 };
 
-/// Emits the steps of a reduce-scatter in order. `Phases` has the steps of one range of releases:
-/// begin() starts a round; leaf(), pass_on(), branch_leaf() and branch() add the steps of a phase;
-/// last_received() returns the location of the last received chunk.
+/// Emits the steps of a reduce-scatter in order. `Phases` generates the steps for one range of
+/// releases. begin() starts a round; leaf(), pass_on(), branch_leaf() and branch() add the steps of
+/// a phase; last_received() returns the location of the last received chunk.
 template <class Phases>
 class PatReduceScatterWalk : public PatWalk {
  public:

@@ -1,11 +1,12 @@
-// Each channel has one lane. A channel's part is processed in loops. In an all-reduce a loop has n
-// chunks: the rank at position p first sends chunk p - 1, then adds its own contribution to
-// received chunks and forwards them, completes chunk p, and forwards complete chunks (before 2.10
-// chunks are numbered by rank instead of by position). In an all-gather and a reduce-scatter a loop
-// is a chunk of every rank's block; in a broadcast and a reduce it is a chunk that travels down the
-// chain from, or to, the root. Data of a primitive is divided into slices, each of which is a
-// message. The chunks of the last loop divide the remainder into n equal parts, rounded up to 16
-// bytes: chunks after its end are empty, but are sent too.
+// Each channel has one lane. A channel's part is processed in loops. In an all-reduce, a loop has n
+// chunks. The rank at position p first sends chunk p - 1. Then it adds its own contribution to
+// received chunks and forwards them, completes chunk p, and forwards complete chunks. (Before 2.10,
+// chunks are numbered by rank instead of by position.) In an all-gather and a reduce-scatter, a
+// loop has one chunk of every rank's block. In a broadcast and a reduce, a loop is one chunk that
+// travels along the chain from the root or to the root. The data of a primitive is divided into
+// slices. Each slice is a message. The chunks of the last loop divide the remainder into n equal
+// parts, rounded up to 16 bytes. Chunks after the end of the remainder are empty, but they are sent
+// too.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -91,7 +92,8 @@ class Ring : public Schedule {
     }
   }
 
-  /// Returns the number of positions back to the rank whose chunk or block the primitive moves.
+  /// Returns the distance, in positions backwards, to the rank whose chunk or block the primitive
+  /// moves.
   [[nodiscard]] std::int64_t distance(std::int64_t primitive) const {
     switch (kind_) {
       case CollectiveKind::kReduceScatter: return primitive + 1;
@@ -114,7 +116,7 @@ class Ring : public Schedule {
     return last ? StepKind::kReceive : StepKind::kReceiveSend;
   }
 
-  /// Sets the kind of step; `behind` is the number of positions after the root.
+  /// Sets the kind of step of a rank that is `behind` positions after the root.
   void along(Step& step, std::int64_t behind) const {
     const std::int64_t place = modulo(behind);
     if (kind_ == CollectiveKind::kBroadcast) {
@@ -139,7 +141,7 @@ class Ring : public Schedule {
     range.offset += rank * block_;
     return range;
   }
-  /// Slices are equal multiples of 16 elements, but at least a 32nd of the maximum slice. The last
+  /// Slices are equal multiples of 16 elements, and at least 1/32 of the maximum slice. The last
   /// slice has the remainder, which may be empty.
   [[nodiscard]] Range cut(const Range& chunk, std::int64_t slice, Lane lane) const {
     const std::int64_t each = 16 * slices(lane);
@@ -152,7 +154,7 @@ class Ring : public Schedule {
   std::int32_t n_;
   CollectiveKind kind_;
   Rank root_;
-  bool by_rank_;  ///< chunks of an all-reduce are numbered by rank, not by position
+  bool by_rank_;  ///< true: chunks of an all-reduce are numbered by rank; false: by position
   std::int64_t block_;
   std::vector<ChannelLoops> channels_;
   std::vector<Order> orders_;

@@ -1,9 +1,10 @@
-// Chunk by chunk, each rank adds the data of its children to its own and sends the sum up; the root
-// sends sums down again, and every rank forwards them. Half of the channels use one tree of nodes,
-// half the other; inside a node every tree is a chain. A channel's threads are divided: up and down
-// have a lane each, except at the root, whose single lane reduces a chunk of all children and sends
-// the sum down before it starts the next. Before 2.10 Simple and LL do not divide them: one lane
-// sends all chunks up and then all down.
+// Each rank adds the data of its children to its own data and sends the sum up, chunk by chunk. The
+// root sends sums down, and every rank forwards them. Half of the channels use one tree of nodes,
+// and the other half use the other tree. Inside a node, every tree is a chain. The threads of a
+// channel are divided between an up lane and a down lane, except at the root. The root has a single
+// lane, which reduces a chunk of all children and sends the sum down before it starts the next
+// chunk. Before 2.10, Simple and LL do not divide the threads: one lane first sends all chunks up
+// and then sends all chunks down.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -50,7 +51,7 @@ class Tree : public Schedule {
 
  private:
   [[nodiscard]] Lane of_channel() const { return divided_ ? 2 : 1; }
-  /// True for lanes that reduce upwards; applies to divided channels only.
+  /// True for lanes that reduce upwards. It applies only to divided channels.
   static bool is_up(Lane lane) { return lane % 2 == 0; }
   static bool is_root(const TreePlace& place) { return place.up < 0; }
   [[nodiscard]] std::size_t index(Lane lane) const {
@@ -103,7 +104,8 @@ class Tree : public Schedule {
   std::int32_t n_;
   bool divided_;
   std::vector<ChannelLoops> channels_;
-  std::vector<std::vector<TreePlace>> trees_;  ///< tree of each channel, until the trees repeat
+  std::vector<std::vector<TreePlace>> trees_;  ///< tree of each channel, up to the channel at which
+                                               ///< the trees repeat
 };
 
 }  // namespace

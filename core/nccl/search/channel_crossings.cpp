@@ -1,5 +1,5 @@
-// The links and network ports that a search step uses, and the ports that it may use. This is the
-// second half of channel_search.cpp.
+// Determines the links and network ports that a search step uses, and the ports that it may use.
+// This is the second half of channel_search.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// Rounds a rate, so that adding it back restores the value before it was subtracted.
+/// Rounds a rate, so that subtracting a rate and adding it again gives the original value.
 float rounded(float gb_per_s) { return std::round(gb_per_s * 1000) / 1000; }
 
 bool is_tree(Pattern pattern) {
@@ -85,7 +85,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
   };
   const int first = gpu < 0 ? 0 : gpu, end = gpu < 0 ? gpus_ : gpu + 1;
   if (topology_.hosts > 1 && settings_.scatter_nets) {
-    // If GPUs are on several hosts, the first port of each GPU comes before the second of any.
+    // If GPUs are on several hosts, the first ports of all GPUs come before any second port.
     std::vector<bool> done(static_cast<std::size_t>(gpus_));
     for (int c = 0; c < kMaxChannels; ++c) {
       for (int g = first; g < end; ++g) {

@@ -1,14 +1,14 @@
-// The search lays channels one after the other, and each channel GPU by GPU, with backtracking. Its
-// invariant is that every function gives back what it took: cross() with -1 undoes cross() with 1,
-// and the bits of used_ are cleared again. Only `best` and `steps` carry results from one branch to
-// the next. A complete channel is compared with the best result at once, and then the next channel
-// is searched with the bandwidth that is left. Once the maximum number of channels is reached,
-// steps becomes kPerfect, which is negative and so ends all loops.
+// The search builds channels one after the other, and each channel GPU by GPU, with backtracking.
+// Its invariant is that every function undoes its own changes: cross() with -1 undoes cross() with
+// 1, and the bits of used_ are cleared again. Only `best` and `steps` pass results from one branch
+// to the next. A complete channel is compared with the best result immediately. Then the next
+// channel is searched with the remaining bandwidth. When the maximum number of channels is reached,
+// `steps` becomes kPerfect, which is negative and therefore ends all loops.
 //
-// Inside a node, the first channel tries the order of the PCI bus first, and every later channel
-// the order of the previous one. channel_crossings.cpp subtracts the bandwidth of
-// a channel from the links that it uses, and gives it back. The requirements that a trial has to
-// meet are chosen and relaxed in node_search.cpp.
+// Inside a node, the first channel tries the order of the PCI bus first. Every later channel tries
+// the order of the previous channel first. channel_crossings.cpp subtracts the bandwidth of a
+// channel from the links that it uses, and adds it again. node_search.cpp chooses and relaxes the
+// requirements that a trial has to meet.
 
 #include "core/nccl/search/channel_search.h"
 
@@ -38,8 +38,8 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
     left_.push_back(link.gb_per_s);
     const TopologyNode& end = topology.nodes[static_cast<std::size_t>(link.to)];
     const bool cpu = end.kind == NodeKind::kCpu;
-    // GPUs before Ampere request the data that they receive, POWER's NVLinks share both directions,
-    // and Intel's CPUs split transfers between GPUs into packets of 64 bytes.
+    // GPUs before Ampere request the data that they receive. POWER's NVLinks share both directions.
+    // Intel's CPUs split transfers between GPUs into packets of 64 bytes.
     manners_.push_back(
         {.pcie = link.kind == Wire::kPci,
          .asks_back = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
@@ -101,7 +101,7 @@ void ChannelSearch::lay_from_nets(Trial& trial, Trial& best, int& steps, const R
     const int net = all[(static_cast<std::size_t>(trial.channels) + i) % count];
     if (trial.collnet && !port(net).collectives) continue;
     if (port_left_[static_cast<std::size_t>(net)] < rate) continue;
-    // Odd channels use the two cards of the previous channel in the opposite direction.
+    // Odd channels use the two cards of the previous channel in reverse order.
     if (trial.pattern == Pattern::kRing && trial.cross_nic == 2 && trial.channels % 2 == 1 &&
         net != trial.nets[row - 1])
       continue;
@@ -138,7 +138,7 @@ void ChannelSearch::lay_from_net(Trial& trial, Trial& best, int& steps, const Re
     return;
   }
   if (trial.channels == 0 && topology_.count(NodeKind::kNvs) == 0) {
-    // The order of the PCI bus is tried first, as a baseline, with its own budget of steps.
+    // The order of the PCI bus is tried first as a baseline, with its own limit on steps.
     int few = 1 << 10;
     Rest pci = rest;
     pci.order = Order::kPci;
@@ -180,7 +180,7 @@ bool ChannelSearch::better(const Trial& trial, const Trial& best) const {
     return static_cast<float>(channels) * gb_per_s;
   };
   if (trial.pattern == Pattern::kNvls) {
-    // Each channel is a GPU that pulls from the switch, so more channels are better.
+    // Each channel is a GPU that reads from the switch, so more channels are better.
     return (trial.channels > best.channels && trial.channels <= gpus_) ||
            all(trial.channels, trial.bw_inter) > all(best.channels, best.bw_inter);
   }
@@ -222,7 +222,7 @@ void ChannelSearch::go_to_net(Trial& trial, Trial& best, int& steps, int gpu, in
                               const Rest& rest) {
   const bool balanced = trial.pattern == Pattern::kBalancedTree;
   Rest next = rest;
-  // Half of the traffic leaves from the first GPU, half from the second.
+  // Half of the traffic leaves through the first GPU, and half through the second.
   next.back_to_net = balanced && step == 0 ? 1 : -1;
   const auto cross_to = [&](int net, float times) {
     const float whole = trial.bw_inter;
@@ -286,7 +286,7 @@ int ChannelSearch::pcie_gb_per_s(int gpu) const {
 
 std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_by_net) const {
   struct Score {
-    // Fields are in order of importance; values that are better when larger are negated.
+    // The fields are in order of importance. Values that are better when larger are negated.
     int net_rate = 0, pcie_rate = 0;
     std::size_t net_hops = 0;
     int rate = 0;
@@ -319,7 +319,7 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
     return s.rate == scores.front().rate && s.hops == scores.front().hops;
   });
   // If all candidates are equal, those far from the network come first, because the way back ends
-  // near it.
+  // near the network.
   if (sort_by_net == -1 && identical) std::reverse(scores.begin(), scores.end());
   std::vector<int> next;
   for (const Score& score : scores) next.push_back(score.gpu);
@@ -327,8 +327,8 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
 }
 
 std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) const {
-  // NVSwitches work better if a GPU communicates with few others, so only neighbours by number are
-  // tried.
+  // NVSwitches work better if a GPU communicates with few other GPUs, so only the GPUs with the
+  // next lower and the next higher number are tried.
   const int before = (gpu - 1 + gpus_) % gpus_, behind = (gpu + 1) % gpus_;
   std::vector<int> wanted;
   if (trial.pattern == Pattern::kRing)
@@ -343,8 +343,8 @@ std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) con
 }
 
 void ChannelSearch::pull_from_switch(Trial& trial, Trial& best, int& steps, int head) {
-  // Every GPU receives a share from the switch and sends one to it. The head moves twice as much,
-  // because it also moves the result, which goes to the network.
+  // Every GPU receives a share from the switch and sends a share to the switch. The head moves
+  // twice as much, because it also moves the result that goes to the network.
   const auto times = [head](int g) { return g == head ? 2.0F : 1.0F; };
   int down = 0, up = 0;
   while (down < gpus_ && cross(trial, NodeKind::kNvs, 0, NodeKind::kGpu, down, times(down))) ++down;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The search for the channels of one graph. Only the search for graphs includes this header.
+// The search for the channels of one graph. Only the code of the graph search includes this header.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ namespace tutti::core::nccl {
 /// The properties that channels must have, and the channels found so far.
 struct Trial {
   Pattern pattern = Pattern::kRing;
-  bool collnet = false;  ///< true if only network ports that can reduce are used
+  bool collnet = false;  ///< true if the search uses only network ports that can reduce
   int cross_nic = 0;
   float bw_intra = 0, bw_inter = 0;  ///< required GB/s per channel, inside a node and between nodes
   PathType type_intra = PathType::kLoc, type_inter = PathType::kPix;
@@ -27,42 +27,44 @@ struct Trial {
   int channels = 0;
   float latency_inter = 0;
   int hops = 0;
-  std::vector<int> gpus;  ///< indices of GPUs in channel order: one row with all GPUs per channel
-  std::vector<int> nets;  ///< indices of network ports: the first and the last port of each channel
+  std::vector<int> gpus;  ///< indices of GPUs in channel order; one row per channel, which contains
+                          ///< all GPUs
+  std::vector<int> nets;  ///< indices of network ports; for each channel, the first and the last
+                          ///< port
 };
 
-/// Finds channels in a topology, one after the other; each channel takes its bandwidth from the
-/// links that it crosses. The search is depth-first, and is cut off after a limited number of
-/// steps. The search follows NCCL's order exactly, because the result of a search that is cut off
-/// depends on its order. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
+/// Finds channels in a topology, one after the other. Each channel takes its bandwidth from the
+/// links that it crosses. The search is depth-first and ends after a limited number of steps. It
+/// follows NCCL's order exactly, because the result of a search that ends early depends on the
+/// order. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
 class ChannelSearch {
  public:
-  /// `over_nodes`: true if channels begin and end at a network port.
+  /// `over_nodes` is true if channels begin and end at a network port.
   ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings,
                 bool over_nodes);
 
-  /// The maximum number of attempts to cross a path, after which the search gives up. NCCL has no
-  /// such limit.
+  /// The maximum number of attempts to cross a path. The search gives up after this number. NCCL
+  /// has no such limit.
   static constexpr std::int64_t kMaxCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
-  /// Searches channels with the properties of `trial`, and sets `best` to the result if that is
-  /// better. `steps` is the number of allowed steps. On return, it is the number of steps left, or
-  /// kPerfect if no better result is possible.
+  /// Searches channels with the properties of `trial`. If the result is better than `best`, sets
+  /// `best` to the result. `steps` is the number of allowed steps. On return, it is the number of
+  /// steps left, or kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
   /// True if the search has exceeded kMaxCrossings.
   [[nodiscard]] bool hopeless() const { return crossings_ > kMaxCrossings; }
 
   /// Returns the network ports of a GPU, or of all GPUs if `gpu` is -1, in the order in which the
-  /// search tries them. The ports that NCCL prefers for a GPU come first, then all ports that are
-  /// not farther away than `farthest`. nullopt: only preferred ports.
+  /// search tries them. The ports that NCCL prefers for a GPU come first, followed by all ports up
+  /// to the distance `farthest`. If `farthest` is nullopt, only preferred ports are returned.
   [[nodiscard]] std::vector<int> nets_for(int gpu, std::optional<PathType> farthest) const;
 
  private:
   enum class Order { kSearched, kPci, kReplayed };
   /// The requirements that the rest of a channel must satisfy.
   struct Rest {
-    /// The position in the channel of the next GPU that sends to the network; -1: none.
+    /// Position in the channel of the next GPU that sends to the network; -1: none.
     int back_to_net = -1;
     int back_to_first = -1;  ///< position in the channel of the GPU that closes the ring; -1: none
     Order order = Order::kSearched;
@@ -112,20 +114,21 @@ class ChannelSearch {
   /// Properties of a link that affect how much bandwidth a crossing takes.
   struct Manners {
     bool pcie = false;
-    /// True if the link's end is a GPU that requests incoming data. The requests take an eighth of
+    /// True if the link's end is a GPU that requests incoming data. The requests use an eighth of
     /// the bandwidth in the other direction.
     bool asks_back = false;
-    /// True if a crossing takes the same bandwidth in the other direction, too.
+    /// True if a crossing uses the same bandwidth in the other direction too.
     bool both_ways = false;
     bool to_intel = false;  ///< true if the link's end is an Intel CPU
   };
   std::vector<Manners> manners_;     ///< properties of each link
-  std::vector<float> left_;          ///< GB/s of each link that no channel has taken
-  std::vector<float> port_left_;     ///< GB/s of each network port that no channel has taken
+  std::vector<float> left_;          ///< GB/s of each link that channels have not used yet
+  std::vector<float> port_left_;     ///< GB/s of each network port that channels have not used yet
   std::vector<std::uint64_t> used_;  ///< for each GPU, a bit for every channel that contains it
   std::vector<int> local_gpu_;       ///< local GPU of each network port
   std::int64_t crossings_ = 0;
-  std::vector<std::optional<std::vector<int>>> nets_;  ///< cached nets_for(), by GPU and distance
+  std::vector<std::optional<std::vector<int>>> nets_;  ///< cached results of nets_for(), by GPU and
+                                                       ///< distance
 };
 
 }  // namespace tutti::core::nccl

@@ -1,7 +1,8 @@
-// The rings among some GPUs of a hybrid cube mesh depend on which GPUs they are: 0 and 1 share one
-// link, 0 and 3 two, 0 and 5 none. A user of k GPUs normally uses the first k. vTrain's table of a
-// V100 host shows this: 22, 45, 85, 37, 46, 87 and 134 GB/s for 2 to 8 GPUs are 1, 2, 4, 2 (through
-// a third GPU), 2, 4 and 6 links, which is the result of NCCL's search for the first GPUs.
+// The rings among some GPUs of a hybrid cube mesh depend on the chosen GPUs. For example, GPUs 0
+// and 1 share one link, 0 and 3 two links, and 0 and 5 no link. A user of k GPUs normally uses the
+// first k. vTrain's table of a V100 host confirms this: 22, 45, 85, 37, 46, 87 and 134 GB/s for 2
+// to 8 GPUs correspond to 1, 2, 4, 2 (through a third GPU), 2, 4 and 6 links. NCCL's search gives
+// the same numbers for the first GPUs.
 
 #include "core/nccl/search/cube_mesh.h"
 
@@ -22,7 +23,7 @@ constexpr int kVolta = 70;
 struct Links {
   int a, b, count;
 };
-/// The NVLinks within each half of the mesh, and between the halves.
+/// The NVLinks within each half of the mesh, followed by the NVLinks between the halves.
 constexpr Links kLinks[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {1, 2, 2}, {1, 3, 1}, {2, 3, 2},
                             {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2},
                             {0, 4, 2}, {1, 5, 2}, {2, 6, 1}, {3, 7, 1}};

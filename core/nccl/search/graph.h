@@ -7,7 +7,7 @@
 namespace tutti::core::nccl {
 
 /// The types of paths between two devices, from near to far, in the order of NCCL 2.27.5 and later.
-/// Older versions lack some path types, and have kP2c after kPxn. SOURCE: NVIDIA/nccl
+/// Older versions lack some of these path types, and have kP2c after kPxn. SOURCE: NVIDIA/nccl
 /// src/graph/topo.h.
 enum class PathType {
   kLoc,  ///< the device itself
@@ -27,8 +27,8 @@ enum class PathType {
 /// The shape of channels. The values are those in NCCL's logs and graph files. SOURCE: NVIDIA/nccl
 /// src/graph/graph.h.
 enum class Pattern {
-  kBalancedTree = 1,  ///< data comes from the network to the first GPU; the first two GPUs send
-                      ///< half each back to the network
+  kBalancedTree = 1,  ///< data comes from the network to the first GPU; the first two GPUs each
+                      ///< send half of it back to the network
   /// Data comes from the network to the first GPU; the second GPU sends to the network.
   kSplitTree = 2,
   kTree = 3,  ///< data comes from the network to the first GPU, which also sends to the network
@@ -40,30 +40,30 @@ enum class Pattern {
 /// One channel of a graph: the GPUs of a node, in the order in which data passes through them.
 struct GraphChannel {
   std::vector<int> gpus;  ///< local ranks of the GPUs
-  /// The network devices before the first GPU and after the last GPU, with their numbers in the
-  /// topology (`NET/0` is 0). If several hosts share an NVLink domain, h << 56 is added for host h.
-  /// Empty if the graph is inside one node.
+  /// The network devices before the first GPU and after the last GPU, given by their numbers in the
+  /// topology (`NET/0` is 0). If several hosts share an NVLink domain, the numbers of host h are
+  /// increased by h << 56. The list is empty if the graph is inside one node.
   std::vector<std::int64_t> nets;
 };
 
-/// The result of NCCL's search for one pattern. The graph of a communicator has the minimum of each
-/// figure over all ranks, but the maximum of path types and cross_nic. SOURCE: NVIDIA/nccl
-/// src/graph/graph.h, struct ncclTopoGraph; the graph files' attributes.
+/// The result of NCCL's search for one pattern. Each number in the graph of a communicator is the
+/// minimum over all ranks, except that path types and cross_nic are the maximum. SOURCE:
+/// NVIDIA/nccl src/graph/graph.h, struct ncclTopoGraph; the attributes in graph files.
 struct Graph {
   int id = 0;  ///< number of the graph in graph files: 0 ring, 1 tree, 2 CollNet chain, 3 NVLS, 4
                ///< CollNet direct
   Pattern pattern = Pattern::kRing;
-  int cross_nic = 0;  ///< 0, 1 or 2, as in NCCL_CROSS_NIC
+  int cross_nic = 0;  ///< value 0, 1 or 2 of NCCL_CROSS_NIC
   /// The number of channels found by the search, before doubling; 0: the graph does not exist.
   int channels = 0;
-  float bw_intra = 0;  ///< GB/s (1e9) of one channel inside a node
-  float bw_inter = 0;  ///< GB/s (1e9) of one channel between nodes
+  float bw_intra = 0;  ///< bandwidth of one channel inside a node, in GB/s (1e9 bytes per second)
+  float bw_inter = 0;  ///< bandwidth of one channel between nodes, in GB/s (1e9 bytes per second)
   /// The latency of the network card in us, which NCCL adds to its own constant.
   float latency_inter = 0;
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;
   bool same_channels = false;  ///< true if all channels are equal
-  /// The order of GPUs of each channel. May be empty if only the figures are known.
+  /// The order of GPUs of each channel. It may be empty if only the numbers are known.
   std::vector<GraphChannel> orders;
 };
 

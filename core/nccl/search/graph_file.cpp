@@ -50,8 +50,8 @@ class GraphReader {
 
   const XmlText& xml_;
   Problems& problems_;
-  std::map<std::int64_t, int> gpus_;  ///< place of each GPU, by its number in the file
-  /// The GPU numbers by graph and channel.
+  std::map<std::int64_t, int> gpus_;  ///< place of each GPU, indexed by its number in the file
+  /// The numbers of the GPUs, indexed by graph and channel.
   std::vector<std::vector<std::vector<std::int64_t>>> orders_;
 };
 
@@ -108,8 +108,8 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
   for (const pugi::xml_node& end : element.children()) {
     const std::string_view name = end.name();
     if (name != "gpu" && name != "net") continue;
-    // NCCL 2.21 and later write "0x…", as numbers include the host; earlier releases write plain
-    // numbers. -1: no network card was found.
+    // NCCL 2.21 and later write "0x…", because numbers include the host. Earlier releases write
+    // plain numbers. -1 means that no network card was found.
     const char* attribute = end.attribute("dev") ? "dev" : "rank";
     const auto number = xml_.integer(end, attribute, name == "net" ? -1 : 0, kMaxId, problems_);
     if (!number) continue;

@@ -11,10 +11,11 @@
 
 namespace tutti::core::nccl {
 
-/// Reads the graphs of a file that NCCL writes (NCCL_GRAPH_DUMP_FILE) or reads (NCCL_GRAPH_FILE),
-/// of NCCL 2.6 and later. The file identifies GPUs by device numbers; the result identifies a GPU
-/// by its position among all device numbers of the file. Errors use `file` as the name of the text.
-/// ERRORS: not XML; an incomplete or inconsistent graph; duplicate ids; more than 64 channels.
+/// Reads the graphs of a file that NCCL 2.6 or later writes (NCCL_GRAPH_DUMP_FILE) or reads
+/// (NCCL_GRAPH_FILE). The file identifies GPUs by device numbers. The result identifies a GPU by
+/// its position among all device numbers of the file. Error messages call the text `file`. ERRORS:
+/// the text is not XML; a graph is incomplete or inconsistent; ids are duplicated; there are more
+/// than 64 channels.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc (ncclTopoGetGraphFromXml).
 Expected<std::vector<Graph>> read_graphs(std::string_view text, const std::string& file);
 /// Reads graphs from a file of at most 64 MiB.

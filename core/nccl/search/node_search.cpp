@@ -1,12 +1,13 @@
-// Searches one graph of a node as NCCL does. The search begins with the strictest requirements:
-// equal channels, the nearest types of paths and the highest speed. channel_search.h looks for
-// channels that meet them; after a failure, relax() weakens one requirement. The requirements count
-// like digits of a number, with the speed as the highest digit: a requirement is weakened only when
-// all before it have reached their limits, and these then return to their start. Once a graph is
-// good enough or nothing can be weakened, a second pass doubles the channels and asks for more
-// bandwidth per channel. The order, the limits on steps and the rounding of floats are exactly
-// those of NCCL, because NCCL stops searches early, and the result of a search that is cut off
-// depends on them (decision 29). SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, ncclTopoCompute.
+// Searches one graph of a node in the same way as NCCL. The search begins with the strictest
+// requirements: equal channels, the nearest types of paths and the highest speed. channel_search.h
+// searches for channels that meet the requirements. After a failure, relax() weakens one
+// requirement. The requirements change like the digits of a counter, with the speed as the highest
+// digit. A requirement is weakened only when all requirements before it have reached their limits;
+// these then return to their start. When a graph is good enough or nothing can be weakened, a
+// second pass doubles the channels and requests more bandwidth per channel. The order, the limits
+// on steps and the rounding of floats are exactly NCCL's. NCCL stops searches early, and the result
+// of such a search depends on all three (decision 29). SOURCE: NVIDIA/nccl v2.28.9
+// src/graph/search.cc, ncclTopoCompute.
 
 #include "core/nccl/search/node_search.h"
 
@@ -28,7 +29,8 @@ constexpr int kStepsOfSameChannels = 1 << 8;
 
 PathType next(PathType type) { return static_cast<PathType>(static_cast<int>(type) + 1); }
 
-/// True if the GPUs form two groups, with NVLinks inside each group and none between them.
+/// True if the GPUs form two groups with NVLinks inside each group and no NVLinks between the
+/// groups.
 bool is_split(const Topology& topology, const Paths& paths) {
   const int gpus = topology.count(NodeKind::kGpu);
   std::vector<int> group, size(static_cast<std::size_t>(gpus));
@@ -45,8 +47,9 @@ bool is_split(const Topology& topology, const Paths& paths) {
 
 }  // namespace
 
-/// Computes `most_`, the bandwidth of the best single path, and `total_`, the largest bandwidth of
-/// all links of one GPU together. Both are upper bounds, above which the search need not try.
+/// Computes `most_`, the bandwidth of the best single path, and `total_`, the maximum total
+/// bandwidth of the links of one GPU. Both are upper bounds, so the search does not try higher
+/// bandwidths.
 void NodeSearch::measure() {
   if (!over_nodes_ && gpus_ == 1) {
     most_ = total_ = kLocGbPerS;
@@ -99,10 +102,10 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
   if (pattern == Pattern::kNvls) start.max_channels = std::min(kMaxNvlsHeads, gpus_);
   if (pattern == Pattern::kCollnetDirect) start.max_channels = std::min(kMaxDirectHeads, gpus_);
   if (gpus_ == 1 && pattern != Pattern::kRing) start.pattern = Pattern::kTree;
-  // Inside a node, all GPUs pull equally, so every GPU has a channel.
+  // Inside a node, all GPUs read equally much, so every GPU has a channel.
   if (!over_nodes_ && pattern == Pattern::kNvls) start.min_channels = start.max_channels;
-  // On such machines trees are faster and need two channels, and trees have as many channels as
-  // rings.
+  // On machines with two such groups, trees are faster and need two channels, and trees have as
+  // many channels as rings.
   if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.max_channels >= 2 &&
       start.min_channels == 1)
     start.min_channels = 2;
@@ -149,7 +152,7 @@ Trial NodeSearch::search(Trial start, const Range& range) {
   return best;
 }
 
-/// Relaxes one requirement of the previous walk. Returns false if no requirement can be relaxed, or
+/// Relaxes one requirement of the previous walk. Returns false if no requirement can be relaxed or
 /// no steps are left.
 bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left,
                        std::size_t& speed) const {
@@ -162,7 +165,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.same_channels = range.same_channels;
 
-  // Steps that the walk was allowed but did not take are available to later walks.
+  // Steps that were allowed but not used by the walk are available to later walks.
   left.of_all += left.of_walk;
   if (left.of_all < 0 && best.channels > 0) return false;
 
@@ -194,8 +197,8 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.cross_nic = range.cross_nic == 1 ? 1 : 0;
 
-  // Try lower speeds until a graph is found; after that, only while more channels might give nearly
-  // the same bandwidth.
+  // Lower speeds are tried until a graph is found. After that, they are tried only while more
+  // channels might give nearly the same bandwidth.
   if (speed + 1 == speeds_.size() ||
       (best.channels > 0 && !(speeds_[speed + 1] / best.bw_inter > .49)))
     return false;
@@ -203,8 +206,8 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   return true;
 }
 
-/// Requests more bandwidth for the same number of channels. Returns false if nothing can be
-/// requested.
+/// Requests more bandwidth for the same number of channels. Returns false if it is not possible to
+/// request more.
 bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) const {
   if (best.pattern == Pattern::kRing) {
     trial.bw_intra = trial.bw_inter = speeds_[--speed];
@@ -216,13 +219,13 @@ bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) co
     trial.bw_inter = speeds_[--speed];
     return true;
   }
-  // Trees of two nodes, and CollNet, send more inside a node than between nodes.
+  // Trees of two nodes and CollNet send more data inside a node than between nodes.
   if (trial.bw_intra != best.bw_intra || !(trial.bw_intra < trial.bw_inter * 2)) return false;
   trial.bw_intra = speeds_[--speed];
   return true;
 }
 
-/// One multiprocessor cannot saturate a fast channel, so two share it.
+/// One multiprocessor cannot saturate a fast channel, so two multiprocessors share the channel.
 void NodeSearch::double_channels(Trial& graph) const {
   if (graph.channels == 0 || graph.pattern == Pattern::kNvls || graph.bw_intra < 25) return;
   if (sm_ > 80 && graph.bw_intra < 50 && graph.channels > 4) return;
@@ -243,7 +246,7 @@ void NodeSearch::double_channels(Trial& graph) const {
   graph.channels = doubled;
 }
 
-/// Fills in a slow but valid graph if the search has found none.
+/// If the search has found no graph, fills in a slow but valid graph.
 void NodeSearch::fall_back(Trial& graph) const {
   for (int g = 0; g < gpus_; ++g) graph.gpus[static_cast<std::size_t>(g)] = g;
   graph.bw_intra = 0.1F;

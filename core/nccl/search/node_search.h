@@ -1,7 +1,7 @@
 #pragma once
 
-// The search for the graphs of one node. Only the search for a communicator's graphs includes this
-// header.
+// The search for the graphs of one node. Only the code that searches a communicator's graphs
+// includes this header.
 
 #include <cstdint>
 #include <span>
@@ -15,8 +15,8 @@
 
 namespace tutti::core::nccl {
 
-/// Searches graphs on the topology of one node. All of these searches share the paths and rates of
-/// the node.
+/// Searches the graphs on the topology of one node. All searches share the paths and rates of the
+/// node.
 class NodeSearch {
  public:
   NodeSearch(const Topology& topology, const SearchSettings& settings, bool over_nodes)
@@ -35,7 +35,7 @@ class NodeSearch {
   NodeSearch& operator=(const NodeSearch&) = delete;
 
   /// Returns the best graph of a pattern with the given minimum and maximum number of channels.
-  /// `collnet`: true if only network ports that can reduce are used.
+  /// `collnet` is true if only network ports that can reduce may be used.
   Graph find(int id, Pattern pattern, bool collnet, int min_channels, int max_channels);
 
   [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
@@ -55,7 +55,7 @@ class NodeSearch {
   void measure();
   [[nodiscard]] Range range(Pattern pattern) const;
   Trial search(Trial start, const Range& range);
-  /// The numbers of steps that are left: for one walk, and for all walks of the search together.
+  /// The numbers of remaining steps: for one walk, and for all walks of the search together.
   struct StepsLeft {
     int of_walk = 0;
     std::int64_t& of_all;

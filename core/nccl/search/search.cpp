@@ -14,15 +14,16 @@ namespace {
 constexpr int kMaxGpus = 160;         // deeper walks need more stack than a thread has
 constexpr int kMaxRingChannels = 32;  // half of 64, because each is used twice
 
-/// Returns why a given graph does not fit a node with this number of GPUs; "" if it does.
+/// Returns the reason why a given graph does not fit a node with this number of GPUs; "" if the
+/// graph fits.
 std::string misfit(const Graph& graph, int gpus) {
   for (const GraphChannel& channel : graph.orders) {
     const bool known =
         std::all_of(channel.gpus.begin(), channel.gpus.end(), [gpus](int g) { return g < gpus; });
     if (!known || (graph.id != 3 && channel.gpus.size() != static_cast<std::size_t>(gpus)))
       return fmt::format(
-          "graph {} has channels of {} GPUs, but a node has {}: the file is from another machine, "
-          "or from several nodes",
+          "graph {} has channels of {} GPUs, but a node has {}; the file was written on another "
+          "machine, or on several nodes",
           graph.id, channel.gpus.size(), gpus);
   }
   return "";
@@ -70,10 +71,10 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
         {ProblemCode::kTooLarge, "gpu"},
         fmt::format("{} GPUs in one node exceed the search's limit of {}", gpus, kMaxGpus));
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
-    return refuse(
-        {ProblemCode::kMissing, "net"},
-        fmt::format("{} nodes, but the topology has no <net>; dump it on a machine with a network",
-                    count * result.nodes_per_topology));
+    return refuse({ProblemCode::kMissing, "net"},
+                  fmt::format("{} nodes need a network, but the topology has no <net>; dump it on "
+                              "a machine with a network card",
+                              count * result.nodes_per_topology));
   }
   for (const Graph& graph : given) {
     if (const std::string problem = misfit(graph, gpus); !problem.empty())

@@ -17,7 +17,8 @@ namespace {
 constexpr std::array<std::string_view, 12> kPathTypes{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
                                                       "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
 
-/// A variable that is 0 or 1, the member that it sets, and whether 1 sets the member to true.
+/// A variable with the value 0 or 1: its name, the member that it sets, and whether 1 sets the
+/// member to true.
 struct Switch {
   std::string_view name;
   bool SearchSettings::*member;
@@ -37,7 +38,8 @@ constexpr std::array<std::string_view, 5> kOthers{"NCCL_P2P_LEVEL", "NCCL_P2P_DI
                                                   "NCCL_NET_GDR_LEVEL", "NCCL_CROSS_NIC",
                                                   "NCCL_NETDEVS_POLICY"};
 
-/// Parses a maximum distance: the name of a path type, or the number that old versions used for it.
+/// Parses a maximum distance. The text is the name of a path type, or the number that old versions
+/// used for it.
 std::optional<PathType> level(std::string_view text) {
   if (const auto type = path_type(text)) return *type <= PathType::kSys ? type : std::nullopt;
   constexpr std::array<PathType, 6> kOld{PathType::kLoc, PathType::kPix, PathType::kPxb,
@@ -65,7 +67,8 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
   };
   for (const Switch& known : kSwitches) {
     if (known.name != name) continue;
-    // NCCL_NVLS_ENABLE may also be 2 (on if the hardware supports NVLS, which is known here).
+    // NCCL_NVLS_ENABLE may also be 2, which means on if the hardware supports NVLS. This is known
+    // here.
     const bool two = name == "NCCL_NVLS_ENABLE" && value == "2";
     if (value != "0" && value != "1" && !two) return expected("0 or 1");
     settings.*known.member = (value != "0") == known.on;

@@ -14,21 +14,22 @@ inline constexpr int kMaxChannels = 64;
 /// The network cards that a GPU may use (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {
   kAuto,  ///< an equal share of the nearest cards
-  kAll,   ///< all nearest cards
+  kAll,   ///< all of the nearest cards
   kMax    ///< at most `max_nets` of the nearest cards
 };
 
-/// The effects of environment variables on paths and on the search. Defaults are NCCL's.
+/// The settings of paths and of the search that environment variables determine. The defaults are
+/// NCCL's.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, search.cc, topo.cc.
 struct SearchSettings {
-  std::optional<PathType> p2p_level;  ///< NCCL_P2P_LEVEL; NCCL_P2P_DISABLE=1 is kLoc
+  std::optional<PathType> p2p_level;  ///< NCCL_P2P_LEVEL; kLoc if NCCL_P2P_DISABLE=1
   std::optional<PathType> gdr_level;  ///< NCCL_NET_GDR_LEVEL
   bool gdr_c2c = true;                ///< NCCL_NET_GDR_C2C
-  bool shm = true;                    ///< false with NCCL_SHM_DISABLE=1
-  bool nvb = true;                    ///< false with NCCL_NVB_DISABLE=1
-  bool pxn = true;                    ///< false with NCCL_PXN_DISABLE=1
+  bool shm = true;                    ///< false if NCCL_SHM_DISABLE=1
+  bool nvb = true;                    ///< false if NCCL_NVB_DISABLE=1
+  bool pxn = true;                    ///< false if NCCL_PXN_DISABLE=1
   bool pxn_c2c = true;                ///< NCCL_PXN_C2C
-  bool net_inside = true;             ///< false with NCCL_NET_DISABLE_INTRA=1
+  bool net_inside = true;             ///< false if NCCL_NET_DISABLE_INTRA=1
   bool nvls = true;                   ///< NCCL_NVLS_ENABLE
   bool collnet = false;               ///< NCCL_COLLNET_ENABLE
   bool scatter_nets = true;           ///< NCCL_MNNVL_SCATTER_NETS_ENABLE
@@ -42,7 +43,7 @@ std::string_view to_string(PathType type);
 std::optional<PathType> path_type(std::string_view name);
 
 /// Sets the value of the environment variable `name`.
-/// ERRORS: a variable without an effect here; an invalid value.
+/// ERRORS: the variable has no effect on the search; the value is invalid.
 Expected<void> set(SearchSettings& settings, std::string_view name, std::string_view value);
 
 }  // namespace tutti::core::nccl

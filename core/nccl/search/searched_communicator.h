@@ -12,28 +12,28 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the CPU type as NCCL's cost model distinguishes it. An unknown vendor counts as Intel.
+/// Returns the type of a CPU in NCCL's cost model. An unknown vendor counts as Intel.
 HostCpu host_cpu(const CpuFacts& cpu);
 
 /// Returns the settings on which the search depends, for the given release. (Before 2.14, NCCL does
-/// not compare the network with the links between the GPUs of a machine.) ERRORS: a distance that
-/// NCCL does not know.
+/// not compare the network with the links between the GPUs of a machine.) ERRORS: a setting
+/// contains a distance that NCCL does not support.
 Expected<SearchSettings> search_settings(const Settings& settings,
                                          Version version = kDefaultVersion);
 
-/// Returns the communicator over all GPUs of `count` machines like `topology` with the search
+/// Returns the communicator over all GPUs of `count` machines like `topology`, for the search
 /// result `found`. `version` determines the number of channels. A topology does not state whether
-/// the driver supports multicast, which NVLS needs, so this is assumed. A CollNet plugin is assumed
-/// if the search included its graphs and some card can reduce.
+/// the driver supports multicast. NVLS needs multicast, so it is assumed. A CollNet plugin is
+/// assumed if the search included its graphs and some network card can reduce.
 /// REQUIRES: found = search_graphs(topology, count, …).
-/// ERRORS: more than 2³¹ - 1 ranks; NCCL_NET_DISABLE_INTRA=1 with GPUs of a host that only the
-/// network connects.
+/// ERRORS: there are more than 2³¹ - 1 ranks; NCCL_NET_DISABLE_INTRA=1 is set and some GPUs of a
+/// host are connected only by the network.
 Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found,
                                        std::int64_t count, const Settings& settings,
                                        Version version = kDefaultVersion);
 
 /// Returns the communicator over all GPUs of `count` machines like `topology`. Its graphs are
-/// searched as in NCCL 2.28.9 (search.h), except for the `given` graphs. ERRORS: those of
+/// searched as in NCCL 2.28.9 (search.h), except for the graphs in `given`. ERRORS: the errors of
 /// search_settings() and search_graphs().
 Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count,
                                              const Settings& settings,

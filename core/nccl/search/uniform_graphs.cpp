@@ -1,11 +1,12 @@
-// NCCL's search adds channels of one speed until links are full, beginning with the fastest speed
-// of a list. If all GPUs and network cards are identical, the result can be computed by a formula.
-// For example, 8 H100 (18 NVLinks of 20.6 GB/s in NCCL's tables, 370.8 together) on switches, and
-// the list 60, 50, 40, 30, …: 60 fits 6 times (360), 50 7 times (350), 40 9 times (360, no better),
-// 30 12 times (360); below half of the best speed the search stops. The result is 6 channels of 60;
-// channels of 25 and more are doubled at half the speed: 12 x 30. Between nodes a channel leaves by
-// a network card: 8 cards of 50 GB/s and the list 48, 45, …: 8 x 48.
-// tests/core/nccl/uniform_graphs_test.cpp compares the result with NCCL's own search.
+// NCCL's search adds channels of the same speed until links are full, beginning with the fastest
+// speed of a list. If all GPUs and network cards are identical, a formula gives the result. For
+// example, take 8 H100 GPUs on switches (18 NVLinks of 20.6 GB/s in NCCL's tables, 370.8 GB/s
+// together), and the list 60, 50, 40, 30, …. 60 fits 6 times (360 in total), 50 fits 7 times (350),
+// 40 fits 9 times (360, no better), and 30 fits 12 times (360). Below half of the best speed, the
+// search stops. The result is 6 channels of 60. Channels of 25 and more are doubled and get half
+// the speed: 12 x 30. Between nodes, a channel leaves through a network card. With 8 cards of 50
+// GB/s and the list 48, 45, …, the result is 8 x
+// 48. tests/core/nccl/uniform_graphs_test.cpp compares the formula with NCCL's own search.
 
 #include "core/nccl/search/uniform_graphs.h"
 
@@ -22,7 +23,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-// SOURCE: NVIDIA/nccl src/graph/search.cc, speedArray*, at the tags named.
+// SOURCE: NVIDIA/nccl src/graph/search.cc, speedArray*, at the tags given below.
 constexpr float kAll[] = {42, 30, 24, 21, 18, 15,   12,   10,   9,
                           7,  6,  5,  4,  3,  2.4F, 1.2F, .24F, .12F};  // 2.8
 constexpr float kInside10[] = {44, 30, 22, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
@@ -96,7 +97,8 @@ class Counting {
   }
 
  private:
-  /// Returns the fastest speed of the list that is not above `most`; 0 if all are above.
+  /// Returns the fastest speed of the list that is at most `most`; 0 if all speeds are above
+  /// `most`.
   [[nodiscard]] float fastest_up_to(float most) const {
     for (const float speed : list_) {
       if (speed <= most) return speed;
@@ -109,7 +111,7 @@ class Counting {
     return s_.inside == Inside::kPcie ? PathType::kSys : PathType::kNvl;
   }
 
-  /// Returns the number of channels of this speed that fit inside a node.
+  /// Returns the number of channels with this speed that fit inside a node.
   [[nodiscard]] int fit(float speed) const {
     if (s_.inside == Inside::kPcie)
       return speed <= std::min(static_cast<float>(s_.pcie_gb_per_s), socket(s_.cpu, version_)) ? 1
@@ -195,22 +197,22 @@ class Counting {
     return tree;
   }
 
-  /// Returns a graph with as many chains as rings. One GPU of each chain sends to the network and
-  /// receives from it.
+  /// Returns a graph with equally many chains and rings. One GPU of each chain sends to the network
+  /// and receives from it.
   [[nodiscard]] Graph collnet_chain(const Graphs& graphs) const {
     Graph chain = graphs.tree;
     chain.id = 2;
     chain.pattern = Pattern::kTree;
     if (cc_ >= 80 || s_.nodes == 1) return chain;
-    // Before Ampere, data into a GPU also takes an eighth of its rate in the other direction, which
-    // the same card uses here.
+    // Before Ampere, data that enters a GPU also uses an eighth of its rate in the other direction.
+    // Here, the same card carries both.
     chain.bw_inter = fastest_up_to(std::min(graphs.ring.bw_inter, card_and_eighth()));
     chain.bw_intra =
         std::min(chain.bw_intra, std::max(chain.bw_inter, fastest_up_to(2 * chain.bw_inter)));
     return chain;
   }
 
-  /// Returns a graph with one channel for every GPU that has a card, at most eight.
+  /// Returns a graph with one channel for every GPU that has a card, but at most eight channels.
   [[nodiscard]] Graph collnet_direct(const Graph& chain) const {
     Graph direct = chain;
     direct.id = 4;
@@ -228,8 +230,8 @@ class Counting {
     return static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)) * 8 / 9;
   }
 
-  /// Returns a graph with one channel per head. A head pulls from all GPUs and pushes to all; its
-  /// own links carry the data twice.
+  /// Returns a graph with one channel per head. A head reads from all GPUs and writes to all GPUs;
+  /// its own links carry the data twice.
   [[nodiscard]] Graph nvls() const {
     Graph nvls;
     nvls.id = 3;

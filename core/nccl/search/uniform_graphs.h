@@ -5,12 +5,13 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the communicator of all GPUs of `system` for a release of NCCL. The graphs are the
-/// result of NCCL's search on machines with identical GPUs, computed by formulas (explained in
-/// uniform_graphs.cpp), without the orders of GPUs. For a cube mesh on one node, the search is
-/// executed instead, and the graphs have their orders.
-/// ERRORS: there is no formula for part of a cube mesh on several nodes, for several nodes without
-/// network cards, or for links that are too slow for a single channel.
+/// Returns the communicator of all GPUs of `system` for a release of NCCL. The graphs equal the
+/// result of NCCL's search on machines with identical GPUs. They are computed by formulas
+/// (explained in uniform_graphs.cpp) and do not contain the orders of GPUs. For a cube mesh on one
+/// node, the search is executed instead, and the graphs contain the orders of GPUs.
+/// ERRORS: there is no formula for the system. This applies to a part of a cube mesh on several
+/// nodes, to several nodes without network cards, and to links that are too slow for a single
+/// channel.
 Expected<Communicator> uniform_communicator(const System& system, Version version,
                                             const Settings& settings);
 

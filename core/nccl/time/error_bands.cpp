@@ -14,7 +14,7 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::array<const char*, 2> kNodes = {"one node", "several nodes"};
-constexpr std::size_t kNetworks = 0;  ///< index at which the factors of each kind begin
+constexpr std::size_t kNetworks = 0;  ///< index of the first factor of each kind of property
 constexpr std::size_t kDrivings = 3;
 constexpr std::size_t kKinds = 6;
 

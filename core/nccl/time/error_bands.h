@@ -12,22 +12,22 @@
 
 namespace tutti::core::nccl {
 
-/// The range of measured times, relative to their predictions, that contains 80 % of all cases.
+/// The range of the ratio of measured to predicted time that contains 80 % of all cases.
 struct ErrorBand {
   double low = 1;
   double high = 1;
 };
 
-/// The number of systems to which a network's parameters were fitted: several, one or none.
+/// The number of systems to which the parameters of a network were fitted: several, one or none.
 enum class KnownFrom { kSeveral, kOne, kNone };
 
 inline KnownFrom known_from(std::size_t systems) {
   return systems > 1 ? KnownFrom::kSeveral : systems == 1 ? KnownFrom::kOne : KnownFrom::kNone;
 }
 
-/// The facts on which the error of a prediction depends, besides bytes and nodes.
+/// The properties on which the error of a prediction depends, besides bytes and nodes.
 struct BandFacts {
-  KnownFrom network = KnownFrom::kSeveral;  ///< kSeveral also if there is only one node
+  KnownFrom network = KnownFrom::kSeveral;  ///< also kSeveral if there is only one node
   Driving driving = Driving::kProcessPerGpu;
   CollectiveKind kind = CollectiveKind::kAllReduce;
 };
@@ -35,9 +35,9 @@ struct BandFacts {
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters);
 
 /// The error bands of predictions, as estimated by the validation. There is one band for each range
-/// of sizes, for one node and for several nodes. The logarithms of its ends are multiplied by one
-/// factor for each of the facts. Bands are estimated on systems to which the parameters were not
-/// fitted.
+/// of sizes, for one node and for several nodes. The logarithms of the band's ends are multiplied
+/// by one factor for each property in BandFacts. Bands are estimated on systems to which the
+/// parameters were not fitted.
 class ErrorBands {
  public:
   static constexpr std::size_t kSizes = 4;
@@ -45,21 +45,21 @@ class ErrorBands {
       "below 64 KiB", "64 KiB to 1 MiB", "1 MiB to 64 MiB", "64 MiB and more"};
   static std::size_t size_of(std::int64_t bytes);
 
-  /// The factor by which one value of a fact widens bands.
+  /// The factor by which one value of a property widens bands.
   struct Factor {
     const char* by;
     const char* name;
     double value = 1;
   };
   static constexpr std::size_t kFactors = 14;
-  /// Returns the factors that apply to the facts, one per fact, as indices into factors().
+  /// Returns the factors that apply to `facts`, one per property, as indices into factors().
   static std::array<std::size_t, 3> factors_of(const BandFacts& facts);
 
   ErrorBands();
   /// Parses a CSV with the columns part, name, low, high, widen. Rows with the part "one node" or
-  /// "several nodes" are bands: their name is one of kSizeNames, and low and high are relative to
-  /// the prediction. All other rows are factors: their value is in `widen`. ERRORS: a missing,
-  /// duplicate or invalid row.
+  /// "several nodes" are bands. Their name is one of kSizeNames; their columns low and high are
+  /// relative to the prediction. All other rows are factors, with the value in the column widen.
+  /// ERRORS: a missing, duplicate or invalid row.
   static Expected<ErrorBands> parse(std::string_view text, const std::string& file);
   /// Loads nccl_error.csv from the library folder.
   static Expected<ErrorBands> load(const std::string& library_folder);

@@ -13,22 +13,25 @@ namespace tutti::core::nccl {
 
 /// Parameters of a generation of GPUs, for times inside a node.
 enum class GpuFigure {
-  kHopLl,  ///< latency in us of a hop between two GPUs over NVLink, by protocol
+  kHopLl,  ///< latency of a hop between two GPUs over NVLink in us, by protocol
   kHopLl128,
   kHopSimple,
-  kChannelLl,  ///< GB/s of payload that the thread block of one channel moves, by protocol
+  kChannelLl,  ///< payload in GB/s that the thread block of one channel moves, by protocol
   kChannelLl128,
   kChannelSimple,
-  kNvlinkShare,  ///< share of the data-sheet NVLink bandwidth that protocol Simple reaches
-  kTreeShare,  ///< share of a channel's rate in a ring that remains in a tree, where a thread block
-               ///< moves data up and down at the same time
-  kNvlsLatency,  ///< latency in us to the switch and back
+  kNvlinkShare,  ///< share of the data-sheet NVLink bandwidth that the protocol Simple reaches
+  kTreeShare,    ///< ratio of a channel's rate in a tree to its rate in a ring; in a tree, a thread
+                 ///< block moves data up and down at the same time
+  kNvlsLatency,  ///< latency in us from a GPU to the switch and back
   kNvlsShare,    ///< share of the data-sheet NVLink bandwidth that multicast reaches
-  kPass,  ///< additional us of a ring's hop if the thread block moves a full pass of data (16 KiB)
-  kPeerChannel,  ///< GB/s of one channel of a send between two GPUs
-  kNvlsFill,   ///< delay of the first result of NVLS, as a multiple of the time of one loop's data
-  kRackShare,  ///< share of the multicast rate that remains in a rack of several hosts
-  kCopy,       ///< total GB/s at which a GPU's channels copy in the step in which they do not send
+  kPass,  ///< additional time in us of a ring's hop if the thread block moves a full pass of data
+          ///< (16 KiB)
+  kPeerChannel,  ///< rate in GB/s of one channel of a send between two GPUs
+  kNvlsFill,   ///< delay of the first result of NVLS, as a multiple of the time for the data of one
+               ///< loop
+  kRackShare,  ///< ratio of the multicast rate in a rack of several hosts to the rate in one host
+  kCopy,       ///< total rate in GB/s at which a GPU's channels copy in the step in which they do
+               ///< not send
   kLaunchLl,
   kLaunchLl128,
   kLaunchSimple,
@@ -37,18 +40,18 @@ inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::k
 
 /// Parameters of a network, for times between nodes.
 enum class NetFigure {
-  kHopLl,  ///< latency in us of a hop between GPUs of two nodes, by protocol
+  kHopLl,  ///< latency in us of a hop between the GPUs of two nodes, by protocol
   kHopLl128,
   kHopSimple,
-  kShare,        ///< share of the cards' line rate that is reached
-  kLlChannel,    ///< GB/s of payload of one channel with LL, which passes through host memory
-  kPeerChannel,  ///< GB/s of one channel of a send between two nodes
-  kMessage,      ///< additional us per further peer to which a rank sends
-  kCrowd,  ///< exponent of the loss in a fabric with other users: kShare is multiplied by (nodes /
+  kShare,        ///< share of the network cards' line rate that collectives reach
+  kLlChannel,    ///< payload in GB/s of one channel with LL; the data passes through host memory
+  kPeerChannel,  ///< rate in GB/s of one channel of a send between two nodes
+  kMessage,      ///< additional time in us for each peer after the first to which a rank sends
+  kCrowd,  ///< exponent of the loss in a fabric with other users; kShare is multiplied by (nodes /
            ///< 2)^-kCrowd
   kShuffleShare,  ///< fraction of kShare that remains in an all-to-all
-  kRendezvous,  ///< CPU time in us of a message that needs a rendezvous because it is long, or that
-                ///< the CPU has to match
+  kRendezvous,  ///< CPU time in us for a message that needs a rendezvous because of its length, or
+                ///< that the CPU has to match
 };
 inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
 
@@ -56,57 +59,59 @@ inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::k
 enum class PcieFigure {
   kHopLl,
   kHopSimple,
-  kShare,  ///< share of the PCIe rate, per direction, that a GPU reaches if it sends and receives
-           ///< at the same time
-  kThroughHost,  ///< share of the PCIe rate that reaches a network card through host memory,
-                 ///< without GPUDirect
-  kHopToCard,    ///< additional us of a hop between nodes, if GPUs are PCIe cards
-  kToCard,  ///< share of the PCIe rate that reaches a network card on the same CPU without a PCIe
-            ///< switch
+  kShare,  ///< share of the PCIe rate per direction that a GPU reaches if it sends and receives at
+           ///< the same time
+  kThroughHost,  ///< share of the PCIe rate at which data reaches a network card through host
+                 ///< memory, without GPUDirect
+  kHopToCard,    ///< additional time in us of a hop between nodes if GPUs are PCIe cards
+  kToCard,  ///< share of the PCIe rate at which data reaches a network card that is on the same
+            ///< CPU, without a PCIe switch
 };
 inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kToCard) + 1;
 
-/// Parameters of hosts, per operation.
+/// Parameters of hosts, for each operation.
 enum class HostFigure {
-  kIssue,  ///< us that a thread needs to launch the operation on one GPU; a thread that drives
+  kIssue,  ///< time in us that a thread needs to launch the operation on one GPU; a thread with
            ///< several GPUs launches on one after the other
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 
-/// Parameters of a release of NCCL, per operation.
+/// Parameters of a release of NCCL, for each operation.
 enum class ReleaseFigure {
   kMessage,  ///< CPU time in us per message between two GPUs of a node; a process handles its
              ///< messages one after the other
-  kChannel,  ///< additional us of a kernel per further channel; until 2.21, each channel fetches
-             ///< its work from host memory, and later the work is in the kernel's arguments
+  kChannel,  ///< additional time in us of a kernel for each channel after the first; up to 2.21,
+             ///< each channel fetches its work from host memory, whereas later releases pass the
+             ///< work in the kernel's arguments
 };
 inline constexpr std::size_t kReleaseFigures =
     static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
 
 /// Parameters of a reducing network: SHARP's streaming aggregation.
 enum class SharpFigure {
-  kShare,  ///< share of a card's line rate that it reaches if it sends to reducing switches and
-           ///< receives sums at the same time
-  kHop,  ///< us from a GPU through its proxy and its card to a reducing switch, and back to the GPU
-  kLevel,  ///< additional us per further level of switches, because partial sums wait for each
-           ///< other there
+  kShare,  ///< share of a network card's line rate that it reaches if it sends to reducing switches
+           ///< and receives sums at the same time
+  kHop,  ///< time in us from a GPU through its proxy and its network card to a reducing switch, and
+         ///< back to the GPU
+  kLevel,  ///< additional time in us for each level of switches after the first, because partial
+           ///< sums wait for each other there
 };
 inline constexpr std::size_t kSharpFigures = static_cast<std::size_t>(SharpFigure::kLevel) + 1;
 
 struct Parameter {
-  std::string name;  ///< "hopper.hop_simple"
+  std::string name;  ///< name of the parameter, such as "hopper.hop_simple"
   double value = 0;
   std::string unit;
   std::string how;  ///< origin of the value: "fitted" (with the numbers of rows and systems), "data
                     ///< sheet", "published" (with the source), or "assumed"
-  std::string kind;  ///< common name of similar parameters, such as "gpu.hop_simple" for all
-                     ///< generations and "net.share" for all networks; otherwise the name itself
+  std::string kind;  ///< common name of similar parameters; "gpu.hop_simple" for all generations,
+                     ///< "net.share" for all networks; otherwise equal to `name`
 };
 
-/// The parameters of the time model, from one file.
+/// The parameters of the time model, which are loaded from one file.
 class Parameters {
  public:
-  /// Returns the initial values of a fit, which are from data sheets and NCCL's own constants.
+  /// Returns the initial values of a fit. They are from data sheets and NCCL's own constants.
   static Parameters initial();
   /// Parses a CSV with the columns name, value, unit, how. ERRORS: an unknown, missing or duplicate
   /// name; a value that is not a positive number.
@@ -121,11 +126,11 @@ class Parameters {
   [[nodiscard]] double of(PcieFigure figure) const;
   [[nodiscard]] double of(ReleaseFigure figure, const Version& version) const;
   [[nodiscard]] double of(SharpFigure figure) const;
-  /// Returns the number of systems to which NetFigure::kShare of the network was fitted; 0: the
+  /// Returns the number of systems to which NetFigure::kShare of the network was fitted; 0 if the
   /// value is assumed.
   [[nodiscard]] std::size_t systems(Transport transport) const;
-  /// True if NetFigure::kShare of the network, on which the time of large messages depends, is not
-  /// assumed.
+  /// True if NetFigure::kShare of the network was fitted. The time of large messages depends on
+  /// this parameter.
   [[nodiscard]] bool is_measured(Transport transport) const;
 
   /// Returns all parameters. A fit may change them.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Declarations that the parts of the time model share. No other code includes this header.
+// Declarations that the source files of the time model share. No other code includes this header.
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@
 
 namespace tutti::core::nccl {
 
-inline constexpr double kPerUs = 1e3;  ///< bytes per us at 1 GB/s
+inline constexpr double kPerUs = 1e3;  ///< number of bytes per us at 1 GB/s
 
-/// The time of several resources in series through which all bytes pass. Together, the resources
-/// take slightly longer than the slowest one alone.
+/// Computes the time of several resources in series through which all bytes pass. The resources
+/// together take slightly longer than the slowest one alone.
 class Narrowest {
  public:
   void add(double us, const char* what) {
@@ -28,18 +28,20 @@ class Narrowest {
   [[nodiscard]] const char* what() const { return what_; }
 
  private:
-  double sum_ = 0;  ///< sum of the fourth powers of all times; two equal resources thus take 19 %
-                    ///< longer than one
+  double sum_ = 0;  ///< sum of the fourth powers of all times; two equal resources therefore take
+                    ///< 19 % longer than one
   double most_ = 0;
   const char* what_ = "";
 };
 
-/// Returns the us that the CPU adds to a kernel of `kernel_us`. nccl-tests issues the next
-/// operation before the kernel has ended, so the longer of issuing and executing counts. A thread
-/// that drives several GPUs issues the operation on one after the other. `messages` is the number
-/// of messages that a GPU exchanges with other GPUs of its node. A process handles the messages of
-/// all its GPUs one after the other, even if they have different threads.
-/// SOURCE: 2 to 8 A100 with one thread each take 16, 21 and 50 us for an all-to-all of 96 bytes.
+/// Returns the time in us that the CPU adds to a kernel of `kernel_us`. nccl-tests issues the next
+/// operation before the kernel has ended, so the time of an operation is the longer of issuing and
+/// executing. A thread that drives several GPUs issues the operation on one GPU after the other.
+/// `messages` is the number of messages that a GPU exchanges with other GPUs of its node. A process
+/// handles the messages of all its GPUs one after the other, even if the GPUs have different
+/// threads.
+/// SOURCE: an all-to-all of 96 bytes on 2, 4 and 8 A100 GPUs with one thread each takes 16, 21 and
+/// 50 us.
 inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us,
                                const Parameters& p, double messages = 0) {
   const double gpus = comm.ranks_of_node();
@@ -58,13 +60,14 @@ inline double waiting_for_host(const System& s, const Communicator& comm, double
 /// limits.
 inline constexpr double kLongMessage = 16384;
 
-/// The number of nodes from which on the network cards' lists of expected messages overflow, so
-/// that the CPU matches messages. SOURCE: Polaris, 256 nodes, modelled as 128: a ring with LL takes
-/// 30 us per node in any match mode, but 7 us per node on 8 nodes.
+/// The minimum number of nodes at which the network cards' lists of expected messages overflow, so
+/// that the CPU has to match messages. SOURCE: on Polaris with 256 nodes, a ring with LL takes 30
+/// us per node in any match mode, compared to 7 us per node on 8 nodes; the limit is assumed to be
+/// 128.
 inline constexpr int kManyNodes = 128;
 
-/// Returns the us of CPU time per message of `wire_bytes` bytes on the network. `waits`: the
-/// receiver has posted its buffer long before the message arrives.
+/// Returns the CPU time in us for one message of `wire_bytes` bytes on the network. `waits` is true
+/// if the receiver has posted its buffer long before the message arrives.
 inline double per_message(const System& s, int nodes, double wire_bytes, bool waits,
                           const Parameters& p) {
   bool by_cpu = wire_bytes > kLongMessage;
@@ -75,11 +78,12 @@ inline double per_message(const System& s, int nodes, double wire_bytes, bool wa
   return by_cpu ? p.of(s.transport, NetFigure::kRendezvous) : 0;
 }
 
-/// Returns the number of network cards of a node that processes use, with one process per GPU.
+/// Returns the number of network cards of a node that its processes use, if there is one process
+/// per GPU.
 inline double cards_in_use(const System& s) { return std::max(1, std::min(s.nics, s.gpus)); }
 
-/// Returns the GB/s per direction with which PCIe limits the network cards of a node that sends and
-/// receives at the same time.
+/// Returns the limit in GB/s per direction that PCIe sets for the network cards of a node that
+/// sends and receives at the same time.
 inline double through_pcie(const System& s, const Parameters& p) {
   const double all = s.nics * s.pcie_gb_per_s;
   if (!s.gpudirect) return all * p.of(PcieFigure::kThroughHost);
@@ -90,16 +94,17 @@ inline double through_pcie(const System& s, const Parameters& p) {
 }
 
 /// The share of a network's rate that is TCP payload: 1,448 of the 1,538 bytes that a frame
-/// occupies on Ethernet. Measured: 92 % of 10 GbE on 2 to 8 hosts (HKBU-HPML/ddl-benchmarks).
+/// occupies on Ethernet. A measurement gave 92 % of 10 GbE on 2 to 8 hosts
+/// (HKBU-HPML/ddl-benchmarks).
 inline constexpr double kTcpShare = 0.94;
-/// The factor by which two hosts are slower than three over an overlay in which all traffic between
-/// two hosts is one flow.
+/// The ratio of the time with two hosts to the time with three, over an overlay in which all
+/// traffic between two hosts is one flow.
 inline constexpr double kBothWays = 1.2;
 
-/// Returns the GB/s that leave a node over sockets: over the connections of all `channels`
-/// together, limited by the host.
-/// SOURCE: one ring over one socket moves 2.06 GB/s, two move 2.77, four 3.28 and eight 3.75
-/// (NVIDIA/nccl issue 209).
+/// Returns the rate in GB/s at which data leaves a node over sockets: over the connections of all
+/// `channels` together, limited by the host.
+/// SOURCE: rings over one socket each: one ring moves 2.06 GB/s, two rings move 2.77, four 3.28 and
+/// eight 3.75 (NVIDIA/nccl issue 209).
 inline double through_sockets(const System& s, double channels) {
   if (s.sockets.thread_gb_per_s <= 0) return std::numeric_limits<double>::infinity();
   constexpr double kMoreChannels = 0.3;
@@ -110,28 +115,28 @@ inline double through_sockets(const System& s, double channels) {
         std::min(connection, sockets.threads * sockets.per_thread * sockets.connection_gb_per_s);
   double all = connection * std::pow(std::max(1.0, channels), sockets.one_flow ? 0 : kMoreChannels);
   // With two hosts, each host receives everything that the other sends. Data of one direction and
-  // acknowledgements of the other direction then share one queue.
+  // acknowledgements of the other direction share one queue in this case.
   if (sockets.one_flow && s.nodes == 2 * sockets.pods) all /= kBothWays;
   return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
 }
 
-/// Returns the share of the line rate that is reached in a fabric of `nodes` nodes.
+/// Returns the share of the line rate that collectives reach in a fabric of `nodes` nodes.
 inline double arriving(const System& s, int nodes, const Parameters& p) {
-  // The cost of sockets is modelled separately; TCP reaches the full rate of a slow link.
+  // Sockets are modelled separately, and TCP reaches the full rate of a slow link.
   if (s.sockets.thread_gb_per_s > 0) return kTcpShare;
   return p.of(s.transport, NetFigure::kShare) *
          std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
 }
 
-/// Returns the GB/s that a node's cards send to reducing switches and, at the same time, receive
-/// from them.
+/// Returns the rate in GB/s at which the cards of a node send to reducing switches and, at the same
+/// time, receive from them.
 inline double through_sharp(const System& s, const Parameters& p) {
   return std::min(s.nics * s.nic_gb_per_s * p.of(SharpFigure::kShare), through_pcie(s, p));
 }
 
-/// Returns the number of switch levels between the cards of one rail. Half of a switch's ports lead
-/// to nodes; a Quantum switch (HDR) has 40 ports, a Quantum-2 switch (NDR) 64. SOURCE: data sheets
-/// of QM8700 and QM9700.
+/// Returns the number of switch levels between the cards of one rail. Half of the ports of a switch
+/// lead to nodes. A Quantum switch (HDR) has 40 ports, and a Quantum-2 switch (NDR) has 64 ports.
+/// SOURCE: data sheets of QM8700 and QM9700.
 inline int levels_of_switches(const System& s, int nodes) {
   const std::int64_t of_leaf = s.nic_gb_per_s < 50 ? 20 : 32;
   int levels = 1;

@@ -1,15 +1,17 @@
-// The closed form of NCCL's times. A collective is launched; its first bytes travel hop by hop;
-// after that, the rest streams through the narrowest resource. For example, an all-reduce of S
-// bytes over a ring of n GPUs in N nodes, on c channels with some protocol:
-//   launch     the start of the kernel, once
-//   hops       2(n-1) consecutive steps, 2(N-1) of them between nodes; each takes the hop latency
-//              of the protocol
-//   transfer   every GPU sends 2(n-1)/n S through its channels (c times the rate of a thread block
-//              with the protocol), its NVLinks, and (once per node) its network cards; the
-//              narrowest resource limits the rate, and nearly as narrow ones add a little
-//   fill       a ring has none beyond its steps; a tree moves chunks, and each level waits for the
-//              first whole chunk of the level below
-// One flag per 8 bytes halves the payload of LL; one flag per 128 bytes leaves LL128 15/16.
+// The closed form of NCCL's times. A collective is launched. Then its first bytes travel hop by
+// hop. After that, the rest streams through the narrowest resource. For example, consider an
+// all-reduce of S bytes over a ring of n GPUs in N nodes, on c channels with some protocol:
+// - launch: the start of the kernel, once.
+// - hops: 2(n-1) consecutive steps, of which 2(N-1) are between nodes. Each step takes the hop
+//   latency of the protocol.
+// - transfer: every GPU sends 2(n-1)/n S bytes through its channels (c times the rate of a thread
+//   block with the protocol), its NVLinks, and (once per node) its network cards. The narrowest
+//   resource limits the rate, and resources that are nearly as narrow add a little.
+// - fill: a ring has no fill beyond its steps. A tree moves chunks, and each level waits for the
+//   first whole chunk of the level below.
+//
+// In LL, every 8 bytes contain a flag of 4 bytes, which halves the payload. In LL128, every 128
+// bytes contain a flag of 8 bytes, which leaves 15/16 as payload.
 
 #include "core/nccl/time/prediction.h"
 
@@ -25,7 +27,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the share of payload in a link's bytes.
+/// Returns the ratio of the payload to all bytes of a link.
 double payload(Protocol protocol) {
   switch (protocol) {
     case Protocol::kLl: return 0.5;
@@ -41,7 +43,7 @@ int log2_up(int value) {
   return log;
 }
 
-/// Returns the time of two concurrent activities.
+/// Returns the time of two activities that run at the same time.
 double together(double a, double b) {
   constexpr double kSharpness = 1.5;
   return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
@@ -83,8 +85,8 @@ class Timing {
   [[nodiscard]] double net(NetFigure figure) const { return p_.of(s_.transport, figure); }
   [[nodiscard]] bool far() const { return comm_.nodes > 1; }
 
-  /// Returns the number of channels that get work. SOURCE: minimum traffic per channel, NVIDIA/nccl
-  /// src/enqueue.cc, scheduleCollTasksToPlan (from 2.22 on).
+  /// Returns the number of channels that have work. SOURCE: NVIDIA/nccl src/enqueue.cc,
+  /// scheduleCollTasksToPlan (from 2.22 on), for the minimum traffic per channel.
   [[nodiscard]] double channels_in_use() const {
     const Version v = comm_.version;
     if (v < Version{2, 22, 0} || by_network(choice_.algorithm, comm_.nodes))
@@ -123,8 +125,8 @@ class Timing {
     return gpu(GpuFigure::kHopSimple);
   }
 
-  /// Returns the us for a piece of a ring's step: a pass of a thread block, or a fraction of one if
-  /// the piece is smaller.
+  /// Returns the time in us for a piece of a ring's step. The time is that of a pass of a thread
+  /// block, or of a fraction of a pass if the piece is smaller.
   [[nodiscard]] double pass() const {
     if (s_.gpus == 1 || choice_.protocol == Protocol::kLl) return 0;  // LL moves line by line
     constexpr double kBytes = 16384;
@@ -132,7 +134,7 @@ class Timing {
     return gpu(GpuFigure::kPass) * std::min(1.0, piece / kBytes);
   }
 
-  /// Returns the us of a hop between nodes; `bytes` is the payload of one message.
+  /// Returns the time in us of a hop between nodes. `bytes` is the payload of one message.
   [[nodiscard]] double far_hop(double bytes) const {
     return first_hop() + per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), true, p_);
   }
@@ -156,19 +158,19 @@ class Timing {
     return gpu(GpuFigure::kChannelSimple);
   }
 
-  /// Returns the payload rate out of a GPU to its neighbours in GB/s.
+  /// Returns the payload rate in GB/s at which a GPU sends to its neighbours.
   [[nodiscard]] double links_of_gpu() const {
     if (s_.inside == Inside::kPcie)
       return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
-    // In a cube mesh, only links that channels use count, one per channel.
+    // In a cube mesh, only the links that channels use are counted, one per channel.
     double gb_per_s = s_.nvlink_of_gpu();
     if (s_.inside == Inside::kCubeMesh)
       gb_per_s = std::min(gb_per_s, comm_.graphs.ring.channels * s_.nvlink_gb_per_s);
     return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
   }
 
-  /// Returns the share of cards in use. A channel of a ring or tree leaves a node through one card,
-  /// so few channels use only as many cards.
+  /// Returns the share of network cards that are used. A channel of a ring or tree leaves a node
+  /// through one card, so a small number of channels uses only the same number of cards.
   [[nodiscard]] double part_of_cards() const {
     const bool by_channels = choice_.algorithm == Algorithm::kRing ||
                              choice_.algorithm == Algorithm::kTree ||
@@ -176,32 +178,33 @@ class Timing {
     return by_channels ? std::min(1.0, static_cast<double>(comm_.channels) / std::max(1, s_.nics))
                        : 1;
   }
-  /// Returns the payload rate out of a node in GB/s.
+  /// Returns the payload rate in GB/s at which data leaves a node.
   [[nodiscard]] double cards() const {
     double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, comm_.nodes, p_);
-    // The host forwards less if data moves both ways at once.
+    // The host forwards data more slowly if data moves in both directions at the same time.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     if (!s_.card || !s_.gpudirect || !one_way) gb_per_s = std::min(gb_per_s, through_pcie(s_, p_));
     gb_per_s = std::min(gb_per_s * part_of_cards(), through_sockets(s_, channels_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
-  /// Returns the total GB/s between nodes of all channels, with one chunk at a time.
+  /// Returns the total rate in GB/s of all channels between nodes if each channel sends one chunk
+  /// at a time.
   [[nodiscard]] double chunks_between() const {
     if (choice_.protocol != Protocol::kLl) return cards();
     return std::min(cards(), channels_ * ll_channel());
   }
 
-  /// Returns the GB/s of an LL channel between nodes, which passes through host memory, and so
-  /// PCIe.
+  /// Returns the rate in GB/s of an LL channel between nodes. Its data passes through host memory
+  /// and therefore through PCIe.
   [[nodiscard]] double ll_channel() const {
     constexpr double kPcieOfFourthGeneration = 24;
     return net(NetFigure::kLlChannel) * s_.pcie_gb_per_s / kPcieOfFourthGeneration;
   }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
-    // A connection's slots are free again when the receiver has reported so: after one hop there
-    // and one hop back. NCCL's default buffers are large enough to hide this.
+    // The slots of a connection are free again when the receiver has reported this, which takes one
+    // hop there and one hop back. NCCL's default buffers are large enough to hide this delay.
     const auto protocol = static_cast<std::size_t>(choice_.protocol);
     const std::int64_t buffer = comm_.buffer_bytes[protocol];
     if (buffer >= kOwnBuffers[protocol]) return;
@@ -209,18 +212,20 @@ class Timing {
     narrowest_.add(2 * (far() ? first_hop() : near_hop()) * bytes / (channels_ * slots),
                    "slots of the connections");
   }
-  /// `kept`: the bytes of the step in which a GPU only copies and its links are idle.
+  /// `kept` is the number of bytes of the step in which a GPU only copies and its links are idle.
   void through_links(double bytes, double kept = 0) {
     if (s_.gpus == 1) return;
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
     Narrowest copying;
     copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");
-    // Over NVLink, senders store data at the receiver; over PCIe, the few thread blocks fetch it.
+    // Over NVLink, senders store data at the receiver. Over PCIe, the receivers' few thread blocks
+    // fetch the data.
     const bool pcie = s_.inside == Inside::kPcie;
     if (pcie) copying.add(kept / (channels_ * channel() * kPerUs), "");
     narrowest_.add(made_.links.us + copying.us(), pcie ? "PCIe" : "NVLink");
   }
-  /// Adds the network cards. LL also passes through host memory, which limits each channel.
+  /// Adds the limit of the network cards. LL data also passes through host memory, which limits
+  /// each channel.
   void through_cards(double bytes) {
     if (!far()) return;
     made_.cards = {bytes / (cards() * kPerUs), bytes};
@@ -229,8 +234,8 @@ class Timing {
       narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL through the host");
   }
 
-  /// Adds the CPU time of messages: a channel sends `of_channel` messages one after another between
-  /// nodes, and one CPU handles the messages of all channels of a card.
+  /// Adds the CPU time of messages. A channel sends `of_channel` messages one after the other
+  /// between nodes, and one CPU handles the messages of all channels of a card.
   void messages(double of_channel, double bytes) {
     const double each = per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), false, p_);
     narrowest_.add(of_channel * std::max(1.0, channels_ / cards_in_use(s_)) * each,
@@ -242,9 +247,9 @@ class Timing {
     const bool all_reduce = op_.function == Function::kAllReduce;
     const bool chain = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
-    // The piece that has the longest way leaves out hops inside a node, where there are such.
+    // The piece with the longest way makes fewer hops inside a node, if there are such hops.
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
-    // Repeated chains follow each other closely: the root does not wait for the last rank.
+    // Repeated chains follow each other closely, because the root does not wait for the last rank.
     const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
     const double piece = std::min(piece_of_step, chunk_bytes());
     made_.hops =
@@ -256,8 +261,8 @@ class Timing {
     through_links(moved, chain ? 0 : bytes_ / ranks_);
     through_cards(moved);
     if (!chain) {
-      // While a link is busy with one piece, the next is on its way, so the longer of hops and
-      // transfer counts.
+      // While a link is busy with one piece, the next piece is already on its way. Therefore the
+      // time is the longer of hops and transfer.
       overlap_ = made_.hops;
       return;
     }
@@ -267,7 +272,7 @@ class Timing {
     made_.fill = kShown * (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
-  /// Returns the payload bytes of one of the eight steps of a buffer. SOURCE: NVIDIA/nccl
+  /// Returns the payload in bytes of one of the eight steps of a buffer. SOURCE: NVIDIA/nccl
   /// src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double chunk_bytes() const {
     const double step =
@@ -286,9 +291,10 @@ class Timing {
     return chunk;
   }
 
-  /// Returns the bytes out of a node for every byte of the all-reduce, over both trees. As a leaf
-  /// of one tree, a node sends half of the data up; as an inner node of the other, it sends half up
-  /// and half down to each of two children. If there are two nodes, each has one child.
+  /// Returns the number of bytes that leave a node for every byte of the all-reduce, over both
+  /// trees. As a leaf of one tree, a node sends half of the data up. As an inner node of the other
+  /// tree, it sends half of the data up, and half of the data down to each of two children. If
+  /// there are two nodes, an inner node has only one child.
   [[nodiscard]] double tree_traffic() const { return comm_.nodes == 2 ? 1 : 2; }
 
   void tree() {
@@ -303,7 +309,7 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     through_cards(tree_traffic() * rest);
-    // The time of the first chunks is in `fill`, but their bytes count here, too.
+    // The time of the first chunks is included in `fill`, but their bytes are also counted here.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     if (far()) made_.cards.bytes = tree_traffic() * bytes_;
   }
@@ -316,14 +322,14 @@ class Timing {
     const double of_rack = s_.gpus > kGpusOfHost ? gpu(GpuFigure::kRackShare) : 1;
     return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare) * of_rack;
   }
-  /// Returns the latency in us of a GPU that exchanges data with every head, one after another.
+  /// Returns the latency in us of a GPU that exchanges data with every head, one after the other.
   [[nodiscard]] double through_switch() const {
     return gpu(GpuFigure::kNvlsLatency) * std::max(1.0, 1.0 * heads() / kGpusOfHost);
   }
   [[nodiscard]] int heads() const { return std::max(1, comm_.graphs.nvls.channels); }
 
-  /// Returns the bytes that a channel stages for each head. SOURCE: NVIDIA/nccl src/enqueue.cc,
-  /// calcCollChunking.
+  /// Returns the number of bytes that a channel stages for each head. SOURCE: NVIDIA/nccl
+  /// src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double nvls_chunk() const {
     const double part = bytes_ / channels_;
     double chunk = std::min(131072.0, static_cast<double>(comm_.buffer_bytes[2]) / 8);
@@ -340,8 +346,8 @@ class Timing {
     return chunk;
   }
 
-  /// NVLS: the switch adds and multicasts. A GPU sends S and receives S/n for the addition, and
-  /// sends S/n and receives S for the multicast.
+  /// Predicts NVLS, in which the switch adds and multicasts. For the addition, a GPU sends S bytes
+  /// and receives S/n bytes. For the multicast, it sends S/n bytes and receives S bytes.
   void nvls() {
     const int gpus = comm_.ranks_of_node();
     const double all_reduce = op_.function == Function::kAllReduce ? 1.0 + 1.0 / gpus : 1.0;
@@ -358,8 +364,8 @@ class Timing {
 
   // --- networks that reduce ---
 
-  /// Returns the us to the reducing switches, up to the level where all heads' chunks meet, and
-  /// back.
+  /// Returns the time in us to the reducing switches and back, up to the level where the chunks of
+  /// all heads meet.
   [[nodiscard]] double sharp_hop() const {
     const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
     return p_.of(SharpFigure::kHop) + to_card +
@@ -370,16 +376,16 @@ class Timing {
     return static_cast<double>(
         chunks_of(comm_, op_.function, choice_.algorithm, choice_.protocol, part, 1).chunk);
   }
-  /// All bytes travel up once and down once. In an all-gather, a node already has its own block; in
-  /// a reduce-scatter, it receives only its own block.
+  /// All bytes travel up once and travel down once. In an all-gather, a node already has its own
+  /// block. In a reduce-scatter, a node receives only its own block.
   void to_switches_and_back(double bytes) {
     if (op_.function == Function::kAllGather) bytes *= (comm_.nodes - 1.0) / comm_.nodes;
     made_.cards = {bytes / (through_sharp(s_, p_) * kPerUs), bytes};
     narrowest_.add(made_.cards.us, "from network cards to reducing switches");
   }
 
-  /// Data travels down a chain to the GPU that lets the network reduce, and up again at the same
-  /// time.
+  /// Data travels down a chain to the GPU that uses the network to reduce. At the same time, sums
+  /// travel up the chain.
   void collnet_chain() {
     const int near = 2 * (comm_.ranks_of_node() - 1);
     const double rate = channel() * gpu(GpuFigure::kTreeShare);
@@ -391,13 +397,13 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     to_switches_and_back(rest);
-    // The time of the first chunks is in `fill`, but their bytes count here, too.
+    // The time of the first chunks is included in `fill`, but their bytes are also counted here.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     made_.cards.bytes = bytes_;
   }
 
-  /// A GPU sends all chunks but its own to the heads, and distributes the sums of its own: as many
-  /// bytes over NVLink as a ring.
+  /// A GPU sends all chunks except its own to the heads, and distributes the sums of its own chunk.
+  /// Over NVLink, these are as many bytes as in a ring.
   void collnet_direct() {
     const int gpus = comm_.ranks_of_node();
     const double heads = std::max(1, comm_.collnet_heads);
@@ -445,13 +451,13 @@ class Timing {
   double channels_ = 1;
   Prediction made_;
   Narrowest narrowest_;
-  double overlap_ = 0;  ///< us of hops that overlap with the transfer
+  double overlap_ = 0;  ///< time in us of the hops that overlap with the transfer
 };
 
-/// Kernels between symmetric buffers take the time of NCCL's own estimate, since no published
-/// measurements separate its parts; the time beyond that of the links counts as latency. Copy
-/// engines, for which NCCL has no model, take the links' time and the latency of a kernel that
-/// loads and stores.
+/// Kernels between symmetric buffers take the time that NCCL estimates, because no published
+/// measurements separate the parts of this time. The part beyond the time of the links counts as
+/// latency. NCCL has no model for copy engines. They take the time of the links plus the latency of
+/// a kernel that loads and stores.
 Prediction by_symmetric(const System& system, const Communicator& comm, const Operation& operation,
                         const Choice& choice, double launch) {
   Prediction made;

@@ -12,28 +12,28 @@ namespace tutti::core::nccl {
 
 /// The predicted time of a collective in us, as the sum of launch, hops, fill and transfer.
 struct Prediction {
-  /// The time of the kernel launch, plus the time that the CPU adds in the measurements of
-  /// nccl-tests.
+  /// The time of the kernel launch, plus the CPU time that the measurements of nccl-tests include.
   double launch = 0;
   double hops = 0;             ///< total latency of consecutive hops
   double fill = 0;             ///< time in which the first data passes through the pipeline
-  double transfer = 0;         ///< time of all data on the bottleneck
+  double transfer = 0;         ///< time in which the bottleneck transfers all data
   const char* narrowest = "";  ///< name of the bottleneck
 
-  /// The bytes that a resource carries, and their time if nothing else limits it.
+  /// The bytes that a resource carries, and the time that they take if no other resource limits it.
   struct Over {
     double us = 0;
     double bytes = 0;
   };
-  Over links;  ///< traffic out of a GPU over NVLink, or over PCIe without NVLink
-  Over cards;  ///< traffic out of a node over its network cards
-  /// The bytes over `links` that are destined for another node or come from it (PXN).
+  Over links;  ///< traffic that leaves a GPU over NVLink, or over PCIe if there is no NVLink
+  Over cards;  ///< traffic that leaves a node over its network cards
+  /// The bytes over `links` whose source or destination is another node (PXN).
   double relayed = 0;
   double overlap = 0;   ///< part of `hops` that overlaps with the transfer
   double channels = 1;  ///< number of thread blocks per GPU
 
-  /// The link that could not carry its bytes in the time of the model; the prediction is then the
-  /// time that the link needs. Empty, as is normal, if the time of the model was possible.
+  /// The link that could not carry its bytes in the time of the model. The prediction is then the
+  /// time that this link needs. Empty, as is normal, if all links could carry their bytes in the
+  /// time of the model.
   std::string capped_at;
 
   [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
@@ -46,8 +46,8 @@ Prediction predict(const System& system, const Communicator& communicator,
                    const Operation& operation, const Choice& choice, const Parameters& parameters);
 
 /// Predicts the time of a collective that NCCL implements with sends and receives: all-to-all,
-/// gather, scatter or send-receive. `bytes` are counted as in nccl-tests. REQUIRES: one of these
-/// collectives; at least two ranks.
+/// gather, scatter or send-receive. `bytes` are counted as in nccl-tests. REQUIRES: `kind` is one
+/// of these collectives; there are at least two ranks.
 Prediction predict_sends(const System& system, const Communicator& communicator,
                          CollectiveKind kind, std::int64_t bytes, const Parameters& parameters);
 

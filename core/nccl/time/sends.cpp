@@ -1,5 +1,5 @@
-// Predicts collectives that NCCL implements with sends and receives. It has no cost model for them:
-// every pair of ranks gets channels, and all pairs run at once.
+// Predicts collectives that NCCL implements with sends and receives. NCCL has no cost model for
+// these collectives. Every pair of ranks gets channels, and all pairs run at the same time.
 
 #include <algorithm>
 #include <vector>
@@ -20,10 +20,11 @@ int far_channels(const Communicator& comm) {
   return per_peer;
 }
 
-/// Returns the number of channels of a message inside a node. Until 2.21, no channel has more than
-/// 4 MiB; later, every rank has its own channels at once, and more of them above 16 MiB each.
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (until 2.21);
-/// addP2pToPlan (later; the bound of 16 MiB from measured tables).
+/// Returns the number of channels of a message inside a node. Up to 2.21, no channel has more than
+/// 4 MiB. In later releases, every rank has its own channels at once, and more channels above 16
+/// MiB per channel.
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (up to 2.21);
+/// addP2pToPlan (later releases). The limit of 16 MiB is from measured tables.
 int near_channels(double bytes, const Communicator& comm) {
   const int most = comm.channels >= 16 ? 32 : 2;
   const bool later = comm.version >= Version{2, 22, 0};
@@ -37,8 +38,9 @@ int near_channels(double bytes, const Communicator& comm) {
   return channels;
 }
 
-/// Returns the total data-sheet rate, in GB/s, of the NVLinks that a GPU's sends use: all of them,
-/// except in a cube mesh, where only links to participating GPUs count, and one for a single peer.
+/// Returns the total data-sheet rate in GB/s of the NVLinks that a GPU's sends use. These are all
+/// of its NVLinks, except in a cube mesh: there, only links to participating GPUs are counted, and
+/// only one link for a single peer.
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
@@ -46,9 +48,9 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
   return links * s.nvlink_gb_per_s;
 }
 
-/// The maximum number of bytes between two GPUs of a node for which LL is used. SOURCE:
-/// NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl src/enqueue.cc; in measured tables of H100 and B200 small
-/// blocks take what a collective by LL takes, and larger ones 4 to 7 us more.
+/// The maximum number of bytes between two GPUs of a node for which NCCL uses LL. SOURCE:
+/// NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl src/enqueue.cc. In measured tables of H100 and B200, small
+/// blocks take the time of a collective with LL, and larger blocks take 4 to 7 us more.
 constexpr double kMaxOfLl = 16384;
 
 /// Returns the number of ranks of another node that the first GPU reaches over the network cards of
@@ -61,7 +63,7 @@ int relayed_peers(const Communicator& comm) {
 }
 
 /// Returns the number of blocks for every other node that leave the first GPU's node through the
-/// busiest card if PXN spreads them; 0 if no card has more than an even share.
+/// busiest card, if PXN distributes the blocks. Returns 0 if no card has more than an even share.
 double on_busiest_card(const System& s, const Communicator& comm) {
   const int gpus = comm.ranks_of_node();
   std::vector<int> of_card(static_cast<std::size_t>(std::max(1, s.nics)));
@@ -91,14 +93,15 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const double near_hop = ll ? hop(PcieFigure::kHopLl, GpuFigure::kHopLl)
                              : hop(PcieFigure::kHopSimple, GpuFigure::kHopSimple);
   double messages = 0;
-  // The root receives data from other nodes through its own card and PCIe link. Data that it sends
-  // to them leaves through all cards if NVLink reaches these (PXN).
+  // The root receives data from other nodes through its own card and PCIe link. Data that the root
+  // sends to other nodes leaves through all cards if NVLink connects the root to the GPUs of these
+  // cards (PXN).
   const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
   made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSimple);
   Narrowest narrowest;
-  // `relayed`: additional bytes to other nodes (and as many from there) on the busiest GPU's
-  // NVLinks, because they leave at another GPU's card.
+  // `relayed` is the number of additional bytes to other nodes on the busiest GPU's NVLinks,
+  // because these bytes leave at another GPU's card. Equally many bytes arrive from other nodes.
   const auto inside = [&](double of_gpu, double of_pair, int peers, double kept,
                           double relayed = 0) {
     if (gpus == 1) return;

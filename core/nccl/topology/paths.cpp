@@ -1,11 +1,12 @@
 // Paths are computed in two stages. First, a breadth-first search from every GPU, CPU, port and
-// NVSwitch finds the paths of all nodes to it. The search runs against the direction of the paths,
-// so each new path begins with the opposite link (TopologyLink::back) and continues with the path
-// that was already found. Then the paths are corrected: GPUs without peer access go through a CPU;
-// pairs of GPUs that can use only the network are marked; GPUs with a chip-to-chip link to their
-// CPU count as closer to its ports; and ports are reached through another GPU (PXN), or through the
-// CPU if GPUDirect is impossible. A correction reads the results of earlier ones, so their order is
-// NCCL's.
+// NVSwitch finds the paths from all nodes to the node where the search begins. The search runs
+// against the direction of the paths. Each new path therefore begins with the opposite link
+// (TopologyLink::back) and continues with the path that has already been found. Then the paths are
+// corrected. GPUs without peer access are connected through a CPU. Pairs of GPUs that can use only
+// the network are marked. GPUs with a chip-to-chip link to their CPU count as closer to the CPU's
+// ports. Ports are reached through another GPU (PXN), or through the CPU if GPUDirect is
+// impossible. A correction reads the results of earlier corrections, so their order is the same as
+// in NCCL.
 
 #include "core/nccl/topology/paths.h"
 
@@ -30,7 +31,8 @@ PathType type_of(Wire kind) {
   return PathType::kLoc;
 }
 
-/// Returns the type of two joined paths. C2C to the CPU and then PCIe is near enough for GPUDirect.
+/// Returns the type of a path that consists of two paths. A path over C2C to the CPU and then over
+/// PCIe is near enough for GPUDirect.
 PathType joined(PathType a, PathType b) {
   const auto [near, far] = std::minmax(a, b);
   return far == PathType::kPhb && near == PathType::kC2c ? PathType::kP2c : far;
@@ -77,7 +79,7 @@ void Paths::find_ways_to(NodeKind kind, int place) {
         const Path& path = to(n, kind, place);
         Path& found = to(link.to, kind, place);
         const float rate = std::min(path.gb_per_s, link.gb_per_s);
-        // A GPU forwards to one other GPU over NVLink, and no further.
+        // A GPU forwards data over NVLink to only one other GPU.
         if (n != base && node.kind == NodeKind::kGpu &&
             (!settings_.nvb || link.kind != Wire::kNvl || far.kind != NodeKind::kGpu ||
              path.links.size() > 1))
@@ -128,7 +130,7 @@ int Paths::local_cpu(int gpu) const {
 }
 
 int Paths::relay(int gpu, int net) const {
-  // The relay is the first GPU on the path, after the NVSwitch if there is one.
+  // The relay is the first GPU on the path. It comes after the NVSwitch, if there is one.
   for (const int l : at(gpu_node(gpu), NodeKind::kNet, net).links) {
     const int node = topology_.links[static_cast<std::size_t>(l)].to;
     const TopologyNode& on_the_way = topology_.nodes[static_cast<std::size_t>(node)];
@@ -223,8 +225,8 @@ bool Paths::settle_net(int g, int net, int local) {
     const PathType level = settings_.pxn_c2c ? PathType::kP2c : PathType::kPxb;
     const bool reachable = at(gpu_node(local), NodeKind::kGpu, g).type <= PathType::kNvl &&
                            gpu(local).host == gpu(g).host;
-    // This applies to sends only: NCCL receives through a near card, and sends through the card
-    // that the receiver is near.
+    // This applies only to sends. NCCL receives through a card near the GPU, and sends through the
+    // card that is near the receiver.
     if (others.type <= level && reachable &&
         (others.gb_per_s > own.gb_per_s || own.type > PathType::kPxn)) {
       go_by(NodeKind::kGpu, local, node, NodeKind::kNet, net);

@@ -17,15 +17,15 @@ struct Path {
 };
 
 /// Computes the paths between GPUs, CPUs, network ports and the NVSwitch. A path is the one with
-/// the highest bandwidth among the shortest ones. Peer access, shared memory, GPUDirect and PXN
+/// the highest bandwidth among the shortest paths. Peer access, shared memory, GPUDirect and PXN
 /// then change some paths. REQUIRES: the topology outlives this object.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
 class Paths {
  public:
   Paths(const Topology& topology, const SearchSettings& settings);
 
-  /// Returns the path from a node to the node with index `place` among the nodes of a kind (GPU,
-  /// CPU, network port, NVSwitch).
+  /// Returns the path from a node to node number `place` of a kind (GPU, CPU, network port,
+  /// NVSwitch).
   [[nodiscard]] const Path& at(int node, NodeKind kind, int place) const {
     return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)]
                  [static_cast<std::size_t>(place)];
@@ -35,13 +35,14 @@ class Paths {
     return at(topology_.all(from)[static_cast<std::size_t>(from_place)], to, to_place);
   }
 
-  /// Returns the nearest (or farthest) path type from any GPU to any other node of a kind, which is
+  /// Returns the nearest (or farthest) path type from any GPU to any other node of `kind`, which is
   /// GPU or network port.
   [[nodiscard]] PathType nearest(NodeKind kind) const;
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
-  /// The local ports of a GPU: among the network ports that it reaches at the highest bandwidth,
-  /// those with the nearest path type. The local GPUs of a port are defined in the same way.
+  /// The local ports of a GPU. From the network ports that the GPU reaches at the highest
+  /// bandwidth, the ports with the nearest path type are selected. The local GPUs of a port are
+  /// defined in the same way.
   struct Locals {
     std::vector<int> places;
     PathType type = PathType::kDis;
@@ -54,16 +55,16 @@ class Paths {
   }
   /// Returns the index of the network port that a GPU uses for a channel; -1 if there is none.
   [[nodiscard]] int local_net(int gpu, int channel) const;
-  /// Returns the index of the GPU that uses a network port for the lowest channel; -1 if no GPU
-  /// uses it.
+  /// Returns the index of the GPU that uses a network port on the channel with the lowest number;
+  /// -1 if no GPU uses the port.
   [[nodiscard]] int local_gpu(int net) const;
 
   /// True if a network port can read and write the memory of a GPU.
   [[nodiscard]] bool gpu_direct(int gpu, int net) const;
 
-  /// Returns, for every GPU, its node as NCCL sees it: the smallest index among the GPUs that it
-  /// reaches without the network. NCCL treats GPUs with different numbers as different nodes, even
-  /// in one host.
+  /// Returns, for every GPU, its node in NCCL's sense. The node is identified by the smallest index
+  /// among the GPUs that the GPU reaches without the network. NCCL treats GPUs with different
+  /// results as different nodes, even if they are in one host.
   [[nodiscard]] std::vector<int> domains() const;
 
  private:
@@ -96,7 +97,8 @@ class Paths {
   const Topology& topology_;
   SearchSettings settings_;
   std::vector<OfKind> paths_;                ///< paths from each node
-  std::vector<Locals> gpu_nets_, net_gpus_;  ///< by index of the GPU or port
+  std::vector<Locals> gpu_nets_, net_gpus_;  ///< local ports by index of the GPU, and local GPUs by
+                                             ///< index of the port
 };
 
 }  // namespace tutti::core::nccl

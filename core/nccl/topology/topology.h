@@ -17,7 +17,7 @@ enum class NodeKind {
   kNvs,  ///< all NVSwitches together
   kCpu,  ///< NUMA node
   kNic,  ///< network card
-  kNet,  ///< port of a network card, with a device number of NCCL's network plugin
+  kNet,  ///< port of a network card; has a device number in NCCL's network plugin
 };
 inline constexpr int kNodeKinds = 6;
 
@@ -29,25 +29,25 @@ std::string_view to_string(NodeKind kind);
 enum class CpuArch { kOther, kX86, kArm, kPower };
 enum class CpuVendor { kOther, kIntel, kAmd, kZhaoxin };
 
-/// The known facts about a GPU.
+/// The known properties of a GPU.
 struct GpuFacts {
-  int rank = 0;  ///< index of the GPU among the ranks of the file, from 0
-  int dev = 0;   ///< index in NVML
+  int rank = 0;  ///< rank of the GPU in the file, from 0
+  int dev = 0;   ///< index of the GPU in NVML
   int sm = 0;    ///< compute capability: ten times the major number, plus the minor number
   bool gdr = false;
 };
 
-/// The known facts about a CPU.
+/// The known properties of a CPU.
 struct CpuFacts {
   CpuArch arch = CpuArch::kOther;
   CpuVendor vendor = CpuVendor::kOther;
-  /// The CPU family as NCCL stores it: the base family plus 16 times the extended family, so AMD's
-  /// Milan is 175 instead of 25.
+  /// The CPU family as NCCL stores it: the base family plus 16 times the extended family. AMD's
+  /// Milan is thus 175 instead of 25.
   int family = 0;
   int model = 0;
 };
 
-/// The known facts about a port of a network card.
+/// The known properties of a port of a network card.
 struct NetFacts {
   std::string name;
   int dev = 0;             ///< device number in NCCL's network plugin
@@ -61,17 +61,18 @@ struct NetFacts {
 
 struct TopologyNode {
   NodeKind kind = NodeKind::kPci;
-  /// The index of the host among those that share an NVLink domain; 0 if there is only one.
+  /// The index of the host among the hosts that share an NVLink domain; 0 if there is only one
+  /// host.
   int host = 0;
-  /// The number inside the host: the bus id of a GPU, switch or card; the NUMA node of a CPU; the
-  /// device number of a port.
+  /// The number of the node inside its host: the bus id of a GPU, switch or card; the NUMA node of
+  /// a CPU; or the device number of a port.
   std::uint64_t local_id = 0;
   /// The indices of the links that start at the node, in the order in which NCCL tries them.
   std::vector<int> links;
   GpuFacts gpu;
   CpuFacts cpu;
   NetFacts net;
-  /// For a PCIe switch: vendor, device, subsystem vendor and subsystem device, 16 bits each.
+  /// Only for a PCIe switch: vendor, device, subsystem vendor and subsystem device, 16 bits each.
   std::uint64_t pci_device = 0;
 
   /// Returns the node's number in NCCL's logs and graph files.
@@ -83,22 +84,23 @@ struct TopologyNode {
 
 /// One direction of a connection.
 struct TopologyLink {
-  int from = 0;  ///< `from` and `to` are indices of nodes
+  int from = 0;  ///< index of the node where the link starts; `to` is the index of the node where
+                 ///< it ends
   int to = 0;
   Wire kind = Wire::kPci;
-  float gb_per_s = 0;  ///< rate that NCCL assumes
+  float gb_per_s = 0;  ///< rate that NCCL assumes for the link
   int back = -1;       ///< index of the link of the same kind in the other direction; -1: none
 };
 
-/// The machine as NCCL's search sees it: one host, or all hosts of an NVLink domain. Nodes are in
-/// the order of the file, and the links of a node are ordered by bandwidth, because both determine
-/// which channel is found first.
+/// The machine as NCCL's search represents it: one host, or all hosts of an NVLink domain. Nodes
+/// are in the order of the file, and the links of a node are ordered by bandwidth. Both orders
+/// determine which channel is found first.
 struct Topology {
   std::vector<TopologyNode> nodes;
   std::vector<TopologyLink> links;
-  std::array<std::vector<int>, kNodeKinds> of;  ///< indices of nodes, by kind
+  std::array<std::vector<int>, kNodeKinds> of;  ///< indices of the nodes of each kind
   int hosts = 1;
-  std::vector<Problem> notes;  ///< warnings about values in the file that may be mistakes
+  std::vector<Problem> notes;  ///< warnings about values in the file that may be wrong
 
   [[nodiscard]] const std::vector<int>& all(NodeKind kind) const {
     return of[static_cast<std::size_t>(kind)];
@@ -111,7 +113,7 @@ struct Topology {
   [[nodiscard]] int min_sm() const;
 };
 
-/// Returns the topology with only the GPUs whose ranks are in `ranks`. Their new ranks are in the
+/// Returns the topology with only the GPUs whose ranks are in `ranks`. Their new ranks follow the
 /// order of `ranks`.
 Topology with_ranks(const Topology& topology, const std::vector<int>& ranks);
 

@@ -9,7 +9,7 @@
 
 namespace tutti::core::nccl {
 
-/// Builds a topology step by step. SOURCE (of every rule): NVIDIA/nccl v2.28.9 src/graph/topo.cc.
+/// Builds a topology step by step. SOURCE (for every rule): NVIDIA/nccl v2.28.9 src/graph/topo.cc.
 class TopologyBuilder {
  public:
   struct End {
@@ -18,7 +18,7 @@ class TopologyBuilder {
     float gb_per_s = 0;
   };
 
-  /// Starts with no nodes, or with the nodes of a topology for which `keep` returns true.
+  /// Starts with no nodes, or with those nodes of a topology for which `keep` returns true.
   TopologyBuilder() = default;
   template <class Keep>
   TopologyBuilder(const Topology& topology, const Keep& keep);
@@ -30,9 +30,9 @@ class TopologyBuilder {
   /// Returns the index of the node; -1 if there is none.
   [[nodiscard]] int find(NodeKind kind, int host, std::uint64_t local_id) const;
 
-  /// Adds a link in one direction. If there is already a link of this kind between the nodes, only
-  /// adds to its bandwidth. The links of a node are in descending order of bandwidth; of several
-  /// links with the same bandwidth, the oldest comes first.
+  /// Adds a link in one direction. If there is already a link of this kind between the two nodes,
+  /// only increases its bandwidth. The links of a node are in descending order of bandwidth. Links
+  /// with the same bandwidth are in the order in which they were added.
   void join(int from, int to, Wire kind, float gb_per_s);
   void join_both_ways(int a, int b, Wire kind, float gb_per_s);
   /// Returns the index of the CPU at the root of a GPU's PCIe tree; -1 if there is none.
@@ -41,9 +41,9 @@ class TopologyBuilder {
   /// Merges the two levels of each Broadcom Gen4 or Gen5 switch into one, because every port of
   /// such a switch has the full bandwidth.
   void flatten_broadcom_switches();
-  /// Adds links between every two CPUs of a host, at the rate between sockets.
+  /// Adds a link between every two CPUs of a host, with the rate between sockets.
   void join_cpus();
-  /// Moves links that lead up the PCIe tree to the end of each node's links.
+  /// Moves the links that lead up the PCIe tree to the end of each node's list of links.
   void sort_links();
 
   /// Returns the topology. Calls `one_way(from, to)` for each link that has no link in the other

@@ -2,10 +2,10 @@
 // to elements that may come later in the file. The first pass adds all nodes and PCIe links, from
 // the CPUs down. The second pass adds NVLinks, chip-to-chip links and links between PCIe switches.
 // The order of nodes and links must be NCCL's, because NCCL's search depends on it. All NVLink
-// switches of all hosts become a single node. In case of doubt the reader does what NCCL does, and
-// adds a note if that may surprise, for example if an unknown PCIe speed counts as generation 3.
-// topology_builder.h has the rules for adding links, and paths.cpp computes the paths between
-// nodes.
+// switches of all hosts become a single node. In unclear cases, the reader does the same as NCCL.
+// It adds a note if that may be surprising, for example if an unknown PCIe speed counts as
+// generation 3. topology_builder.h contains the rules for adding links, and paths.cpp computes the
+// paths between nodes.
 
 #include "core/nccl/topology/topology_file.h"
 
@@ -27,7 +27,8 @@ namespace {
 constexpr int kMaxNodes = 576;  // per kind: NCCL_TOPO_MAX_NODES
 constexpr std::int64_t kMaxIndex = 1 << 20;
 
-/// Returns the kind of node that a PCI class stands for, also as the class of an NVLink's far end.
+/// Returns the kind of node that a PCI class represents. This is also used for the class of an
+/// NVLink's far end.
 NodeKind kind_of_class(std::string_view pci_class) {
   if (pci_class.starts_with("0x068000")) return NodeKind::kNvs;
   if (pci_class.starts_with("0x068001")) return NodeKind::kCpu;
@@ -65,7 +66,7 @@ class TopologyReader {
     int node = 0;
     int host = 0;
   };
-  /// An element whose links are added after all nodes.
+  /// An element whose links are added when all nodes exist.
   struct Later {
     int node = 0;
     pugi::xml_node element;
@@ -90,7 +91,7 @@ class TopologyReader {
   Problems& problems_;
   TopologyBuilder made_;
   std::vector<Problem> notes_;
-  std::vector<std::uint64_t> hosts_;  ///< hashes of the hosts
+  std::vector<std::uint64_t> hosts_;  ///< hash of each host
   std::vector<Later> gpus_, switches_;
   bool ranks_given_ = true;
 };
@@ -260,7 +261,8 @@ void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   for (const pugi::xml_node& child : cpu.children()) {
     if (std::string_view(child.name()) == "pci") read_pci(child, {made, host});
     if (std::string_view(child.name()) != "nic") continue;
-    // A virtual card: NCCL has one per host, at the host's first CPU that has a virtual card.
+    // The element is a virtual card. NCCL has one virtual card per host, at the first CPU of the
+    // host that has a virtual card.
     int nic = made_.find(NodeKind::kNic, host, 0);
     if (nic < 0) {
       TopologyNode card;
@@ -282,11 +284,11 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
     int far = -1;
     switch (kind_of_class(*pci_class)) {
       case NodeKind::kGpu: {
-        // This adds one direction; the other end lists the other direction.
+        // This adds only one direction; the element at the other end lists the other direction.
         const auto target = bus(link, "target");
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
-        // A bridge whose other end is in another guest appears like this; NCCL counts the link as
-        // the GPU's, but no path uses it.
+        // This is the case for a bridge whose other end is in another guest. NCCL counts the link
+        // as a link of the GPU, but no path uses it.
         if (far == gpu.node)
           notes_.push_back({xml_.where(link),
                             "an NVLink from a GPU to itself; virtual machines show one if the peer "
@@ -300,7 +302,7 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
           made_.join_both_ways(gpu.node, far, Wire::kNvl, rate);
         break;
       default: {
-        // All switches of all hosts are represented as one.
+        // All switches of all hosts are represented by one node.
         TopologyNode node;
         node.kind = NodeKind::kNvs;
         if ((far = made_.find(NodeKind::kNvs, 0, 0)) < 0) far = add(std::move(node), link);
@@ -331,7 +333,7 @@ void TopologyReader::add_peer_switches(const Later& pci) {
 }
 
 void TopologyReader::number_ranks(Topology& topology) {
-  // Files combined from several trays may count ranks from 0 in each tray.
+  // Files that were combined from several trays may number ranks from 0 in each tray.
   std::set<int> ranks;
   std::set<std::pair<int, int>> devices;
   bool of_all_hosts = true;

@@ -49,7 +49,7 @@ class Drawing {
   int place(const Part& part) {
     TopologyNode node;
     node.kind = kind_of(part.kind);
-    // All NVSwitches are represented as one.
+    // All NVSwitches are represented by one node.
     if (node.kind == NodeKind::kNvs && switch_ >= 0) return switch_;
     if (node.kind != NodeKind::kNvs)
       node.local_id = static_cast<std::uint64_t>(made_.count(node.kind)) + 1;
@@ -101,7 +101,7 @@ class Drawing {
   const Machine& machine_;
   const System& system_;
   TopologyBuilder made_;
-  std::vector<int> places_;  ///< node of each part
+  std::vector<int> places_;  ///< node of each part of the machine
   int switch_ = -1;
 };
 

@@ -8,9 +8,9 @@
 namespace tutti::core::nccl {
 
 /// Returns the topology that NCCL would find on a machine (NCCL_TOPO_DUMP_FILE). This topology is
-/// needed if settings change the paths of NCCL's search. `system` has the facts about the machine's
-/// GPUs and CPUs. Links have the rates of the machine's file, which equal the rates in NCCL's
-/// tables. A card has one port, and supports GPUDirect if the system does.
+/// only needed if settings change the paths of NCCL's search. `system` contains the properties of
+/// the machine's GPUs and CPUs. Links have the rates in the machine's file, which equal the rates
+/// in NCCL's tables. A card has one port. It supports GPUDirect if the system does.
 /// ERRORS: a GPU or card is not attached to PCIe.
 Expected<Topology> topology_of(const Machine& machine, const System& system);
 

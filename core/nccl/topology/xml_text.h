@@ -16,13 +16,14 @@
 
 namespace tutti::core::nccl {
 
-/// An XML document that knows the line and column of each element, and reports errors of attributes
-/// there.
+/// An XML document that records the line and column of each element, and reports errors of
+/// attributes at this location.
 class XmlText {
  public:
-  /// Parses a document. Its root element must be `root`; if that has a version, the version must be
-  /// 1. ERRORS: not XML; another root element; another version; more than 64 MiB; elements nested
-  /// deeper than 128 levels.
+  /// Parses a document. Its root element must be `root`. If the root element has a version, the
+  /// version must be "1".
+  /// ERRORS: the text is not XML; the root element or the version is wrong; the text has more
+  /// than 64 MiB; elements are nested deeper than 128 levels.
   static Expected<XmlText> parse(std::string_view text, const std::string& file,
                                  const std::string& root);
 
@@ -36,7 +37,7 @@ class XmlText {
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most,
                                       Problems& problems) const;
-  /// Does the same, but returns `missing` if there is no such attribute.
+  /// Like the function above, but returns `missing` if there is no such attribute.
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most, std::int64_t missing,
                                       Problems& problems) const;
@@ -60,9 +61,9 @@ class XmlText {
   std::vector<std::ptrdiff_t> line_ends_;
 };
 
-/// Returns a bus id as a number: its hexadecimal digits without `.` and `:`, so that "0000:07:00.0"
-/// is 0x7000. Text after the first other character is ignored. Returns nullopt if there are no
-/// digits or more than 16.
+/// Returns a bus id as a number. The number consists of the hexadecimal digits of the text without
+/// `.` and `:`, so that "0000:07:00.0" is 0x7000. The text is ignored from the first other
+/// character on. Returns nullopt if there are no digits or more than 16 digits.
 std::optional<std::uint64_t> bus_number(std::string_view text);
 
 }  // namespace tutti::core::nccl

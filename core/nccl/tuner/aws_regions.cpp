@@ -28,7 +28,7 @@ bool is_on_edge(LogPoint p, LogPoint a, LogPoint b) {
   const LogPoint across{edge.y, -edge.x};
   const double square = cross_product(edge, across);
   if (std::abs(square) < kNear) return false;
-  // The foot of the perpendicular through p, as a share of the edge's length.
+  // The foot of the perpendicular from p to the edge, as a share of the edge's length.
   const auto at =
       static_cast<long double>(cross_product(p, across) - cross_product(a, across)) / square;
   if (at < -kNear || at > 1 + kNear) return false;
@@ -82,7 +82,8 @@ bool holds(const Region& region, std::int64_t bytes, int ranks) {
   const auto [low, high] = std::minmax_element(vertices.begin(), vertices.end(),
                                                [](LogPoint a, LogPoint b) { return a.y < b.y; });
   if (p.x < left->x || p.x > right->x || p.y < low->y || p.y > high->y) return false;
-  // A ray from an inner point to the outside crosses the border an odd number of times.
+  // A ray from an inner point to a point outside the region crosses the border an odd number of
+  // times.
   const LogPoint far = log_of({2 * kRegionMaxBytes, 2 * kRegionMaxRanks});
   int crossings = 0;
   for (std::size_t i = 0; i < vertices.size(); ++i)

@@ -7,13 +7,13 @@
 
 namespace tutti::core::nccl {
 
-// The tables of aws-ofi-nccl's tuner. For every kind of machine, number of GPUs per node, and
-// collective, the tuner has a list of regions in the plane of bytes and ranks, each with an
-// algorithm and a protocol. The first region that contains the call, and whose algorithm and
-// protocol NCCL can use, decides. Outside of all regions, NCCL decides. Regions are polygons whose
-// edges are straight if both axes are logarithmic.
-// SOURCE: aws/aws-ofi-nccl v1.21.1 (Apache-2.0) src/tuner/nccl_ofi_regions.cpp; before v1.19, edges
-// were straight on linear axes.
+// The tables of aws-ofi-nccl's tuner. For each kind of machine, number of GPUs per node and
+// collective, the tuner has a list of regions in the plane of bytes and ranks. Each region has an
+// algorithm and a protocol. The tuner uses the first region that contains the call and whose
+// algorithm and protocol NCCL supports for the call. Outside of all regions, NCCL makes its own
+// choice. Regions are polygons. Their edges are straight lines on logarithmic axes.
+// SOURCE: aws/aws-ofi-nccl v1.21.1 (Apache-2.0) src/tuner/nccl_ofi_regions.cpp. Before v1.19, edges
+// were straight lines on linear axes.
 
 /// The upper limits of the plane: bytes and ranks.
 inline constexpr double kRegionMaxBytes = 100.0 * 1024 * 1024 * 1024;
@@ -38,11 +38,12 @@ RegionPoint beyond(RegionPoint a, RegionPoint b);
 /// at least two vertices.
 bool holds(const Region& region, std::int64_t bytes, int ranks);
 
-/// Returns the sizes in bytes at which edges and corners of the region lie, for a given number of
-/// ranks.
+/// Returns the sizes in bytes at which the edges and corners of the region lie for a given number
+/// of ranks.
 std::vector<double> borders(const Region& region, int ranks);
 
-// These functions return the regions in the tuner's order; empty if the tuner has no regions.
+// The following functions return the regions in the tuner's order. They return an empty list if the
+// tuner has no regions.
 std::vector<Region> p5_regions(Function function, int gpus_per_node);
 std::vector<Region> p5en_regions(Function function, int gpus_per_node);
 std::vector<Region> p6_b200_regions(Function function, int gpus_per_node);

@@ -28,9 +28,9 @@ std::vector<Region> regions_of(Ec2 kind, Function function, int gpus) {
   return {};
 }
 
-/// Returns the bytes on the wire of the chunk that NCCL would choose for a Tree with LL128 on
-/// `channels` channels, as computed by the tuner: with eight GPUs per node, and 1 + log2(nodes) +
-/// 0.8 steps.
+/// Returns the size in bytes, on the wire, of the chunk that NCCL would choose for a Tree with
+/// LL128 on `channels` channels. The computation is that of the tuner: it assumes eight GPUs per
+/// node, and 1 + log2(nodes) + 0.8 steps.
 /// SOURCE: nccl_ofi_regions.cpp, calculateChunkSizeTreeLL128.
 std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
   constexpr int kGpus = 8;
@@ -47,7 +47,7 @@ std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
   return chunk / kGrain * kGrainWire;
 }
 
-/// Returns the largest number of channels among those with the largest chunks.
+/// Returns the largest of those numbers of channels that give the largest chunks.
 /// SOURCE: calculateBestNChannelTree.
 int tree_channels(std::int64_t bytes, int nodes) {
   int best = 0;
@@ -60,8 +60,8 @@ int tree_channels(std::int64_t bytes, int nodes) {
   return best;
 }
 
-/// Returns the number of channels, which the tuner also sets on P6-B200; nullopt: not set. SOURCE:
-/// region_get_coll_info_internal_v3.
+/// Returns the number of channels, which the tuner also sets on P6-B200; nullopt: the tuner does
+/// not set it. SOURCE: region_get_coll_info_internal_v3.
 std::optional<int> channels_of(Algorithm algorithm, Protocol protocol, std::int64_t bytes,
                                int nodes, int gpus_per_node) {
   if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128 && gpus_per_node == 8 &&
@@ -131,10 +131,10 @@ std::string AwsTuner::name() const {
 
 std::string AwsTuner::why_not(const Communicator& comm) const {
   if (comm.version < Version{2, 21, 0})
-    return fmt::format("NCCL {} does not look for it, which 2.21 and later do",
+    return fmt::format("NCCL {} cannot load this tuner plugin, which needs NCCL 2.21 or later",
                        to_string(comm.version));
-  if (comm.nodes <= 2) return "it leaves communicators of one and two nodes to NCCL";
-  if (!lists_of(comm)) return "it has tables for 1, 2 and 8 GPUs per node only";
+  if (comm.nodes <= 2) return "this tuner leaves communicators of one or two nodes to NCCL";
+  if (!lists_of(comm)) return "this tuner has tables only for 1, 2 and 8 GPUs per node";
   return "";
 }
 

@@ -41,7 +41,7 @@ Tuner::Pick TableTuner::pick(const Communicator& comm, const Operation& operatio
     if (row.channels > 0) pick.channels = std::min(row.channels, most);
     return pick;
   }
-  // NVIDIA's example sets one channel before it searches the table.
+  // NVIDIA's example plugin sets one channel before it searches the table.
   return is_example() ? Pick{std::nullopt, 1} : Pick{};
 }
 
@@ -83,16 +83,16 @@ std::string TableTuner::name() const {
 std::string TableTuner::why_not(const Communicator& comm) const {
   const Version first = first_release();
   if (comm.version < first)
-    return fmt::format("NCCL {} does not look for it, which {}.{} and later do",
+    return fmt::format("NCCL {} cannot load this tuner plugin, which needs NCCL {}.{} or later",
                        to_string(comm.version), first.major, first.minor);
-  // NVIDIA's example sets the channels of all calls.
+  // NVIDIA's example plugin sets the number of channels of all calls.
   const bool decides =
       is_example() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
         return is_for(row, static_cast<std::uint64_t>(comm.nodes),
                       static_cast<std::uint64_t>(comm.ranks));
       });
   if (decides) return "";
-  return fmt::format("none of its lines is for {} ranks on {} node{}", comm.ranks, comm.nodes,
+  return fmt::format("no line of the table is for {} ranks on {} node{}", comm.ranks, comm.nodes,
                      comm.nodes == 1 ? "" : "s");
 }
 

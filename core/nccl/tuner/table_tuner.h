@@ -9,11 +9,11 @@
 
 namespace tutti::core::nccl {
 
-/// A tuner plugin that follows a table. Tables with Tutti's header are for libnccl-tuner-tutti.so;
-/// tables without it are for NVIDIA's example plugin.
+/// A tuner plugin that follows a table. A table with Tutti's header is for libnccl-tuner-tutti.so;
+/// a table without this header is for NVIDIA's example plugin.
 class TableTuner final : public Tuner {
  public:
-  /// `name` is the name of the table's file, for messages.
+  /// `name` is the name of the table's file, which messages use.
   TableTuner(core::tuner_table::Table table, std::string name)
       : table_(std::move(table)), name_(std::move(name)) {}
 
@@ -36,8 +36,8 @@ class TableTuner final : public Tuner {
   std::string name_;
 };
 
-/// Loads a table and returns its tuner. ERRORS: the file cannot be read; it is not a valid table,
-/// with the line and column.
+/// Loads a table and returns its tuner. ERRORS: the file cannot be read; it is not a valid table
+/// (the error contains the line and column).
 Expected<std::shared_ptr<const TableTuner>> load_table_tuner(const std::string& path);
 
 }  // namespace tutti::core::nccl

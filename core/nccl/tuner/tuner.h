@@ -14,7 +14,7 @@
 namespace tutti::core::nccl {
 
 /// A tuner plugin that NCCL has loaded. The plugin receives NCCL's estimates for a call, and may
-/// choose before NCCL compares them. Tuners are immutable.
+/// make a choice before NCCL compares the estimates. Tuners are immutable.
 class Tuner {
  public:
   /// The values that the plugin sets. nullopt: NCCL chooses.
@@ -28,23 +28,25 @@ class Tuner {
   Tuner& operator=(const Tuner&) = delete;
   virtual ~Tuner() = default;
 
-  /// Returns the plugin's choice for a call. `all` has NCCL's candidates; those with Candidate::off
-  /// cannot be chosen. `registered`: true if both buffers are registered.
+  /// Returns the plugin's choice for a call. `all` contains NCCL's candidates. Candidates with a
+  /// reason in Candidate::off cannot be chosen. `registered` is true if both buffers are
+  /// registered.
   [[nodiscard]] virtual Pick pick(const Communicator& communicator, const Operation& operation,
                                   const std::vector<Candidate>& all, bool registered) const = 0;
   /// Returns sizes in bytes at which the result of pick() may change, in any order. Between two
-  /// neighbouring sizes, it changes at most once.
+  /// neighbouring sizes of the list, the result changes at most once.
   [[nodiscard]] virtual std::vector<std::int64_t> boundaries(const Communicator& communicator,
                                                              Function function) const = 0;
-  /// Changes the constants of NCCL's cost model. Plugins can do this since 2.28.
+  /// Changes the constants of NCCL's cost model. Plugins can change them since NCCL 2.28.
   virtual void rewrite(const Communicator& /*communicator*/, Constants& /*constants*/) const {}
   /// Returns a description of the tuner for messages.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Returns the reason why the plugin never decides in this communicator; empty if it may decide.
+  /// Returns the reason why the plugin never makes a choice in this communicator; "" if it may make
+  /// one.
   [[nodiscard]] virtual std::string why_not(const Communicator& communicator) const = 0;
 };
 
-/// Returns the candidate with this algorithm and protocol; null if it cannot be chosen.
+/// Returns the candidate with this algorithm and protocol; null if the candidate cannot be chosen.
 const Candidate* possible(const std::vector<Candidate>& all, Algorithm algorithm,
                           Protocol protocol);
 

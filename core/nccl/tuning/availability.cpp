@@ -1,5 +1,5 @@
 // Finds the cells that a version does not support or does not enable. For example, LL128 relies on
-// 128-byte stores that arrive whole, which not every path between GPUs guarantees.
+// 128-byte stores that are not split. Not every path between GPUs guarantees this.
 
 #include "core/nccl/tuning/parts.h"
 
@@ -13,7 +13,7 @@ bool ll128_is_safe_between(const Cell& cell) {
   if (!cell.at_least(7)) return type <= PathType::kPix;
   if (!cell.at_least(17) || !hopper) return type <= PathType::kPxb;
   if (cell.at_least(27, 5)) return type <= (c2c ? PathType::kPxn : PathType::kPxb);
-  // Before 2.27 there was no kP2c: such a path counted as a path through the CPU.
+  // Before 2.27, there was no kP2c, and such a path counted as a path through the CPU.
   if (type == PathType::kP2c) return cell.at_least(27) && c2c;
   return type <= PathType::kPxn;
 }
@@ -35,7 +35,7 @@ bool ll128_is_safe(const Cell& cell) {
          ll128_is_known_on(cell);
 }
 
-/// True if the version has all-gather and reduce-scatter with the cell's algorithm.
+/// True if the version supports all-gather and reduce-scatter with the cell's algorithm.
 bool has_halves(const Cell& cell) {
   switch (cell.algorithm) {
     case Algorithm::kRing: return true;
@@ -85,20 +85,22 @@ int log2i(std::int64_t value) {
 }
 
 const char* missing(const Cell& cell) {
-  if (!in_version(cell)) return "this version does not have it";
+  if (!in_version(cell)) return "this release of NCCL does not have it";
   const bool whole = cell.all_reduce()           ? !cell.is(Algorithm::kPat)
                      : cell.half_of_all_reduce() ? has_halves(cell)
                                                  : cell.is(Algorithm::kRing);
   if (!whole) return "does not support this collective";
   const bool simple_only = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree) ||
                            cell.is(Algorithm::kPat) || (cell.collnet() && cell.at_least(9));
-  if (simple_only && !cell.is(Protocol::kSimple)) return "this algorithm supports only Simple";
+  if (simple_only && !cell.is(Protocol::kSimple))
+    return "this algorithm supports only protocol Simple";
   if (cell.is(Algorithm::kPat) && !pat_is_on(cell))
-    return "PAT is for one GPU per node (or NCCL_PAT_ENABLE=1)";
+    return "PAT needs one GPU per node, or NCCL_PAT_ENABLE=1";
   const bool nvls = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree);
-  if (nvls && (!cell.comm.nvls || cell.comm.nvls_channels == 0)) return "no NVLS here";
+  if (nvls && (!cell.comm.nvls || cell.comm.nvls_channels == 0))
+    return "these GPUs do not support NVLS";
   if (nvls && cell.at_least(28, 3) && cell.graph().channels < 2) return "NVLS needs two channels";
-  if (cell.graph().channels == 0) return "the search found no graph for it";
+  if (cell.graph().channels == 0) return "NCCL's search found no graph for this algorithm";
   return nullptr;
 }
 
@@ -114,9 +116,9 @@ const char* switched_off(const Cell& cell) {
   const bool heads = (cell.is(Algorithm::kNvls) || cell.is(Algorithm::kCollNetDirect)) && far &&
                      cell.half_of_all_reduce();
   if (far && cell.is(Algorithm::kNvls) && !cell.at_least(18))
-    return "inside one node only, in this version";
+    return "this release of NCCL supports it only inside one node";
   if (heads && cell.is(Algorithm::kNvls) && !cell.at_least(27, 3))
-    return "inside one node only, in this version";
+    return "this release of NCCL supports it only inside one node";
   const int ways_out = cell.comm.nvls && cell.at_least(27, 3) ? cell.comm.graphs.nvls.channels
                                                               : cell.comm.collnet_heads;
   if (heads && cell.comm.ranks_of_node() > ways_out) return "every GPU needs its own network card";

@@ -1,8 +1,9 @@
-// The bandwidth of a cell: the total rate of the search's channels (the bus), minus the overhead of
-// the protocol, minus NVIDIA's measured losses of the algorithm, times the share of the bus that
-// carries the collective's own bytes. A worked example: 8 H100 in one node, ring of 12 channels of
-// 30 GB/s. Bus 360; LL carries half (180) and at most 141 on that GPU; a ring all-reduce moves
-// 2(n-1)/n = 14/8 of its bytes: 141 / (14/8) = 80.6 GB/s.
+// The bandwidth of a cell. It starts from the total rate of the search's channels (the bus). The
+// overhead of the protocol and NVIDIA's measured losses of the algorithm are subtracted. The result
+// is multiplied by the share of the bus that carries the collective's own bytes. A worked example:
+// 8 H100 GPUs in one node, with a ring of 12 channels of 30 GB/s. The bus has 360 GB/s. LL carries
+// half of it (180), and at most 141 on that GPU. A ring all-reduce moves 2(n-1)/n = 14/8 of its
+// bytes. The bandwidth is 141 / (14/8) = 80.6 GB/s.
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +13,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the row of the tables. Until 2.16, mixed GPUs were treated as Volta.
+/// Returns the row of the tables. Up to 2.16, mixed GPUs were treated as Volta.
 std::size_t generation(const Communicator& comm) {
   const Version v = comm.version;
   const int cc = comm.compute_capability;
@@ -28,8 +29,8 @@ std::size_t scale(const Communicator& comm) {
   return comm.nodes <= 2 ? static_cast<std::size_t>(comm.nodes - 1) : 2;
 }
 
-/// Returns the maximum bandwidth of LL. Inside a node it depends on the GPUs; between nodes on the
-/// CPUs, because LL's data passes through host memory.
+/// Returns the maximum bandwidth of LL. Inside a node, it depends on the GPUs. Between nodes, it
+/// depends on the CPUs, because LL's data passes through host memory.
 double ll_max(const Cell& cell) {
   const Communicator& comm = cell.comm;
   const bool amd = comm.cpu == HostCpu::kAmd || (comm.cpu == HostCpu::kMixed && cell.at_least(24));
@@ -41,14 +42,15 @@ double of_channel(const Cell& cell, const PerGeneration& table) {
   return cell.graph().channels * table[generation(cell.comm)][scale(cell.comm)];
 }
 
-/// Returns the GB/s of a channel of NVLS since 2.28: the rate of a multicast over the switch.
+/// Returns the rate in GB/s of a channel of NVLS since 2.28, which is the rate of a multicast over
+/// the switch.
 float nvls_channel(const Cell& cell) {
   const Graph& graph = cell.graph();
   const bool tree = cell.is(Algorithm::kNvlsTree);
   float intra = graph.bw_intra *
                 static_cast<float>(cell.constants.nvls_efficiency[generation(cell.comm)]) *
                 static_cast<float>(graph.channels - 1) / static_cast<float>(graph.channels);
-  // An all-reduce runs both of its halves at once.
+  // An all-reduce runs its reduce-scatter and its all-gather at the same time.
   const float ppn = cell.ranks_per_node();
   intra *= cell.all_reduce() ? 2.0F : (ppn - 1) / ppn;
   const float inter = graph.bw_inter * static_cast<float>(cell.comm.nodes <= 2 && tree ? 2 : 1);
@@ -59,7 +61,7 @@ float nvls_channel(const Cell& cell) {
   return std::min({intra, inter, most});
 }
 
-/// Returns the GB/s of one channel.
+/// Returns the rate of one channel in GB/s.
 float channel(const Cell& cell) {
   const Graph& graph = cell.graph();
   const bool nvls = cell.is(Algorithm::kNvls);
@@ -75,7 +77,7 @@ float channel(const Cell& cell) {
   return cell.comm.nodes <= 2 || cell.collnet() ? graph.bw_intra : graph.bw_inter;
 }
 
-/// Applies the limits of the GPUs themselves, which versions before 2.18 had.
+/// Applies limits that depend on the generation of GPUs. They exist only in versions before 2.18.
 float limited_by_generation(const Cell& cell, float bus) {
   const std::size_t row = generation(cell.comm);
   if (row == 1 && cell.at_least(7) && !cell.at_least(7, 5)) return static_cast<float>(bus * 0.92);
@@ -95,7 +97,7 @@ float ring(const Cell& cell, float bus) {
   if (!cell.is(Protocol::kLl128)) return bus;
   if (!cell.at_least(7))
     return static_cast<float>(std::min(bus * 120.0 / 128.0, cell.constants.ll128_max[function]));
-  // A GPU alone in its node sends and receives through the same network card.
+  // If a GPU is alone in its node, it sends and receives through the same network card.
   const double share = cell.ranks_per_node() < 2 && !cell.at_least(23) ? 0.7 : 0.92;
   const double most = cell.at_least(10)
                           ? of_channel(cell, cell.constants.ring_ll128_max)
@@ -103,7 +105,7 @@ float ring(const Cell& cell, float bus) {
   return static_cast<float>(std::min(bus * share, most));
 }
 
-/// Returns the limit of a tree's bus as a whole, which applied until 2.7.
+/// Returns the limit of the total bus bandwidth of a tree, which applied up to 2.7.
 double old_tree_max(const Cell& cell) {
   const bool more = cell.at_least(7) && generation(cell.comm) == 1 && cell.is(Protocol::kLl128);
   if (cell.comm.nodes > 2) return more ? 105.0 : 80.0;
@@ -136,7 +138,8 @@ float tree(const Cell& cell, float bus) {
     }
     bus = static_cast<float>(std::min(bus * share, max_ll128));
   }
-  // If one GPU connects to both the parent and a child, both share its network card.
+  // If the same GPU connects to both the parent and a child, both connections share its network
+  // card.
   if (cell.at_least(18, 3) && cell.graph().pattern == Pattern::kTree)
     bus = static_cast<float>(bus * .85);
   return bus;
@@ -158,7 +161,7 @@ float collnet(const Cell& cell, float bus, float of_one) {
   if (cell.is(Algorithm::kCollNetChain))
     return cell.at_least(18) ? bus : static_cast<float>(bus * .75);
   if (cell.half_of_all_reduce()) return collnet_direct_halves(cell, of_one);
-  // Every GPU needs its own network card.
+  // Every GPU needs its own network card in this case.
   auto factor = static_cast<float>(cell.ranks_per_node() / (1.0 * cell.graph().channels));
   factor -= (factor - 1) / 2;
   bus /= factor;

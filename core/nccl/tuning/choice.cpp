@@ -1,13 +1,14 @@
-// Repeats NCCL's decision for one call. When a communicator was created, the cost model computed a
-// latency and a bandwidth for each algorithm and protocol. Here they are combined with the size:
-// time = latency · operations + bytes / bandwidth, with NCCL's corrections for trees of medium size
-// and for the latency of rings between nodes. The smallest time wins. Ties go to the first
-// candidate, so both the order and the single precision of NCCL's arithmetic matter. Then channels,
-// and after them threads, are reduced until every thread has enough bytes.
+// Repeats NCCL's decision for one call. When a communicator is created, the cost model computes a
+// latency and a bandwidth for each algorithm and protocol. Here, they are combined with the size:
+// time = latency · operations + bytes / bandwidth. NCCL's corrections for trees of medium size and
+// for the latency of rings between nodes are applied. The candidate with the smallest time is
+// chosen. Ties go to the first candidate, so both the order and the single precision of NCCL's
+// arithmetic matter. Then the number of channels, and after it the number of threads, is reduced
+// until every thread has enough bytes.
 //
-// Rules depend on the release, from 2.6 to 2.30. A tuner decides before the cost model, and
-// symmetric kernels apply in place of either. The time that a choice really takes is predicted in
-// core/nccl/time.
+// The rules depend on the release, from 2.6 to 2.30. A tuner makes choices before the cost model.
+// Symmetric kernels replace the choices of both. core/nccl/time predicts the time that a choice
+// really takes.
 
 #include "core/nccl/tuning/choice.h"
 
@@ -57,7 +58,7 @@ bool network_adds(const Communicator& comm, ElementType type, Reduction reductio
   return !narrow || comm.collnet_narrow;
 }
 
-/// Returns why the call excludes an algorithm; null if it does not.
+/// Returns the reason why the call excludes an algorithm; null if the call does not exclude it.
 const char* not_for(const Communicator& comm, const Operation& operation, Algorithm algorithm) {
   const int local = comm.ranks_of_node();
   const bool nvls = algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
@@ -78,7 +79,7 @@ const char* not_for(const Communicator& comm, const Operation& operation, Algori
   return nullptr;
 }
 
-/// Applies NCCL's correction: trees are slower at medium sizes than the model says.
+/// Applies NCCL's correction for trees, which are slower at medium sizes than the model predicts.
 float corrected(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, float bandwidth) {
   if (operation.function != Function::kAllReduce) return bandwidth;
@@ -89,7 +90,7 @@ float corrected(const Communicator& comm, const Operation& operation, Algorithm 
   if (lines == 0 && comm.version >= Version{2, 22, 0}) return bandwidth;
   const TreeCorrection& correction = tree_correction_of(comm.version);
   const int size = log2i(lines);
-  // From 2.29 on, the last factor also applies to one size beyond the table.
+  // From 2.29 on, the last factor also applies to one more size after the end of the table.
   const int sizes = comm.version >= Version{2, 29, 2}
                         ? correction.sizes + (correction.sizes == 23 ? 1 : 0)
                         : correction.sizes;
@@ -116,8 +117,8 @@ float stretched(const Communicator& comm, const Operation& operation, Algorithm 
                             (v >= Version{2, 17, 0} && comm.compute_capability >= 90 ? 1.5 : 1.9));
 }
 
-/// Returns the time of a cell of the model at this size; `bandwidth` is the cell's, or its value
-/// before the user's preferences were applied.
+/// Returns the time of a cell of the model at this size. `bandwidth` is the bandwidth of the cell,
+/// or its bandwidth before the user's preferences were applied.
 Candidate timed(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, const Entry& entry, float bandwidth) {
   Candidate candidate{algorithm, protocol, entry.latency_us, bandwidth, 0, entry.off};
@@ -131,8 +132,8 @@ Candidate timed(const Communicator& comm, const Operation& operation, Algorithm 
   if (comm.version < Version{2, 10, 0}) times = 1;
   candidate.time_us = latency * static_cast<float>(times) +
                       static_cast<float>(operation.bytes) / (1000 * candidate.bandwidth);
-  // Consecutive sums of 8-bit floats over many ranks lose too much precision, so this is a last
-  // resort.
+  // Consecutive sums of 8-bit floats over many ranks lose too much precision, so such a ring is
+  // only used if there is no other candidate.
   if (algorithm == Algorithm::kRing && comm.ranks > 8 && is_fp8(operation.type) &&
       comm.version >= Version{2, 24, 0})
     candidate.time_us *= 1024.0F;
@@ -147,7 +148,7 @@ void for_all(Use use) {
   }
 }
 
-/// Returns the fastest candidate; of equally fast ones, the first.
+/// Returns the fastest candidate. If several are equally fast, returns the first of them.
 std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
   std::optional<Candidate> best;
   for (const Candidate& candidate : all) {
@@ -157,8 +158,8 @@ std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
   return best;
 }
 
-/// Returns the best ring although the user has disabled rings, as 2.19 to 2.23 did if nothing was
-/// left.
+/// Returns the best ring although the user has disabled rings. Releases 2.19 to 2.23 did this if no
+/// candidate was left.
 std::optional<Candidate> backup(const Communicator& comm, const Model& model,
                                 const Operation& operation) {
   if (comm.version < Version{2, 19, 0} || comm.version >= Version{2, 24, 0}) return std::nullopt;
@@ -206,7 +207,8 @@ class Resources {
     return comm_.version >= Version{2, minor, patch};
   }
 
-  /// Reduces channels, and then threads, until each thread has enough bytes.
+  /// Reduces the number of channels, and then the number of threads, until each thread has enough
+  /// bytes.
   void ring_or_tree() {
     const bool old_collnet = is(Algorithm::kCollNetDirect);  // one channel up, one down
     if (old_collnet) channels_ = std::max(1, channels_ / 2);
@@ -254,7 +256,7 @@ class Resources {
   std::int64_t threshold_ = 0;
 };
 
-/// Returns the maximum number of channels for the algorithm, which also limits a tuner's choice.
+/// Returns the maximum number of channels for the algorithm. It also limits a tuner's choice.
 /// SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (nMaxChannels[kind]).
 int channels_for(const Communicator& comm, const Choice& choice) {
   const bool nvls =
@@ -291,14 +293,15 @@ Expected<Choice> choose(const Communicator& communicator, const Model& model,
   if (!best)
     return tl::make_unexpected(Error::request(
         {ProblemCode::kConflict, "NCCL_ALGO"},
-        fmt::format("NCCL {} has no algorithm and protocol left for {}: NCCL_ALGO, NCCL_PROTO or "
-                    "both exclude all that are possible here",
+        fmt::format("NCCL {} has no algorithm and protocol for {}, because NCCL_ALGO and "
+                    "NCCL_PROTO exclude all that this system supports",
                     to_string(communicator.version), to_string(operation.function))));
   Choice choice{best->algorithm, best->protocol, 1, 0, best->time_us};
   Resources(communicator, model, operation, choice).set();
   choice.tuned = tuned;
   if (pick.channels) choice.channels = std::min(*pick.channels, channels_for(communicator, choice));
-  // Symmetric kernels apply regardless of the tuner: NCCL does not ask it about them.
+  // Symmetric kernels are used regardless of the tuner, because NCCL does not call the tuner for
+  // them.
   if (const auto kernel = symmetric_kernel(communicator, model, operation)) {
     constexpr int kThreads = 512;
     return Choice{

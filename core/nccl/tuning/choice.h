@@ -29,13 +29,13 @@ enum class ElementType {
 /// A collective call, or several calls of a group that NCCL aggregates.
 struct Operation {
   Function function = Function::kAllReduce;
-  /// The size of the larger buffer in bytes; for an all-gather and a reduce-scatter, the blocks of
-  /// all ranks together.
+  /// The size of the larger buffer in bytes. For an all-gather and a reduce-scatter, this is the
+  /// size of the blocks of all ranks together.
   std::int64_t bytes = 0;
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
-  /// The number of collectives that follow each other on a channel; above 1 in a large group
-  /// (aggregate.h).
+  /// The number of collectives that run one after the other on a channel. It is above 1 in a large
+  /// group (aggregate.h).
   int pipelined = 1;
 };
 
@@ -44,9 +44,9 @@ struct Candidate {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   float latency_us = 0;
-  float bandwidth = 0;  ///< GB/s (1e9) of the collective's bytes, at this size
+  float bandwidth = 0;  ///< bandwidth for this size, in GB/s (1e9) of the collective's bytes
   float time_us = 0;    ///< NCCL's estimate of the time
-  /// The reason why the candidate is unavailable; null if it is available. All figures of an
+  /// The reason why the candidate is unavailable; null if it is available. All numbers of an
   /// unavailable candidate are 0.
   const char* off = nullptr;
 };
@@ -58,22 +58,23 @@ struct Choice {
   int threads = 0;   ///< threads per channel
   float estimate_us = 0;
   bool tuned = false;  ///< true if a tuner plugin has made the choice
-  /// The symmetric kernel ("AllReduce_RSxLD_AGxST"), or "copy engines", if it moves the data
-  /// between symmetric buffers in place of an algorithm and a protocol. `channels` is then the
-  /// number of its thread blocks. Empty: algorithm and protocol apply.
+  /// The symmetric kernel ("AllReduce_RSxLD_AGxST") or "copy engines", if one of them moves the
+  /// data between symmetric buffers instead of an algorithm and a protocol. `channels` is then the
+  /// number of thread blocks of the kernel. Empty: the algorithm and protocol are used.
   std::string_view symmetric = {};
 };
 
-/// Returns all combinations of algorithm and protocol, in NCCL's order.
+/// Returns all combinations of an algorithm and a protocol, in NCCL's order.
 /// SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoGetAlgoTime; src/enqueue.cc,
 /// updateCollCostTable.
 std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
                                   const Operation& operation);
 
-/// Returns the choice of the model's tuner, if it makes one; otherwise the first of the fastest
-/// candidates. The result includes channels and threads. For a single rank, the result is Ring,
-/// Simple and 0 us. ERRORS: the settings exclude all candidates (from 2.24 on, as in NCCL). SOURCE:
-/// NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
+/// Returns the choice of the model's tuner if the tuner makes one. Otherwise returns the first of
+/// the fastest candidates. The result includes channels and threads. For a single rank, the result
+/// is Ring, Simple and 0 us. ERRORS: the settings exclude all candidates (as in NCCL 2.24 and
+/// later).
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation);
 

@@ -8,12 +8,12 @@
 namespace tutti::core::nccl {
 namespace {
 
-// Between two sizes at which NCCL's corrections step, each candidate's time grows linearly. The
-// candidate that is fastest at both ends is then fastest in between, and its channels only grow.
-// So it is enough to look at the sizes where corrections step, and to halve every interval whose
-// ends differ until the two sizes are neighbours. Corrections step at powers of two, and at a few
-// sizes that depend on the communicator; those are caught by looking at kPerOctave sizes of each
-// octave.
+// NCCL's corrections change at certain sizes. Between two such sizes, the time of each candidate
+// grows linearly. A candidate that is fastest at both ends of such an interval is therefore fastest
+// in between, and its number of channels only grows. Therefore it is sufficient to examine the
+// sizes where corrections change, and to halve every interval whose ends differ until the two sizes
+// are neighbours. Corrections change at powers of two, and at a few sizes that depend on the
+// communicator. The latter are found by examining kPerOctave sizes of each octave.
 constexpr std::int64_t kPerOctave = 32;
 
 bool same(const Choice& a, const Choice& b) {
@@ -66,7 +66,7 @@ class Ranges {
     return choose(communicator_, model_, operation_);
   }
 
-  /// Begins a new range wherever the choice changes between two sizes.
+  /// Begins a new range at each size between `from` and `to` at which the choice changes.
   Expected<void> find_changes(std::int64_t from, const Choice& at_from, std::int64_t to,
                               const Choice& at_to) {
     if (same(at_from, at_to)) return {};

@@ -9,17 +9,17 @@
 
 namespace tutti::core::nccl {
 
-/// A range of sizes in bytes, from `first` to `last`, with the same algorithm, protocol and
-/// channels.
+/// A range of sizes in bytes for which the algorithm, protocol and number of channels are the same.
+/// It includes `first` and `last`.
 struct ChoiceRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  Choice choice;  ///< the choice; threads and estimate are those of the size `first`
+  Choice choice;  ///< choice for the range; threads and estimate are those of the size `first`
 };
 
 /// Returns NCCL's choices for all sizes from 0 to the largest 64-bit number, as ranges in ascending
-/// order without gaps. The function, type and reduction are those of `like`. Cost: several thousand
-/// calls of choose(). ERRORS: those of choose().
+/// order without gaps. `like` specifies the function, type and reduction. Cost: several thousand
+/// calls of choose(). ERRORS: the errors of choose().
 Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator,
                                                    const Model& model, const Operation& like);
 

@@ -10,17 +10,17 @@
 namespace tutti::core::nccl {
 namespace {
 
-// The value of a limit that a version does not have.
+// The value of a limit that does not exist in a version.
 constexpr double kLots = 1e9;
 constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}}}};
 
-// The changes of each release to the constants of the one before it.
+// The changes of the constants from each release to the next.
 // SOURCE: NVIDIA/nccl (BSD-3-Clause), src/graph/tuning.cc and src/include/device.h at the tags
-// named here. The single CollNet of 2.6 to 2.13 is in CollNetDirect's row, and generations that a
-// version does not know have the row of the last one that it knows.
+// given here. The single CollNet of 2.6 to 2.13 uses the row of CollNetDirect. Generations of GPUs
+// that a version does not support have the row of the last generation that it supports.
 std::vector<Constants> history() {
   using enum Algorithm;
   using enum Hardware;

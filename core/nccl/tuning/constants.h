@@ -7,14 +7,14 @@
 
 namespace tutti::core::nccl {
 
-/// Values for one node, for two nodes, and for more nodes.
+/// Three values: for one node, for two nodes, and for more nodes.
 using PerScale = std::array<double, 3>;
-/// Values for Volta and older, Ampere, Hopper, Blackwell.
+/// Four values: for Volta and older, Ampere, Hopper, and Blackwell.
 using PerGeneration = std::array<PerScale, 4>;
 /// Latencies in us, by algorithm and protocol.
 using Latencies = std::array<std::array<double, kProtocols>, kAlgorithms>;
 
-/// The kind of connection between two GPUs, as NCCL's tables distinguish it.
+/// The kinds of connections between two GPUs in NCCL's tables.
 enum class Hardware { kNvlink, kPci, kNet };
 
 /// The constants of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL stores
@@ -24,15 +24,17 @@ struct Constants {
   Latencies base;                ///< initial latency of the whole collective
   std::array<Latencies, 3> hop;  ///< latency of one hop, by Hardware
   PerGeneration ll_max;          ///< maximum bus bandwidth of LL
-  PerGeneration ring_ll128_max;  ///< maximum bus bandwidth per channel
-  PerGeneration tree_ll128_max;  ///< maximum bus bandwidth per channel
-  /// The maximum bus bandwidth of LL128 by collective: of all channels together in 2.6, of one
-  /// channel in 2.7 to 2.9, and 0 in later releases.
+  PerGeneration ring_ll128_max;  ///< maximum bus bandwidth per channel of a ring with LL128
+  PerGeneration tree_ll128_max;  ///< maximum bus bandwidth per channel of a tree with LL128
+  /// The maximum bus bandwidth of LL128 for each collective. In 2.6 it applies to all channels
+  /// together, and in 2.7 to 2.9 to one channel. In later releases it is 0.
   std::array<double, kFunctions> ll128_max;
-  PerGeneration tree_max;                 ///< maximum bus bandwidth per channel
-  PerGeneration nvls_tree_max;            ///< maximum bus bandwidth per channel
-  std::array<double, 4> nvls_efficiency;  ///< efficiency of NVLS by generation, from 2.28 on
-  int operations_per_batch;  ///< number of grouped collectives for which a tree pays one latency
+  PerGeneration tree_max;                 ///< maximum bus bandwidth per channel of a tree
+  PerGeneration nvls_tree_max;            ///< maximum bus bandwidth per channel of an NVLS tree
+  std::array<double, 4> nvls_efficiency;  ///< efficiency of NVLS for each generation of GPUs (2.28
+                                          ///< and later)
+  int operations_per_batch;  ///< number of grouped collectives for which an algorithm other than
+                             ///< Ring counts its latency once
 };
 
 /// The factors by which NCCL reduces a tree's bandwidth at a size, by protocol and log2(bytes /

@@ -1,5 +1,6 @@
-// The latency of a cell: a start, plus the latency of all consecutive hops. A ring has 2(n-1) hops
-// for an all-reduce, 2(N-1) of them between nodes; a tree has log2(N) hops up and as many down.
+// The latency of a cell is the initial latency plus the latency of all consecutive hops. A ring has
+// 2(n-1) hops for an all-reduce, of which 2(N-1) are between nodes. A tree has log2(N) hops up and
+// equally many hops down.
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ namespace {
 
 float hop(const Cell& cell, Hardware hardware, Algorithm algorithm) {
   const auto row = static_cast<std::size_t>(hardware);
-  // On Power, trees must not appear slower than rings over PCIe.
+  // On Power, NCCL ensures that trees do not appear slower than rings over PCIe.
   if (cell.comm.cpu == HostCpu::kPower && hardware == Hardware::kPci &&
       algorithm == Algorithm::kTree && cell.is(Protocol::kSimple) && cell.at_least(10))
     algorithm = Algorithm::kRing;
@@ -33,7 +34,7 @@ float between(const Cell& cell) {
   return cell.is(Protocol::kSimple) ? once + card : once;  // Simple also flushes
 }
 
-/// Returns the proxy's time per message, which a ring between nodes waits for in every hop.
+/// Returns the proxy's time per message. A ring between nodes waits for this time in every hop.
 float net_overhead(const Cell& cell) {
   if (cell.comm.nodes == 1 || !cell.at_least(18)) return 0;
   float us = cell.comm.cpu == HostCpu::kAmd ? 2.0F : 1.0F;

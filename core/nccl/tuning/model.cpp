@@ -24,7 +24,7 @@ void set_threads(Model& model, const Communicator& comm, const Settings& setting
     auto& most = model.max_threads[a];
     if (algorithm == Algorithm::kPat) continue;
     if (!ring_or_tree) {
-      // The single CollNet before 2.14 supports LL as rings do.
+      // The single CollNet before 2.14 supports LL in the same way as rings.
       const bool ll = algorithm == Algorithm::kCollNetDirect && comm.version < Version{2, 14, 0};
       most = {ll ? threads(settings.threads, 512) : 0, 0, old ? 512 : 640};
       continue;
@@ -49,7 +49,8 @@ void set_thresholds(Model& model, const Communicator& comm, const Settings& sett
   }
 }
 
-/// True if NCCL_ALGO applies to the cell: until 2.18, only if there was a choice of algorithms.
+/// True if NCCL_ALGO applies to the cell. Up to 2.18, it applies only if there was a choice between
+/// algorithms.
 bool listens(const Cell& cell) {
   if (!cell.at_least(17)) return cell.all_reduce();
   return cell.at_least(19) || cell.all_reduce() || !cell.is(Algorithm::kRing);
@@ -62,7 +63,7 @@ Entry entry(const Cell& cell) {
   entry.latency_us = latency_of(cell);
   entry.bandwidth = bandwidth_of(cell);
   entry.off = switched_off(cell);
-  if (!entry.off && entry.bandwidth == 0) entry.off = "its predicted bandwidth would be 0";
+  if (!entry.off && entry.bandwidth == 0) entry.off = "its estimated bandwidth is 0";
   const auto f = static_cast<std::size_t>(cell.function);
   const Preference protocol = cell.settings.protocols[f][static_cast<std::size_t>(cell.protocol)];
   if (!entry.off && protocol == Preference::kNo) entry.off = "NCCL_PROTO leaves it out";
@@ -77,7 +78,7 @@ Entry entry(const Cell& cell) {
   return entry;
 }
 
-/// True if the user has named algorithms or protocols.
+/// True if the user has specified algorithms or protocols.
 bool has_preferences(const Settings& settings) {
   const auto any = [](const auto& of_all) {
     return std::any_of(of_all.begin(), of_all.end(), [](const auto& of_function) {
@@ -88,8 +89,8 @@ bool has_preferences(const Settings& settings) {
   return any(settings.algorithms) || any(settings.protocols);
 }
 
-/// True if a tuner is used. In 2.21 a tuner would override the user's settings, so plugins stay
-/// passive if any are set.
+/// True if the tuner plugin is used. In 2.21, a tuner would override the user's settings, so
+/// plugins make no choices if there are such settings.
 bool is_heard(const Communicator& comm, const Settings& settings) {
   return comm.version >= Version{2, 22, 0} || !has_preferences(settings);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Declarations that the parts of the cost model share. No other code includes this header.
+// Declarations that the source files of the cost model share. No other code includes this header.
 
 #include "core/nccl/communicator.h"
 #include "core/nccl/names.h"
@@ -9,7 +9,8 @@
 
 namespace tutti::core::nccl {
 
-/// One cell of the model's tables: a collective with an algorithm and a protocol in a communicator.
+/// One cell of the model's tables: a collective with an algorithm and a protocol, in a
+/// communicator.
 struct Cell {
   const Communicator& comm;
   const Constants& constants;
@@ -24,7 +25,7 @@ struct Cell {
   [[nodiscard]] bool is(Algorithm a) const { return algorithm == a; }
   [[nodiscard]] bool is(Protocol p) const { return protocol == p; }
   [[nodiscard]] bool all_reduce() const { return function == Function::kAllReduce; }
-  /// True for all-gather and reduce-scatter.
+  /// True if the collective is an all-gather or a reduce-scatter.
   [[nodiscard]] bool half_of_all_reduce() const {
     return function == Function::kAllGather || function == Function::kReduceScatter;
   }
@@ -44,14 +45,15 @@ struct Cell {
 /// Returns floor(log2(value)); 0 if the value is 0 or 1.
 int log2i(std::int64_t value);
 
-/// Returns the reason why this release has no model for the cell; null if it has one.
+/// Returns the reason why this release has no cost model for the cell; null if there is a model.
 const char* missing(const Cell& cell);
 /// Returns the cell's bandwidth in GB/s of the collective's bytes; 0 if the network does not
 /// support the cell.
 float bandwidth_of(const Cell& cell);
 /// Returns the cell's latency in us.
 float latency_of(const Cell& cell);
-/// Returns the reason why the machine or the release excludes the cell; null if it does not.
+/// Returns the reason why the machine or the release excludes the cell; null if the cell is not
+/// excluded.
 const char* switched_off(const Cell& cell);
 
 }  // namespace tutti::core::nccl

@@ -1,11 +1,11 @@
 // NCCL has a separate cost model for symmetric kernels. The time of a kernel with b thread blocks
-// is latency + softplus(B / rate - 1), where B is the number of bytes on the bus, and the rate is b
-// times the rate of a block, limited smoothly to the rate of all links. More blocks cost
-// multiprocessors that computation could use. So NCCL takes the fewest blocks whose time is within
-// 2.5 % of the time with the maximum number, and then the kernel with the lowest product of its
-// time and 1 + 2.5 % per block. Floats are rounded where NCCL rounds them, because close choices
-// depend on it. Copy engines have no estimate; their time follows from the bytes that cross links
-// (core/nccl/time).
+// is latency + softplus(B / rate - 1). B is the number of bytes on the bus. The rate is b times the
+// rate of a block, limited smoothly to the rate of all links. More blocks cost multiprocessors that
+// computation could use. Therefore NCCL determines, for each kernel, the smallest number of blocks
+// whose time is within 2.5 % of the time with the maximum number. It then uses the kernel with the
+// lowest product of its time and 1 + 2.5 % per block. Floats are rounded where NCCL rounds them,
+// because close choices depend on the rounding. Copy engines have no estimate. Their time is
+// computed from the bytes that cross links (core/nccl/time).
 
 #include "core/nccl/tuning/symmetric.h"
 
@@ -23,10 +23,10 @@ constexpr int kMaxBlocks = 64;
 
 /// The rule by which NCCL's model counts the bytes of a kernel.
 enum class Bus {
-  kAllToAll,      ///< LL: the whole buffer of each rank to every rank, with flags
+  kAllToAll,      ///< LL: each rank sends its whole buffer to every rank, with flags
   kTwoShots,      ///< reduce-scatter and all-gather by loads and stores
   kInSwitch,      ///< reduce-scatter and all-gather by the switch
-  kOthersBlocks,  ///< the blocks of all other ranks
+  kOthersBlocks,  ///< each rank receives the blocks of all other ranks
 };
 
 struct SymmetricShape {
@@ -34,11 +34,11 @@ struct SymmetricShape {
   Function function;
   Bus bus;
   bool ll = false;
-  bool multicasts = false;  ///< the switch sends copies
-  bool reduces = false;     ///< the switch adds
+  bool multicasts = false;  ///< true if the switch multicasts the data
+  bool reduces = false;     ///< true if the switch reduces the data
 };
 
-/// All kernels in NCCL's order, which decides ties.
+/// All kernels, in NCCL's order, because this order decides ties.
 constexpr std::array<SymmetricShape, 11> kSymmetricShapes{{
     {"AllReduce_AGxLL_R", Function::kAllReduce, Bus::kAllToAll, true},
     {"AllReduce_AGxLLMC_R", Function::kAllReduce, Bus::kAllToAll, true, true},
@@ -65,7 +65,7 @@ double softplus(double x, double softness) {
   return z >= 100.0 ? x : softness * std::log1p(std::exp(z));
 }
 
-/// The figures of NCCL's model: us and bytes/us.
+/// The constants of NCCL's model, in us and bytes/us.
 struct Figures {
   double latency, per_block, most;
 };
@@ -81,13 +81,14 @@ Figures figures_of(const SymmetricShape& kernel, const Communicator& comm) {
   return {kernel.ll ? ll : all_reduce ? 19.5 : 13.0, 55 * kGb, in_switch ? 1000 * kGb : 600 * kGb};
 }
 
-/// Returns the kernel's time and number of blocks: the fewest whose time is within 2.5 % of the
-/// time with the maximum number. `bytes` is the size of one rank's argument.
+/// Returns the time and the number of blocks of a kernel. The number is the smallest whose time is
+/// within 2.5 % of the time with the maximum number. `bytes` is the size of one rank's argument.
 SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, std::int64_t bytes,
                       int only_blocks) {
   const int n = comm.ranks;
   const auto size = static_cast<double>(bytes);
-  // NCCL counts in whole bytes; LL's factor of 9 stands for twice the bytes, and processing.
+  // NCCL computes with whole bytes. LL's factor of 9 represents twice the bytes, and the
+  // processing.
   double bus = 0, multiplier = 1;
   int most = kMaxBlocks;
   const int most_by_switch = ((comm.compute_capability < 100 ? 16 : 32) + n - 1) / n;
@@ -133,7 +134,8 @@ bool is_of_8_bits(ElementType type) {
   return type == ElementType::kFloat8e4m3 || type == ElementType::kFloat8e5m2;
 }
 
-/// True if a kernel implements the operation. Kernels only add, and only floats of at most 32 bits.
+/// True if there is a kernel that implements the operation. Kernels support only additions of
+/// floats of at most 32 bits.
 bool implemented(const Operation& operation) {
   if (operation.function == Function::kAllGather) return true;
   if (operation.function != Function::kAllReduce && operation.function != Function::kReduceScatter)
@@ -144,12 +146,12 @@ bool implemented(const Operation& operation) {
           operation.type == ElementType::kBfloat16 || is_of_8_bits(operation.type));
 }
 
-/// True if the NVSwitch can sum elements of this type. Other reductions are excluded before.
+/// True if the NVSwitch can sum elements of this type. Other reductions have been excluded before.
 bool switch_adds(const Communicator& comm, ElementType type) {
   return comm.nvls && (!is_of_8_bits(type) || comm.compute_capability >= 100);
 }
 
-/// Returns the bytes of one rank's argument, as NCCL's calls count them.
+/// Returns the number of bytes of one rank's argument, as NCCL's calls count them.
 std::int64_t argument_bytes(const Communicator& comm, const Operation& operation) {
   return operation.function == Function::kAllReduce ? operation.bytes
                                                     : operation.bytes / comm.ranks;
@@ -171,7 +173,7 @@ std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const 
     return SymmetricKernel{kCopyEnginesName, 0, 0};
   if (!implemented(operation)) return std::nullopt;
   std::int64_t bytes = argument_bytes(comm, operation);
-  // From 2.28 on sizes are rounded up to cells.
+  // From 2.28 on, sizes are rounded up to whole cells.
   constexpr std::int64_t kCell = 1024;
   if (comm.version >= kCopyEngines) bytes = (bytes + kCell - 1) / kCell * kCell;
   const bool all_reduce = operation.function == Function::kAllReduce;
@@ -186,7 +188,7 @@ std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const 
     if (model.symmetric_kernel && *model.symmetric_kernel != kernel.name) continue;
     if (kernel.multicasts && !comm.nvls) continue;
     if (kernel.reduces && !switch_adds(comm, operation.type)) continue;
-    // LL kernels count elements with 32 bits, and execute only one collective of a group.
+    // LL kernels count elements with 32 bits, and they execute only one collective of a group.
     if (kernel.ll && (on_bus >= 2 * kGiB || operation.pipelined > 1)) continue;
     const SymmetricKernel one = timed(kernel, comm, bytes, model.symmetric_blocks);
     if (!best || penalised(one) < penalised(*best)) best = one;
@@ -197,14 +199,15 @@ std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const 
 std::string note_on_symmetric(const Communicator& comm) {
   if (comm.nodes > 1)
     return fmt::format(
-        "symmetric buffers change nothing between {} nodes: NCCL 2.30's kernels for that are not "
-        "modelled",
+        "symmetric buffers do not change the prediction for {} nodes, because Tutti does not model "
+        "the multi-node kernels of NCCL 2.30",
         comm.nodes);
   if (!comm.p2p.all_nvlink)
-    return "symmetric buffers change nothing here: their kernels need NVLink between all GPUs";
-  return "times of symmetric kernels are NCCL's own estimates, and those of copy engines what "
-         "links "
-         "need: no published measurements of them are in the fit, so their bands are wide";
+    return "symmetric buffers do not change the prediction, because their kernels need NVLink "
+           "between all GPUs";
+  return "the times of symmetric kernels are NCCL's estimates, and the times of copy engines are "
+         "derived from the links. Their error bands are wide, because no published measurements of "
+         "them were available for the fit";
 }
 
 double symmetric_link_bytes(std::string_view name, const Communicator& comm,

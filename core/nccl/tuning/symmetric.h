@@ -10,8 +10,8 @@
 
 namespace tutti::core::nccl {
 
-/// A symmetric kernel, or the copy engines. Either moves the data of a collective between windows
-/// of symmetric memory (ncclCommWindowRegister), in place of an algorithm and a protocol.
+/// A symmetric kernel, or a collective by copy engines. Both move data between windows of symmetric
+/// memory (ncclCommWindowRegister), and replace an algorithm and a protocol.
 struct SymmetricKernel {
   std::string_view name;  ///< NCCL's name of the kernel, or kCopyEnginesName
   int blocks = 0;         ///< number of thread blocks; 0 for copy engines
@@ -26,9 +26,9 @@ std::vector<std::string_view> symmetric_kernel_names();
 
 /// Returns the kernel that NCCL 2.27 to 2.30 chooses inside one node; nullopt if NCCL uses an
 /// algorithm and a protocol. NCCL chooses kernels by a separate cost model, which is reproduced
-/// exactly. From 2.28 on, copy engines execute all-gathers if NCCL_CTA_POLICY is ZERO. The kernels
-/// of 2.30 for several nodes, for TMA (Blackwell), and for buffers that are not windows are not
-/// modelled.
+/// here exactly. From 2.28 on, copy engines execute all-gathers if NCCL_CTA_POLICY is ZERO. Three
+/// kinds of kernels of 2.30 are not modelled: kernels for several nodes, kernels for TMA
+/// (Blackwell), and kernels for buffers that are not windows.
 /// SOURCE: NVIDIA/nccl src/symmetric.cc (v2.27.7), src/sym_kernels.cc (v2.28.9 to v2.30.7):
 /// queryModel, ncclSymkPickKernel, ncclSymkMask; src/ce_coll.cc, ncclCeImplemented.
 std::optional<SymmetricKernel> symmetric_kernel(const Communicator& communicator,

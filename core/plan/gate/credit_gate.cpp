@@ -43,7 +43,8 @@ void CreditGate::visit_state(StateVisitor& visitor) {
 }
 
 std::string CreditRule::starts_when() const {
-  return fmt::format("when ready, in order of priority, up to {} bytes at a time", credit_.count());
+  return fmt::format("when the pack is ready, in order of priority, with up to {} bytes in flight",
+                     credit_.count());
 }
 
 }  // namespace tutti::core

@@ -15,11 +15,11 @@ namespace tutti::core {
 /// priority, as long as the bytes in flight do not exceed a credit.
 ///
 /// An item that is ready on all replicas of the worker starts if its bytes do not exceed the
-/// remaining credit. The item with the lowest priority value starts first; among equals, the item
-/// of the earliest step. If an item is too large, later items may start before it. An item's bytes
-/// are returned to the credit when the item is complete on all replicas of the worker.
-/// SOURCE: byteps/common/scheduled_queue.cc. (BytePS returns the credit one stage earlier, before
-/// the copies to the CPU.)
+/// remaining credit. The item with the lowest priority value starts first; among equal values, the
+/// item of the earliest step. If an item is too large for the remaining credit, later items may
+/// start before it. The gate returns an item's bytes to the credit when the item is complete on all
+/// replicas of the worker. SOURCE: byteps/common/scheduled_queue.cc. (BytePS returns the credit one
+/// stage earlier, before the copies to the CPU.)
 class CreditGate final : public Gate {
  public:
   CreditGate(GateItems items, Bytes credit, GateMembers members)
@@ -27,8 +27,8 @@ class CreditGate final : public Gate {
 
   std::vector<GateDecision> ready(const GateRequest& request, Time now) override;
   std::vector<GateDecision> done(const GateRequest& request) override;
-  /// Visits the credit. The state can be compared only when no item is waiting or in flight, as
-  /// between steps.
+  /// Visits the credit. The state can be compared only while no item is waiting or in flight, for
+  /// example between steps.
   void visit_state(StateVisitor& visitor) override;
 
  private:
@@ -44,7 +44,8 @@ class CreditGate final : public Gate {
   GateItems items_;
   GateMembers members_;
   Bytes credit_;  ///< remaining credit
-  /// Number of replicas on which the item is ready or complete; erased when it is all replicas.
+  /// The number of replicas on which the item is ready, or complete. The entry is erased when this
+  /// is the case on all replicas.
   std::map<Key, std::int64_t> ready_, done_;
   std::set<Turn> waiting_;
 };

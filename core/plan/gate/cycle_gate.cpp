@@ -95,7 +95,8 @@ std::vector<GateDecision> CycleGate::end_round(const GateProposal& agreed, Time 
 
 // --- streams ---
 
-/// On replicas whose stream is free; the others start it when they are done with what is before it.
+/// Starts the batch on replicas that have no batch in flight. All other replicas start it when they
+/// have completed their earlier batches.
 void CycleGate::start(std::shared_ptr<const GateBatch> batch,
                       std::vector<GateDecision>& decisions) {
   const std::int64_t number = first_in_queue_ + std::ssize(queue_);

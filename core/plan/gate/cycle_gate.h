@@ -17,10 +17,10 @@ namespace tutti::core {
 /// the items that are ready on all replicas into batches.
 ///
 /// A cycle is a round of the gate. A round begins one cycle time after the previous round began, or
-/// when the previous round ends, whichever is later. In each round, every process reports for each
-/// item of the current step whether the item is ready on all replicas of the process, and which
-/// rank reported it last. Items that are ready on all processes are fused (fusion_order.h). Every
-/// replica executes its batches in order, one at a time.
+/// when the previous round ends, whichever is later. In each round, every process reports two facts
+/// about each item of the current step: if the item is ready on all replicas of the process, and
+/// the rank that reported it last. Items that are ready on all processes are fused
+/// (fusion_order.h). Every replica executes its batches in order, one at a time.
 ///
 /// Memory: 12 bytes for each replica of this process, and the items that are ready or in flight.
 /// SOURCE: horovod/common/operations.cc, RunLoopOnce; horovod/common/controller.cc,
@@ -31,9 +31,9 @@ class CycleGate final : public Gate {
     Bytes threshold;     ///< maximum size of a batch
     bool cached = true;  ///< true: all items fit into the response cache
     Time cycle;
-    /// The duration of the agreement in a cycle without ready items. The executor skips such
-    /// cycles, and the gate accounts for them when the next request arrives. nullopt: the executor
-    /// runs every cycle.
+    /// The duration of the agreement in a cycle without ready items. The executor skips cycles
+    /// without ready items, and the gate accounts for them when the next request arrives. nullopt:
+    /// the executor runs all cycles.
     std::optional<Time> idle;
   };
 
@@ -43,9 +43,9 @@ class CycleGate final : public Gate {
   std::vector<GateDecision> ready(const GateRequest& request, Time now) override;
   std::vector<GateDecision> done(const GateRequest& request) override;
   std::optional<Time> next_round(Time now) override;
-  /// Returns two numbers for each item. The first is 1 if the item is ready on all replicas of this
-  /// process, otherwise 0. The second is -1 - FusionOrder::Arrival::order of the latest report if
-  /// this report came since the last round, otherwise 0.
+  /// Returns two numbers for each item. The first number is 1 if the item is ready on all replicas
+  /// of this process, otherwise 0. The second number is -1 - FusionOrder::Arrival::order of the
+  /// latest report, if this report arrived after the last round; otherwise 0.
   GateProposal begin_round(Time now) override;
   std::vector<GateDecision> end_round(const GateProposal& agreed, Time now) override;
 
@@ -53,7 +53,7 @@ class CycleGate final : public Gate {
   /// The state of an item of a step until the processes agree to start the item.
   struct Pending {
     std::int64_t replicas = 0;  ///< number of replicas on which the item is ready
-    std::int64_t round = 0;     ///< round in which the latest of these replicas reported it
+    std::int64_t round = 0;     ///< round in which the latest of these replicas reported the item
     std::int64_t order = 0;     ///< FusionOrder::Arrival::order of the reports in this round
   };
   /// A batch that is not yet complete on all replicas of this process.
@@ -75,8 +75,8 @@ class CycleGate final : public Gate {
   FusionOrder order_;
 
   std::map<std::pair<std::int32_t, std::int32_t>, Pending> pending_;  ///< by step and item
-  std::vector<std::int32_t> reported_;  ///< by replica: number of items that it reported in its
-                                        ///< current step
+  std::vector<std::int32_t> reported_;  ///< by replica: number of items that the replica reported
+                                        ///< in its current step
   std::int64_t ready_here_ = 0;  ///< number of items that are ready on all replicas of this process
   std::int32_t step_ = 0;        ///< first step with items that the processes have not agreed on
   std::int64_t agreed_in_step_ = 0;
@@ -85,24 +85,25 @@ class CycleGate final : public Gate {
   Time began_;               ///< start of the latest round
   Time next_;                ///< earliest start of the next round
   bool in_round_ = false;
-  bool announced_ = false;  ///< true: next_round() has returned the time of the next round
+  bool announced_ = false;  ///< true if next_round() has returned the time of the next round
 
   std::deque<Queued> queue_;  ///< batches in order, from the first that is not complete on all
                               ///< replicas
   std::int64_t first_in_queue_ = 0;      ///< number of the first batch in `queue_`
-  std::vector<std::int64_t> completed_;  ///< by replica: number of completed batches; the next
-                                         ///< batch is in flight if it is in `queue_`
+  std::vector<std::int64_t> completed_;  ///< by replica: number of completed batches; if the next
+                                         ///< batch is in `queue_`, it is in flight
 };
 
-/// The rule with one CycleGate for all replicas, or one for each process, which agree in cycles.
+/// The rule with one CycleGate for all replicas or, if there are several processes, one CycleGate
+/// for each process. The gates of the processes agree in cycles.
 class CycleRule final : public GateRule {
  public:
   struct Settings {
     Bytes threshold;  ///< maximum size of a batch
     Time cycle;
     Time agreement;        ///< duration of the agreement in a cycle
-    Time first_agreement;  ///< duration of the agreement in the first step; in every step if
-                           ///< `cached` is false
+    Time first_agreement;  ///< duration of the agreement in the first step or, if `cached` is
+                           ///< false, in every step
     bool cached = true;
   };
 
@@ -119,7 +120,7 @@ class CycleRule final : public GateRule {
     return step == 0 || !settings_.cached ? settings_.first_agreement : settings_.agreement;
   }
   [[nodiscard]] std::string starts_when() const override {
-    return "in the first cycle after all replicas are ready";
+    return "in the first cycle after the pack is ready on all replicas";
   }
   [[nodiscard]] std::string_view name() const override { return "cycles"; }
   [[nodiscard]] std::vector<std::int64_t> settings() const override;

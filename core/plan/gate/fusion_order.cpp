@@ -38,7 +38,7 @@ std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> a
   const auto last_use = [this](const Arrival& a) -> std::int64_t& {
     return last_use_[static_cast<std::size_t>(a.item)];
   };
-  // Cached items come first; among themselves they have different last uses.
+  // Cached items come first. No two cached items have the same last use.
   const auto key = [&](const Arrival& a) {
     const bool cached = last_use(a) != kNever;
     return std::tuple(!cached, last_use(a), cached ? 0 : a.order, a.item);
@@ -56,8 +56,8 @@ std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> a
     for (const int i : group) items.push_back(arrivals[static_cast<std::size_t>(i)].item);
   }
   if (!cached_) return batches;
-  // Hits are used when they are looked up. New entries are put in when all ranks have the fused
-  // responses.
+  // A hit counts as used when it is looked up. A new entry is inserted when all ranks have the
+  // fused responses.
   if (all_cached) {
     for (const Arrival& a : arrivals) last_use(a) = uses_++;
   } else {

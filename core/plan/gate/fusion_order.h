@@ -8,12 +8,11 @@
 
 namespace tutti::core {
 
-/// Returns the batches into which ready items are fused, as indices into `ready`, which has the
+/// Returns the batches into which ready items are fused, as indices into `ready`. `ready` has the
 /// items in the order in which they became ready. A batch begins with the first remaining item.
 /// Later items of the same kind are added if the batch then has at most `threshold` bytes. Items of
-/// another kind, or that do not fit, are skipped. The search ends when the added and the skipped
-/// items together exceed `threshold`.
-/// SOURCE: horovod/common/controller.cc, FuseResponses.
+/// another kind, and items that do not fit, are skipped. The search ends when the added and the
+/// skipped items together exceed `threshold`. SOURCE: horovod/common/controller.cc, FuseResponses.
 std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes threshold);
 
 /// Horovod's order of the items of a cycle, which determines the items that are fused with each
@@ -22,18 +21,19 @@ std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes th
 /// Items without an entry in the response cache are in the order in which the coordinator (rank 0)
 /// finds them to be ready on all ranks: it reads the cycle's requests from rank 0, then rank 1, and
 /// so on. Items with an entry come first, in the order of their cache bits. Cache bits are
-/// reassigned after every cycle, and the least recently used item gets the first bit. So from the
-/// second step on, the order is that of the previous step.
-/// SOURCE: horovod/common/controller.cc, ComputeResponseList; horovod/common/response_cache.cc,
-/// put_, get_response, update_cache_bits. A cache that is too small for all items never has a hit,
-/// like every LRU cache that is read in a longer cyclic sequence; `cached` is then false.
+/// reassigned after every cycle, and the least recently used item gets the first bit. From the
+/// second step on, the order is therefore the order of the previous step. SOURCE:
+/// horovod/common/controller.cc, ComputeResponseList; horovod/common/response_cache.cc, put_,
+/// get_response, update_cache_bits. If the cache is too small for all items, it never has a hit,
+/// like every LRU cache that is read in a cyclic sequence longer than the cache. In this case,
+/// `cached` is false.
 class FusionOrder {
  public:
   /// An item that has become ready on all ranks.
   struct Arrival {
     std::int32_t item = 0;
-    /// Increases with the highest rank that reported the item in this cycle and, for the same rank,
-    /// with the item's position in this rank's queue.
+    /// The sort key of the item. It increases with the highest rank that reported the item in this
+    /// cycle and, for the same rank, with the item's position in the queue of the rank.
     std::int64_t order = 0;
   };
 

@@ -7,9 +7,9 @@
 // that work in rounds, runs the agreement between processes. The same requests in the same order
 // give the same decisions.
 //
-// Decisions are return values, not callbacks. So an executor first receives all decisions that
-// follow from an event, and then starts the items. An item that it starts may complete at once and
-// be reported recursively.
+// Decisions are return values, not callbacks. An executor therefore first receives all decisions
+// that result from an event, and then starts the items. When it starts an item, the item may
+// complete immediately, and its completion may be reported recursively.
 
 #include <cstdint>
 #include <memory>
@@ -21,8 +21,8 @@
 
 namespace tutti::core {
 
-/// A communication that occurs in every training step, as a gate sees it. Items are identified by
-/// their index in GateItems.
+/// The description of a communication for a gate. The communication occurs in every training step.
+/// Items are identified by their index in GateItems.
 struct GateItem {
   Bytes bytes;
   /// The item with the lowest value starts first.
@@ -55,7 +55,8 @@ struct GateBatch {
 
 /// The decision that replicas first_replica … first_replica + replicas - 1 start `batch`. Replicas
 /// start batches in the order of the decisions, which is the same on all processes. The call that
-/// makes a batch always returns it, even if no replica can start it yet (`replicas` is then 0).
+/// makes a batch always returns the batch, even if no replica can start it yet (`replicas` is then
+/// 0).
 struct GateDecision {
   std::int64_t first_replica = 0;
   std::int64_t replicas = 1;
@@ -69,12 +70,12 @@ struct GateProposal {
   std::vector<std::int64_t> numbers;
 };
 
-/// The set of replicas whose items one gate decides on.
+/// The set of replicas whose items are under the control of one gate.
 enum class GateScope : std::uint8_t {
   kWorker,  ///< the replicas of one worker; every worker has its own gate, which decides
             ///< independently
-  kAll,  ///< all replicas; if there are several processes, each has a gate, and the gates agree in
-         ///< rounds
+  kAll,  ///< all replicas; if there are several processes, each process has a gate, and the gates
+         ///< agree in rounds
 };
 
 /// The replicas that a gate serves.
@@ -87,25 +88,24 @@ class Gate {
  public:
   virtual ~Gate() = default;
 
-  /// Reports that an item is ready on a replica at `now`. Returns the decisions that follow.
+  /// Reports that an item is ready on a replica at `now`. Returns the resulting decisions.
   virtual std::vector<GateDecision> ready(const GateRequest& request, Time now) = 0;
   /// Reports that a batch is complete on a replica; `request.item` is any item of the batch.
-  /// Returns the decisions that follow.
-  /// REQUIRES: a decision started the batch on this replica.
+  /// Returns the resulting decisions. REQUIRES: a decision started the batch on this replica.
   virtual std::vector<GateDecision> done(const GateRequest& request) = 0;
 
-  /// Returns the time of the next round, if the latest events require a round whose time was not
-  /// returned yet. Must be called after every call of ready() and end_round(). `now` must not
+  /// Returns the time of the next round; nullopt if no round is required, or its time was returned
+  /// by an earlier call. Must be called after every call of ready() and end_round(). `now` must not
   /// decrease from call to call.
   virtual std::optional<Time> next_round(Time now);
   /// Begins a round. Returns the report of this gate's replicas.
   virtual GateProposal begin_round(Time now);
-  /// Ends the round with the agreement that the processes reached at `now`. Returns the decisions
-  /// that follow.
+  /// Ends the round with the agreement that the processes reached at `now`. Returns the resulting
+  /// decisions.
   virtual std::vector<GateDecision> end_round(const GateProposal& agreed, Time now);
 
-  /// Visits all state that determines the gate's future decisions. The default is for gates whose
-  /// state cannot be compared.
+  /// Visits all state that determines the gate's future decisions. The default implementation is
+  /// for gates whose state cannot be compared.
   virtual void visit_state(StateVisitor& visitor) { visitor.unfit(); }
 
  protected:
@@ -114,8 +114,8 @@ class Gate {
   Gate& operator=(const Gate&) = default;
 };
 
-/// Returns the agreement between processes that report `a` and `b`.
-/// REQUIRES: both have the same step and length.
+/// Returns the agreement between processes that report `a` and `b`. REQUIRES: `a` and `b` have the
+/// same step and length.
 GateProposal min_of(const GateProposal& a, const GateProposal& b);
 
 }  // namespace tutti::core

@@ -15,8 +15,8 @@ namespace tutti::core {
 struct GateRounds {
   /// The cycle time for runs on another time scale; nullopt: the cycle time of the rule.
   std::optional<Time> cycle = std::nullopt;
-  /// True if the executor skips rounds without ready items. The gate accounts GateRule::agreement()
-  /// for each skipped round.
+  /// True if the executor skips rounds without ready items. The gate adds GateRule::agreement() to
+  /// its time for each skipped round.
   bool skip_idle = false;
 };
 
@@ -29,8 +29,8 @@ class GateRule {
   [[nodiscard]] virtual GateScope scope() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Gate> make(GateItems items, GateMembers members,
                                                    const GateRounds& rounds) const = 0;
-  /// True if items may be fused. The collectives of fused items are made at run time, and so are
-  /// their times.
+  /// True if items may be fused. The collectives of fused items, and their times, are computed at
+  /// run time.
   [[nodiscard]] virtual bool fuses() const { return false; }
   /// Returns the time between the starts of two rounds; zero if there are no rounds.
   [[nodiscard]] virtual Time cycle() const { return {}; }

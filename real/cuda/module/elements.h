@@ -29,7 +29,7 @@ TUTTI_DEVICE To bits_as(From from) {
 }
 
 /// The type in which elements are combined: float32 for float16 and bfloat16, and the element's own
-/// type for all others. (Integers are converted to unsigned in combined(), so that sums and
+/// type for all other types. (combined() converts integers to unsigned integers, so that sums and
 /// products wrap around.)
 template <class Element>
 struct Wide {
@@ -110,9 +110,9 @@ TUTTI_DEVICE Element combined_element(Element a, Element b) {
   return Wide<Element>::back(combined<op>(Wide<Element>::from(a), Wide<Element>::from(b)));
 }
 
-/// Returns value · factor, exactly as the host computes it: the product is rounded to 64
+/// Returns value · factor, with the same result as on the host. The product is rounded to 64
 /// significant bits (the precision of x86's long double), ties to even, and then truncated to an
-/// integer. Devices lack such a type, so this function uses integer arithmetic.
+/// integer. Devices have no long double, so this function uses integer arithmetic.
 /// REQUIRES: |factor| ≤ 1, or the product fits into 64 bits.
 TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   const auto factor_bits = bits_as<std::uint64_t>(factor);
@@ -125,7 +125,7 @@ TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   const bool negative = (value < 0) != (factor_bits >> 63 != 0);
   const std::uint64_t magnitude =
       value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-  // The product in two words. It has at most 117 bits.
+  // The product in two words. The product has at most 117 bits.
 #ifdef __CUDA_ARCH__
   std::uint64_t high = __umul64hi(magnitude, mantissa);
 #else

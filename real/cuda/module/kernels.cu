@@ -1,7 +1,7 @@
 // Kernels over elements are memory-bound. If all ranges have the same alignment, a thread moves 16
 // bytes at a time and advances by the width of the grid; unaligned elements at the ends are
-// processed one by one. Ranges with different alignments are processed one by one throughout.
-// Nothing is read or written outside a range.
+// processed one by one. If the ranges have different alignments, all elements are processed one by
+// one. Nothing is read or written outside a range.
 
 #include "real/cuda/module/kernels.h"
 
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kThreads)
       [&](std::int64_t e) { target[e] = combined_element<op>(a[e], b[e]); });
 }
 
-/// Rounds after every input, like the host, so that both give the same result.
+/// Rounds after every input, as the host does, so that device and host compute the same result.
 template <Op op, class Element>
 __global__ void __launch_bounds__(kThreads)
     reduce_kernel(Element* target, const Element* a, std::int64_t stride, std::int64_t inputs,
@@ -166,7 +166,7 @@ __global__ void busy_kernel(std::uint64_t until, std::uint64_t most,
   __threadfence_system();
 }
 
-/// Calls `with.template operator()<Element>()` for the type with this number.
+/// Calls `with.template operator()<Element>()` with the element type that has this number.
 template <class With>
 cudaError_t by_type(int type, With with) {
   switch (type) {
@@ -180,7 +180,7 @@ cudaError_t by_type(int type, With with) {
   }
 }
 
-/// Like by_type(), for the operation and the type with these numbers.
+/// Calls `with` as by_type() does, for the operation and the element type with these numbers.
 template <class With>
 cudaError_t by_operation_and_type(int operation, int type, With with) {
   return by_type(type, [&]<class Element>() {

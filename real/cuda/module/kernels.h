@@ -5,8 +5,8 @@
 #include <cuda_runtime_api.h>
 
 // Launches Tutti's own kernels, for module.cpp. All functions return the result of the launch.
-// Operations and types have the numbers of real/cuda/api.h; for an unknown number, the result is
-// cudaErrorInvalidValue.
+// Operations and types are passed as in real/cuda/api.h. The result is cudaErrorInvalidValue if a
+// number is unknown.
 
 namespace tutti::real::cuda {
 

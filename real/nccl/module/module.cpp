@@ -23,14 +23,14 @@ ncclComm_t nccl(TuttiNcclCommunicator* communicator) {
   return reinterpret_cast<ncclComm_t>(communicator);
 }
 
-/// Converts a core::DataType. REQUIRES: a valid number of that type.
+/// Converts a core::DataType. REQUIRES: the number is a valid value of the enumeration.
 ncclDataType_t type_of(int type) {
   constexpr ncclDataType_t types[] = {ncclFloat32,  ncclFloat32, ncclFloat64, ncclFloat16,
                                       ncclBfloat16, ncclInt32,   ncclInt64};
   return type >= 1 && type <= 6 ? types[type] : ncclNumTypes;
 }
 
-/// Converts a real::Operation. REQUIRES: a valid number of that type.
+/// Converts a real::Operation. REQUIRES: the number is a valid value of the enumeration.
 ncclRedOp_t operation_of(int operation) {
   constexpr ncclRedOp_t operations[] = {ncclSum, ncclMin, ncclMax, ncclProd};
   return operation >= 0 && operation <= 3 ? operations[operation] : ncclNumOps;
@@ -127,7 +127,7 @@ int receive(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, i
                   static_cast<cudaStream_t>(stream));
 }
 
-/// Makes NCCL load the profiler from this very file. Returns false if that is impossible.
+/// Makes NCCL load the profiler from this library's file. Returns false if that is impossible.
 bool follow_channels() {
   Dl_info file{};
   if (::dladdr(&ncclProfiler_v4, &file) == 0 || !file.dli_fname) return false;

@@ -8,8 +8,8 @@ namespace tutti::real {
 /// Implements TuttiNcclApi::take_channels(). Thread-safe.
 int take_channels(TuttiNcclChannel* to, int most);
 
-/// Returns the name for NCCL of the communicator with this number. The profiler gets the name, and
-/// take_channels() returns the number. The text is never freed.
+/// Returns the name under which NCCL knows the communicator `number`. The profiler receives the
+/// name, and take_channels() returns the number. The text is never freed.
 const char* profiled_name(int communicator);
 
 }  // namespace tutti::real

@@ -4,7 +4,8 @@
 #include <cstdint>
 
 // The part of version 4 of NCCL's profiler interface that Tutti uses. NCCL installs no header for
-// it, so every plugin declares it. Names are Tutti's; layout and numbers are NCCL's.
+// this interface, so every plugin has its own declarations. NCCL defines the layout and the
+// numbers. Tutti has chosen the names.
 // SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and
 // src/include/plugin/nccl_profiler.h. NCCL 2.27 introduced version 4, and later releases still
 // support it.
@@ -13,15 +14,16 @@ extern "C" {
 
 /// Types of events. A plugin requests events by a mask of these bits. This one: a collective.
 inline constexpr int kNcclEventCollective = 1 << 1;
-/// Type of event: a channel of an operation on the device.
+/// The type of the event that describes one channel of an operation on the device.
 inline constexpr int kNcclEventChannel = 1 << 6;
 
-/// A change of an event's state between its start and its stop: the channel has ended.
+/// The state change that NCCL reports between an event's start and its stop when the channel has
+/// ended.
 inline constexpr int kNcclStateChannelStop = 22;
 
 struct TuttiNcclEvent {
   std::uint8_t type;
-  /// For a channel: the event of its collective, as returned by begin().
+  /// For a channel: the event of the channel's collective, as returned by begin().
   void* parent;
   int rank;
   union {

@@ -5,8 +5,8 @@
 
 /// NCCL's interface for tuner plugins: the structures that NCCL looks up by the names
 /// ncclTunerPlugin_v2 to _v6. They are declared here so that the plugin can be built without CUDA
-/// and NCCL. The layout is given by NCCL and must not change. SOURCE: NVIDIA/nccl (tag v2.30.7)
-/// src/include/plugin/tuner/tuner_v2.h to tuner_v6.h, src/include/plugin/nccl_tuner.h,
+/// and NCCL. NCCL defines the layout, so it must not be changed here. SOURCE: NVIDIA/nccl (tag
+/// v2.30.7) src/include/plugin/tuner/tuner_v2.h to tuner_v6.h, src/include/plugin/nccl_tuner.h,
 /// src/include/nccl_common.h, src/nccl.h.in.
 namespace tutti::real::nccl_tuner {
 
@@ -21,11 +21,11 @@ enum LogSubsystem : unsigned long { kInit = 0x1, kTuning = 0x40 };
 using Logger = void (*)(LogLevel level, unsigned long subsystems, const char* file, int line,
                         const char* format, ...);
 
-/// The cost of an algorithm and protocol that is not possible for the call.
+/// The cost of a pair of algorithm and protocol that NCCL cannot use for the call.
 inline constexpr float kImpossible = -1.0F;
 
-/// ncclTuner_v2_t, of NCCL 2.21. There is no cost table. NCCL chooses the values that the plugin
-/// does not set.
+/// ncclTuner_v2_t, of NCCL 2.21. This version of the interface has no cost table. NCCL chooses the
+/// values that the plugin does not set.
 struct TunerV2 {
   const char* name;
   Result (*init)(std::size_t ranks, std::size_t nodes, Logger log, void** context);
@@ -54,8 +54,8 @@ struct TunerV4 {
   Result (*destroy)(void* context);
 };
 
-/// ncclTuner_v5_t, of NCCL 2.28 and 2.29. `domains` and `constants` are NCCL's structures, which
-/// this plugin neither reads nor changes.
+/// ncclTuner_v5_t, of NCCL 2.28 and 2.29. `domains` and `constants` point to structures of NCCL
+/// that this plugin neither reads nor changes.
 struct TunerV5 {
   const char* name;
   Result (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,
@@ -67,8 +67,8 @@ struct TunerV5 {
 };
 
 /// ncclTuner_v6_t, of NCCL 2.30. NCCL calls get_chunk_size() once per channel, with `channels` = 1
-/// and the bytes of that channel, except that CollNet, and NVLS over several nodes, make one call
-/// for all channels.
+/// and the bytes of that channel. For CollNet, and for NVLS over several nodes, NCCL makes one call
+/// for all channels instead.
 struct TunerV6 {
   const char* name;
   Result (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,

@@ -1,11 +1,11 @@
-// This code is part of a plugin that NCCL loads into the user's training program. So it needs no
-// other libraries at run time, and a missing or invalid table leads to a line in NCCL's log and to
-// NCCL's own choice, never to a failure. open() keeps only the rows for the size of the
-// communicator. A choice is the first row that matches the call and is possible; its cost becomes
-// 0, so that NCCL's search for the minimum finds it. NCCL 2.21 has no cost table, so possible()
-// repeats its rules. NCCL may call from several threads: rows never change, and atomic flags ensure
-// that each message is logged once. plugin.cpp adapts this class to the versions of NCCL's
-// interface.
+// This code is part of a plugin that NCCL loads into the user's training program. The code
+// therefore needs no other libraries at run time. A missing or invalid table is never a failure:
+// the plugin writes a line to NCCL's log, and NCCL makes its own choice. open() keeps only the rows
+// for the size of the communicator. The chosen row is the first possible row that matches the call.
+// Its cost is set to 0, so that NCCL's search for the minimum finds it. NCCL 2.21 has no cost
+// table, so possible() repeats NCCL's rules. NCCL may call from several threads: rows never change,
+// and atomic flags ensure that each message is logged once. plugin.cpp adapts this class to the
+// versions of NCCL's interface.
 
 #include "real/nccl/tuner/communicator.h"
 
@@ -33,7 +33,7 @@ using core::tuner_table::Table;
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
-/// NCCL's MAXCHANNELS before 2.27, and therefore in interfaces before v4.
+/// NCCL's MAXCHANNELS in releases before 2.27, and therefore in tuner interfaces before v4.
 constexpr int kOldMostChannels = 32;
 
 const char* variable(const char* name) {
@@ -41,7 +41,7 @@ const char* variable(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-/// NCCL's log takes C's format strings only.
+/// NCCL's log function accepts only C format strings.
 void say(Logger log, LogLevel level, const std::string& text) {
   if (log) log(level, kInit | kTuning, "libnccl-tuner-tutti", 0, "%s", text.c_str());
 }
@@ -155,7 +155,8 @@ void Communicator::choose_without_costs(const Call& call, bool collnet, bool nvl
   say_without_line(call);
 }
 
-/// True if NCCL 2.21 has a kernel for the row's choice. NCCL itself does not check it.
+/// True if NCCL 2.21 has a kernel for the row's choice. NCCL itself does not check the choice of a
+/// tuner.
 /// SOURCE: NVIDIA/nccl (v2.21.5) src/enqueue.cc, topoGetAlgoInfo; src/graph/tuning.cc.
 bool Communicator::possible(const Row& row, bool collnet, bool nvls) const {
   enum { kTree, kRing, kCollnetDirect, kCollnetChain, kNvls, kNvlsTree, kPat };
@@ -190,7 +191,8 @@ void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int 
     const Row& row = rows_[i];
     if (row.chunk_bytes == 0 || row.algorithm != algorithm || row.protocol != protocol) continue;
     Call whole = call;
-    // NCCL passes the bytes of one channel (TunerV6), but rows are for the bytes of a call.
+    // NCCL passes the bytes of one channel (TunerV6). Rows of the table refer to the bytes of a
+    // whole call.
     if (channels == 1) whole.bytes *= static_cast<std::uint64_t>(row.channels);
     if (!matches(row, whole)) continue;
     *chunk = row.chunk_bytes;
@@ -217,7 +219,7 @@ void Communicator::say_impossible(std::size_t index, const Call& call) {
   const Row& row = rows_[index];
   say(log_, kInfo,
       "TUNER/Tutti: line " + std::to_string(row.line) + ": " + described(call) +
-          ": NCCL cannot do " + cell(row) + " here; the line is passed over");
+          ": NCCL cannot do " + cell(row) + " for this call; the line is ignored");
 }
 
 void Communicator::say_without_line(const Call& call) {

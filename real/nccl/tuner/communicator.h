@@ -13,14 +13,14 @@
 namespace tutti::real::nccl_tuner {
 
 /// The tuner of one communicator, with the lines of the tuner table that apply to the communicator.
-/// NCCL creates one for each communicator of each rank. Later calls only change which messages were
-/// logged, so NCCL may call it from several threads.
+/// NCCL creates one tuner for each communicator of each rank. After construction, calls only change
+/// the record of logged messages, so NCCL may call the tuner from several threads.
 class Communicator {
  public:
-  /// Reads the table that the environment variable TUTTI_TUNER_TABLE names, or else
-  /// NCCL_TUNER_CONFIG_FILE, the variable of NVIDIA's example plugin. Returns null, so that NCCL
-  /// decides alone, if no table is named, if it is invalid (a warning has the place and the
-  /// reason), or if no line applies to this communicator.
+  /// Reads the tuner table whose path is in the environment variable TUTTI_TUNER_TABLE, or else in
+  /// NCCL_TUNER_CONFIG_FILE, the variable of NVIDIA's example plugin. Returns null if no path is
+  /// set, if the table is invalid (a warning has the place and the reason), or if no line applies
+  /// to this communicator. NCCL then decides alone.
   static std::unique_ptr<Communicator> open(std::size_t ranks, std::size_t nodes, Logger log);
 
   /// The cost table of one call, of shape algorithms × protocols.
@@ -33,17 +33,17 @@ class Communicator {
     }
   };
 
-  /// Applies the first line that matches the call and whose algorithm and protocol are possible for
-  /// NCCL. If there is none, leaves `costs` and `channels` unchanged.
+  /// Applies the first line that matches the call, and whose algorithm and protocol NCCL can use.
+  /// If there is no such line, `costs` and `channels` remain unchanged.
   void choose(const core::tuner_table::Call& call, const Costs& costs, int* channels);
 
-  /// Like choose(), for NCCL 2.21, which has no cost table. `collnet` and `nvls`: true if network
-  /// switches and NVLink switches can reduce.
+  /// Applies the first matching line as choose() does, but for NCCL 2.21, which has no cost table.
+  /// `collnet`: true if network switches can reduce. `nvls`: true if NVLink switches can reduce.
   void choose_without_costs(const core::tuner_table::Call& call, bool collnet, bool nvls,
                             int* algorithm, int* protocol, int* channels);
 
-  /// Sets `chunk` to the chunk size of the first line that matches and has one, in bytes.
-  /// `call.bytes` and `channels` are as in TunerV6.
+  /// Sets `chunk` to the chunk size in bytes of the first matching line that specifies a chunk
+  /// size. `call.bytes` and `channels` are as in TunerV6.
   void set_chunk(const core::tuner_table::Call& call, int algorithm, int protocol, int channels,
                  std::size_t* chunk);
 
@@ -52,7 +52,8 @@ class Communicator {
 
   Communicator(std::vector<Row> rows, std::size_t nodes, Logger log);
 
-  /// The messages that were logged about a row. Each is logged only once.
+  /// The messages about one line of the table that were already logged. Each message is logged only
+  /// once.
   struct Said {
     std::atomic<bool> applied{false}, impossible{false}, chunk{false};
   };
@@ -67,8 +68,8 @@ class Communicator {
   std::vector<Row> rows_;
   std::size_t nodes_;
   Logger log_;
-  bool choices_logged_ = false;                  ///< true if TUTTI_TUNER_LOG is set, and not to 0
-  std::vector<Said> said_;                       ///< by index in rows_
+  bool choices_logged_ = false;  ///< true if TUTTI_TUNER_LOG is set to a value other than 0
+  std::vector<Said> said_;       ///< by index in rows_
   std::atomic<bool> said_without_line_[5] = {};  ///< by collective
 };
 

@@ -1,5 +1,6 @@
-# libnccl-tuner-tutti.so: NCCL loads it into other people's programs (NCCL_TUNER_PLUGIN). So it brings its C++ runtime, shows
-# NCCL's symbols alone, and needs neither CUDA nor NCCL to be built.
+# libnccl-tuner-tutti.so: NCCL loads this plugin into training programs (NCCL_TUNER_PLUGIN). The
+# plugin therefore contains its C++ runtime, and exports only the symbols for NCCL. Building it
+# needs neither CUDA nor NCCL.
 
 add_library(nccl-tuner-tutti MODULE
   nccl/tuner/communicator.cpp
@@ -12,7 +13,7 @@ set_target_properties(nccl-tuner-tutti PROPERTIES
   LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
 target_link_options(nccl-tuner-tutti PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map)
 if(NOT TUTTI_SANITIZE)
-  # Sanitizers come with the program that loads it.
+  # The program that loads the plugin provides the sanitizers' runtime.
   target_link_options(nccl-tuner-tutti PRIVATE -static-libstdc++ -static-libgcc -Wl,--no-undefined)
 endif()
 install(TARGETS nccl-tuner-tutti DESTINATION lib/tutti)

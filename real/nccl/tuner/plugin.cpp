@@ -1,9 +1,9 @@
-// libnccl-tuner-tutti.so: the entry points for NCCL. NCCL 2.21 to 2.30 use the newest of these
-// symbols that they know. NCCL 2.19 and 2.20 know only ncclTunerPlugin_v1, which has no state per
-// communicator, and run without a tuner.
+// libnccl-tuner-tutti.so: the entry points for NCCL. Each of the releases 2.21 to 2.30 of NCCL uses
+// the newest of these symbols that it supports. NCCL 2.19 and 2.20 support only ncclTunerPlugin_v1,
+// which has no state per communicator. These releases run without a tuner.
 //
-// If a tuner's init fails, NCCL aborts the communicator. So init always succeeds; without a context
-// every call leaves the choice to NCCL.
+// If a tuner's init fails, NCCL aborts the communicator. init() therefore always succeeds. If it
+// creates no context, every call leaves the choice to NCCL.
 
 #include <cstdlib>
 #include <memory>
@@ -61,8 +61,7 @@ Result init(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
   return kSuccess;
 }
 
-/// In NCCL 2.21 a tuner's choice overrides NCCL_ALGO and NCCL_PROTO, which the user has set on
-/// purpose.
+/// In NCCL 2.21, a tuner's choice would override the user's settings of NCCL_ALGO and NCCL_PROTO.
 Result init_v2(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
   *context = nullptr;
   if (std::getenv("NCCL_ALGO") || std::getenv("NCCL_PROTO")) {

@@ -1,8 +1,10 @@
-"""Measures all-reduce of several programs interleaved and prints tables of ratios (see tools/bench_peers.sh).
+"""Measures the all-reduce of several programs, and prints tables of ratios (see tools/bench_peers.sh).
 
-What is the same for all: float32, sum, in place, warm buffers, iterations back to back, the mean over ranks of each one's over
-them, results compared. Nothing is pinned. Passes take turns between the programs, so that what the machine does
-meanwhile hits all of them; the interval of a ratio is a bootstrap over passes of the median of per-pass ratios.
+All programs reduce float32 by sum, in place, on warm buffers, with iterations back to back. The time
+is the mean over the ranks of each rank's mean over the iterations. Results are compared. No process
+is pinned to a core. Each pass measures all programs in random order, so that other load on the
+machine affects all of them. The interval of a ratio is a bootstrap over passes of the median of
+per-pass ratios.
 """
 
 import argparse
@@ -43,14 +45,14 @@ GLOO = {"ring": "ring", "bcube": "bcube", "chunked ring": "chunked", "halving-do
 
 
 def peer_configs(side, medium, ranks):
-    """Gloo has TCP alone, and never lets go of a core where it is told to be busy: not for more ranks than there are."""
+    """Returns the algorithms of a program. Omits Gloo's busy ones if there are more ranks than cores."""
     names = {"Open MPI": OPEN_MPI, "MPICH": MPICH, "Gloo": GLOO if medium == "tcp" else {}}[side]
     crowded = ranks > len(os.sched_getaffinity(0))
     return [Config(side, medium, name) for name in names if not (crowded and name.endswith("busy"))]
 
 
 def can(config, number):
-    """Where Gloo's callers wait for their sockets themselves, both write before they read: what fills the buffers stops them."""
+    """Returns true if the size works. In Gloo's sync modes, large writes deadlock on full buffers."""
     return config.side != "Gloo" or "," not in config.name or number <= 256 << 10
 
 
@@ -69,7 +71,7 @@ def short(number):
 
 
 def iterations(number, ranks, share):
-    """So many that a point takes about a tenth of a second, through shared memory some ms at least: (timed, warm-up)."""
+    """Returns the timed and warm-up iterations, so that a point takes about a tenth of a second."""
     most = 20000 if number <= 4 << 10 else 2000 if number <= 16 << 10 else 400 if number <= 256 << 10 else 100 if number <= 1 << 20 else \
         40 if number <= 4 << 20 else 10 if number <= 16 << 20 else 4
     timed = max(3, int(most * 2 / ranks * share))
@@ -147,7 +149,7 @@ class Runner:
 
 
 def interval(ratios, random_numbers):
-    """Median, and the middle 95 % of medians of as many ratios drawn with replacement."""
+    """Returns the median of the ratios, and its 95 % bootstrap interval."""
     draws = sorted(statistics.median(random_numbers.choices(ratios, k=len(ratios))) for _ in range(2000))
     return statistics.median(ratios), draws[int(0.025 * len(draws))], draws[int(0.975 * len(draws)) - 1]
 
@@ -169,7 +171,7 @@ def measure(arguments, ranks, folder, raw):
         for side in arguments.peers:
             configs += peer_configs(side, medium, ranks)
 
-    # The best algorithm of everybody, by size.
+    # Find the best algorithm of each program, by size.
     tried = collections.defaultdict(list)
     chooser = Runner(arguments, ranks, folder, 0.3, 0.15)
     for _ in range(arguments.tries):
@@ -275,7 +277,7 @@ def main():
     parser.add_argument("--raw", default="/dev/null", help="CSV file for every figure")
     arguments = parser.parse_args()
     if arguments.congestion:
-        # The setting belongs to a network namespace: that of the machine stays as it is.
+        # The setting applies to a new network namespace, so the machine's setting does not change.
         inner = [a for i, a in enumerate(sys.argv[1:])
                  if a != "--congestion" and sys.argv[i] != "--congestion" and not a.startswith("--congestion=")]
         script = f"ip link set lo up && echo {arguments.congestion} > /proc/sys/net/ipv4/tcp_congestion_control && "

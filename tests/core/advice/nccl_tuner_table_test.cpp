@@ -317,7 +317,7 @@ TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
   const Scenario unknown = scenario(where, "algorithm: \"nccl\" channels: 2 staging: VIA_HOST");
   const auto other = file_of(unknown);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error(), HasSubstr("its times do not include staging"));
+  EXPECT_THAT(other.error(), HasSubstr("times does not include staging"));
 }
 
 TEST(NcclTunerFile, SaysHowManyChannelsHaveToBeMade) {

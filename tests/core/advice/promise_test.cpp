@@ -79,8 +79,8 @@ TEST(Promise, IsRefusedAtItsPlace) {
     const auto read = read_promise(text, "tune.json");
     return read ? std::string("read") : read.error().message();
   };
-  EXPECT_THAT(message("{\"best\": 1}"), HasSubstr("there is no promise in it"));
-  EXPECT_THAT(message("{\"collectives\": 3}"), HasSubstr("there is no promise in it"));
+  EXPECT_THAT(message("{\"best\": 1}"), HasSubstr("this file contains no promise"));
+  EXPECT_THAT(message("{\"collectives\": 3}"), HasSubstr("this file contains no promise"));
   EXPECT_THAT(message("{"), HasSubstr("tune.json:1:"));
   EXPECT_THAT(message("{\"collectives\": [\n{\"collective\": \"all\", \"bytes\": -1}]}"),
               testing::AllOf(HasSubstr("tune.json:2:16: "), HasSubstr("is no collective"),

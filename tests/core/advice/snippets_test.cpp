@@ -188,7 +188,7 @@ TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
   const Snippets made = snippets_of(old, test::shipped_library());
   EXPECT_TRUE(of(made.list, "NCCL's tuner").text.empty());
   EXPECT_THAT(made.notes,
-              ElementsAre(HasSubstr("no file was written for NCCL's tuner: NCCL 2.21.5")));
+              ElementsAre(HasSubstr("no table was written for NCCL's tuner: NCCL 2.21.5")));
 }
 
 /// What a snippet is simulated as is a scenario that packs by its own framework's rule.

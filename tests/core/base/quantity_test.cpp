@@ -41,7 +41,7 @@ TEST(Quantity, OfAnotherKindIsRefused) {
   EXPECT_EQ(in_unit_of("bytes_per_pack", "25GB/s").error(),
             "25GB/s is not a size, such as 64KiB, 25MiB or 1GB");
   EXPECT_EQ(in_unit_of("shards", "4KiB").error(),
-            "shards has no unit that KiB could be converted to; write a plain number");
+            "shards has no unit, so KiB cannot be converted; write a plain number");
   EXPECT_FALSE(in_unit_of("peak_tflops", "3s"));
 }
 

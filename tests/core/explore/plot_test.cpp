@@ -47,7 +47,7 @@ TEST(SweepPlot, IsTheBestOfWhatIsNotDrawn) {
   EXPECT_THAT(plot->curves[2].y, ElementsAre(50, 50, 50, 50, 50, 50));
   EXPECT_EQ(plot->best->curve, 0u);
   EXPECT_EQ(plot->best->x, 0u);
-  EXPECT_THAT(plot->y_title, HasSubstr("best over all other fields"));
+  EXPECT_THAT(plot->y_title, HasSubstr("best values of all other fields"));
 }
 
 TEST(SweepPlot, ChoosesTheFieldWithMostNumbersAndLeavesOutWhatIsNotDone) {

@@ -103,7 +103,7 @@ TEST(Differences, OneRankCannotTellWaitingFromTransfer) {
   sample.predict(milliseconds(1), milliseconds(2));
   const auto found = sample.find();
   ASSERT_EQ(kinds_of(found), std::vector{Kind::kCollective});
-  EXPECT_THAT(found[0].what, HasSubstr("cannot be told"));
+  EXPECT_THAT(found[0].what, HasSubstr("does not distinguish waiting"));
 }
 
 TEST(Differences, IdleDevicesAreNamed) {

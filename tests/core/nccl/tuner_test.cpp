@@ -91,9 +91,9 @@ TEST(AwsTuner, PassesOverWhatNcclCannotTake) {
 TEST(AwsTuner, SaysWhereItDecidesNothing) {
   const AwsTuner tuner("p5.48xlarge");
   EXPECT_THAT(tuner.why_not(of_size(4, 8)), IsEmpty());
-  EXPECT_THAT(tuner.why_not(of_size(2, 8)), HasSubstr("one and two nodes"));
+  EXPECT_THAT(tuner.why_not(of_size(2, 8)), HasSubstr("one or two nodes"));
   EXPECT_THAT(tuner.why_not(of_size(4, 4)), HasSubstr("1, 2 and 8 GPUs"));
-  EXPECT_THAT(tuner.why_not(of_size(4, 8, {2, 20, 5})), HasSubstr("2.21 and later"));
+  EXPECT_THAT(tuner.why_not(of_size(4, 8, {2, 20, 5})), HasSubstr("2.21 or later"));
   EXPECT_FALSE(tuner.pick(of_size(2, 8), {Function::kAllReduce, 1024}, everything(), false).cell);
 }
 
@@ -153,7 +153,7 @@ TEST(TableTuner, SaysWhenNoLineIsForTheCommunicator) {
   const auto ours = table_of(std::string(kOurs) + row), example = table_of(row);
   EXPECT_THAT(ours->why_not(of_size(2, 8)), IsEmpty());
   EXPECT_THAT(ours->why_not(of_size(4, 8)),
-              HasSubstr("none of its lines is for 32 ranks on 4 nodes"));
+              HasSubstr("no line of the table is for 32 ranks on 4 nodes"));
   EXPECT_THAT(example->why_not(of_size(4, 8)), IsEmpty()) << "it sets channels for all";
 }
 

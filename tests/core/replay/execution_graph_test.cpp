@@ -73,13 +73,13 @@ TEST(ExecutionGraph, FindsWhatNeverEnds) {
                                "b: send 8b to 1 tag 3\nb requires a\n}\n"
                                "rank 1 {\na: recv 8b from 0 tag 3\nb: send 8b to 0 tag 4\n"
                                "b requires a\n}\n"),
-              testing::ElementsAre(HasSubstr("rank 0 waits forever for a message of rank 1 with "
-                                             "tag 4 (line 3)"),
-                                   HasSubstr("rank 1 waits forever")));
+              testing::ElementsAre(
+                  HasSubstr("rank 0 waits forever for a message from rank 1 with tag 4 (line 3)"),
+                  HasSubstr("rank 1 waits forever")));
   EXPECT_THAT(problems_of_goal("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 3\n}\n"
                                "rank 1 {\nrecv 8b from 0 tag 4\n}\n"),
-              testing::ElementsAre(HasSubstr("rank 1 waits forever for a message of rank 0 with "
-                                             "tag 4 (line 6)")));
+              testing::ElementsAre(
+                  HasSubstr("rank 1 waits forever for a message from rank 0 with tag 4 (line 6)")));
   EXPECT_THAT(
       problems_of_goal("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 3\nsend 9b to 1 tag 3\n}\n"
                        "rank 1 {\nrecv 8b from 0 tag 3\n}\n"),
@@ -89,7 +89,8 @@ TEST(ExecutionGraph, FindsWhatNeverEnds) {
 TEST(ExecutionGraph, FindsCycles) {
   EXPECT_THAT(problems_of_goal("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\n"
                                "b requires a\n}\n"),
-              testing::ElementsAre(HasSubstr("s.goal:3:0: rank 0: operations require each other")));
+              testing::ElementsAre(
+                  HasSubstr("s.goal:3:0: rank 0: the dependencies of operations form a cycle")));
   EXPECT_FALSE(problems_of_goal("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na irequires b\n"
                                 "b requires a\n}\n")
                    .empty());

@@ -101,8 +101,9 @@ TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
   EXPECT_EQ(c.kinds[1].time.a, microseconds(23)) << "10 to 33";
   EXPECT_EQ(c.kinds[1].time.b, microseconds(30)) << "5 to 35";
   EXPECT_EQ(c.steps_only_a + c.steps_only_b, 0) << "nothing vanishes";
-  EXPECT_THAT(c.in_words(), Contains(HasSubstr("for 1 packs on devices, the first timeline has up "
-                                               "to 2 channels and the second up to 4")));
+  EXPECT_THAT(c.in_words(),
+              Contains(HasSubstr(
+                  "for 1 packs, the first timeline has up to 2 channels and the second up to 4")));
 }
 
 TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {

@@ -60,7 +60,7 @@ TEST(Summary, TellsTheCriticalPathInWords) {
   EXPECT_EQ(s.path_in_words(),
             (std::vector<std::string>{"10.0 µs: forward pass on w0/gpu1",
                                       "40.0 µs: backward pass on w0/gpu1, until \"conv1\" is done; "
-                                      "1.00 µs of it for copies into 1 pack",
+                                      "1.00 µs of this time for copies into 1 pack",
                                       "40.0 µs: 2 packs, 3 to 4 in flight, one after the other: "
                                       "40.0 µs transfer over network links; "
                                       "slowest link: w0/nic0→network",

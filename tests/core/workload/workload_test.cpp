@@ -213,7 +213,7 @@ TEST(Workload, ALayerWithoutFlopsTakesNoTimeAndIsTold) {
   ASSERT_TRUE(w) << w.error().front().text;
   EXPECT_EQ(w->times[0].backward[0], Time());
   EXPECT_GT(w->times[0].backward[1], Time());
-  EXPECT_THAT(w->timing, HasSubstr("1 of 3 layers have none"));
+  EXPECT_THAT(w->timing, HasSubstr("1 of 3 layers have no time"));
 }
 
 TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {

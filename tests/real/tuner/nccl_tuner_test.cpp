@@ -319,8 +319,8 @@ struct Malformed {
 };
 
 const Malformed kMalformed[] = {
-    {"", "", "there is no line in it"},
-    {"# only remarks\n", "", "there is no line in it"},
+    {"", "", "the table has no lines"},
+    {"# only remarks\n", "", "the table has no lines"},
     {"# tutti nccl-tuner table 2\nallreduce,0,1,ring,ll,1,1,8\n", ":1:26", "format \"2\""},
     {"allreduce,0,1,ring,ll,1,1\n", ":1:1", "expected 8 to 11 cells, found 7"},
     {"\nallreduce,0,1,ring,ll,1,1,8,1,1,1,1\n", ":2:1", "found more"},
@@ -333,10 +333,11 @@ const Malformed kMalformed[] = {
     {"allreduce,0,18446744073709551616,ring,ll,1,1,8\n", ":1:13", "does not fit"},
     {"allreduce,9,8,ring,ll,1,1,8\n", ":1:13", "max_bytes: \"8\" is below min_bytes"},
     {"allreduce,0,1,ring,ll,65,1,8\n", ":1:23", "channels: \"65\" must be from -1 to 64"},
-    {"allreduce,0,1,ring,ll,1,0,8\n", ":1:25", "nodes: \"0\" must be -1 (any) or at least 1"},
+    {"allreduce,0,1,ring,ll,1,0,8\n", ":1:25",
+     "nodes: \"0\" must be -1 (which matches any value) or at least 1"},
     {"allreduce,0,1,ring,ll,1,1,8,-1,2\n", ":1:32", "registered: \"2\" must be from -1 to 1"},
     {"allreduce,0,1,ring,ll,1,1,\n", ":1:27", "ranks: \"\" is not a whole number"},
-    {"allreduce,0,1,ring,ll,0,1,8,-1,-1,64\n", ":1:35", "needs channels to be given"},
+    {"allreduce,0,1,ring,ll,0,1,8,-1,-1,64\n", ":1:35", "needs a number of channels"},
     {"allreduce,0,1,ring,ll,2,1,8,-1,1,64\n", ":1:34", "needs pipe_ops and registered to be -1"},
 };
 
@@ -426,14 +427,13 @@ TEST_F(NcclTunerPlugin, LogsEachDistinctChoiceOnce) {
   const Variable on("TUTTI_TUNER_LOG", "1");
   EXPECT_THAT(
       ask(nccl),
-      ElementsAre(
-          "TUNER/Tutti: line 2: allreduce of 10 bytes by tree/ll, 4 channels",
-          "TUNER/Tutti: line 4: allgather of 20 bytes by ring/ll128, 2 channels",
-          "TUNER/Tutti: no line for allgather of 100 bytes; NCCL decides",
-          "TUNER/Tutti: line 2: allreduce of 30 bytes, 2 in a group: NCCL cannot do tree/ll "
-          "here; the line is passed over",
-          "TUNER/Tutti: line 3: allreduce of 30 bytes, 2 in a group by ring/simple, NCCL's "
-          "channels"));
+      ElementsAre("TUNER/Tutti: line 2: allreduce of 10 bytes by tree/ll, 4 channels",
+                  "TUNER/Tutti: line 4: allgather of 20 bytes by ring/ll128, 2 channels",
+                  "TUNER/Tutti: no line for allgather of 100 bytes; NCCL decides",
+                  "TUNER/Tutti: line 2: allreduce of 30 bytes, 2 in a group: NCCL cannot do "
+                  "tree/ll for this call; the line is ignored",
+                  "TUNER/Tutti: line 3: allreduce of 30 bytes, 2 in a group by ring/simple, NCCL's "
+                  "channels"));
   const auto lines = take_log();
   for (const LogLine& line : lines) EXPECT_TRUE(line.subsystems & 0x40) << line.text;
 }

@@ -1,10 +1,10 @@
 // The command calibrates from logs (--log), adds logs to an existing calibration (--calibration),
-// or, before anything is measured, suggests measurements (--suggest). In all cases the measured
-// tables are collected first, and one Calibration is made of them, from which the report, the
-// suggestions and the file follow. The file is created before the computation, so that a path that
-// cannot be written is reported at once. It stores measurements; the correction factors at its
-// beginning are comments for readers. Logs are matched with predictions in measured_tables.h, and
-// the factors are computed in core/nccl/calibration.
+// or suggests measurements (--suggest), which needs no log. In all cases, the measured tables are
+// collected first. One Calibration is made from them, which gives the report, the suggestions and
+// the file. The file is created before the computation, so that a path that cannot be written is
+// reported at once. The file stores measurements. The correction factors at its beginning are
+// comments for readers. Logs are matched with predictions in measured_tables.h, and the factors are
+// computed in core/nccl/calibration.
 
 #include "tools/tutti/calibration/calibrate_nccl.h"
 
@@ -31,7 +31,7 @@ using core::Report;
 namespace nccl = core::nccl;
 
 constexpr std::size_t kSuggestions = 8;
-/// 80 % of a normal distribution lie within this number of standard deviations.
+/// 80 % of the values of a normal distribution lie within this number of standard deviations.
 constexpr double kEightOfTen = 1.2816;
 
 /// All results that are reported about a calibration.
@@ -47,7 +47,7 @@ std::string interval(double log_factor, double sd) {
                      std::exp(log_factor + kEightOfTen * sd));
 }
 
-/// Reports the factor on one part of all predictions.
+/// Reports the correction factor of one group of predictions.
 Report part_report(const nccl::TimeProcess& process, std::size_t part, bool several_nodes) {
   const nccl::TimeCorrection known = process.part(part, several_nodes);
   const auto end = [&](double sign) {
@@ -123,8 +123,8 @@ std::string nccl_text_of(const NcclOutcome& outcome, const CalibrateOptions& opt
     for (const Suggestion& one : best_of(*outcome.suggestions))
       next.push_back(suggestion_report(one));
     text += fmt::format(
-        "\nnext measurements for {} node{}: the error bands are now x {:.2f} wide at the median "
-        "(upper over lower end)\n",
+        "\nsuggested measurements for {} node{}: the median width of the current error bands is "
+        "{:.2f} (ratio of the upper to the lower end)\n",
         options.nccl.nodes, options.nccl.nodes == 1 ? "" : "s", outcome.suggestions->width);
     text += table_text(next, 2);
   }
@@ -197,7 +197,7 @@ Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options,
     notes = std::move(measured->notes);
   }
   if (!system) {
-    // Nothing was measured, so suggest what to measure.
+    // There are no measurements, so suggest what to measure.
     const auto subject = nccl_subject(options.nccl, options.set, environment);
     if (!subject) return failed(subject);
     system = nccl::calibrated_system(options.nccl.cluster, subject->system);
@@ -223,14 +223,17 @@ int calibrate_nccl(const CalibrateOptions& options, const Environment& environme
                                       std::pair(!options.keep.empty(), "--keep")}) {
     if (given)
       return refuse({ProblemCode::kConflict, option},
-                    "{}: --cluster calibrates NCCL's times, which needs only --log", option);
+                    "{} does not apply to --cluster, which calibrates NCCL's times from --log "
+                    "only; remove it",
+                    option);
   }
   if (options.logs.empty() && options.calibration.empty() && !options.suggest)
     return refuse({ProblemCode::kMissing, "--log"},
                   "no measurements; give --log FILE (the output of all_reduce_perf or another "
                   "program of nccl-tests)");
   if (options.logs.empty() && options.calibration.empty() && !options.output.empty())
-    return refuse({ProblemCode::kMissing, "--log"}, "-o: without --log there is nothing to write");
+    return refuse({ProblemCode::kMissing, "--log"},
+                  "-o: there is nothing to write without --log; give --log FILE, or remove -o");
   std::optional<OutputFile> file;
   if (!options.output.empty()) {
     std::vector<std::string> inputs = options.logs;

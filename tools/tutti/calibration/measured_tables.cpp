@@ -1,6 +1,6 @@
-// Converts logs of nccl-tests to the tables of a calibration. A log's head contains most of what a
-// prediction depends on. Most important is who called NCCL: below 1 MiB, one thread for all GPUs
-// takes twice as long as a process for each GPU.
+// Converts logs of nccl-tests to the tables of a calibration. The header of a log contains most
+// facts on which a prediction depends. The most important fact is the driving mode: below 1 MiB,
+// one thread for all GPUs takes twice as long as one process per GPU.
 
 #include "tools/tutti/calibration/measured_tables.h"
 
@@ -62,8 +62,8 @@ class LogReader {
     std::string text;
     if (wrong_ > 0) text += fmt::format("ignored {} rows with wrong results", wrong_);
     if (types_.empty()) return text;
-    text += text.empty() ? "ignored rows of types that are not modelled:"
-                         : ", and rows of types that are not modelled:";
+    text += text.empty() ? "ignored rows of data types that are not modelled:"
+                         : ", and rows of data types that are not modelled:";
     for (const std::string& type : types_) text += " " + type;
     return text;
   }
@@ -80,8 +80,8 @@ class LogReader {
     const auto kind = core::check_collective(table, ranks);
     if (!kind) return failed(kind);
     if (table.collective.empty())
-      note(fmt::format("{} does not name its program; assumed: {}", place(table.where),
-                       to_string(*kind)));
+      note(fmt::format("{} does not name its program, which is assumed to be {}",
+                       place(table.where), to_string(*kind)));
     nccl::CalibratedTable measured{
         place(table.where),
         *kind,
@@ -116,8 +116,8 @@ class LogReader {
       return tl::make_unexpected(core::Error::request(
           {timing->us > nccl::kMaxMeasuredUs ? ProblemCode::kTooLarge : ProblemCode::kTooSmall,
            "time"},
-          fmt::format("a time must be from {:g} to {:g} µs (got {:g}); remove the row if the run "
-                      "failed there",
+          fmt::format("a time must be from {:g} to {:g} µs (got {:g}); remove the row if this "
+                      "measurement failed",
                       nccl::kMinMeasuredUs, nccl::kMaxMeasuredUs, timing->us),
           row.where));
     }
@@ -142,7 +142,7 @@ class LogReader {
     return {};
   }
 
-  /// Returns the options, completed by the head of the log.
+  /// Returns the options, completed by facts from the header of the log.
   Expected<NcclPerfOptions> requested_of(const NcclTestsTable& table) {
     NcclPerfOptions requested = options_.nccl;
     const core::NcclTestsRun& run = table.run;

@@ -17,10 +17,11 @@ struct MeasuredTables {
   std::vector<std::string> notes;  ///< notes on assumptions, and on rows that were left out
 };
 
-/// Reads the logs, and predicts each of their times with the parameters `figures`. Facts (nodes,
-/// GPUs, release, driving mode, variables) are taken from the header of a log, and missing facts
-/// from the options. A release or driving mode in the options takes precedence over the log.
-/// ERRORS: a log cannot be read, or was measured on other GPUs or another number of GPUs.
+/// Reads the logs, and predicts each time in the logs with the parameters `figures`. Facts (nodes,
+/// GPUs, release, driving mode, variables) are taken from the header of a log. Facts that the
+/// header does not have are taken from the options. A release or driving mode in the options takes
+/// precedence over the log.
+/// ERRORS: a log cannot be read; a log was measured on GPUs of another kind or number.
 core::Expected<MeasuredTables> measured_tables(const CalibrateOptions& options,
                                                const core::nccl::Parameters& figures,
                                                const core::nccl::ErrorBands& bands,

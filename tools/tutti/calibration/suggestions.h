@@ -13,20 +13,21 @@ namespace tutti::tools {
 struct Suggestion {
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int nodes = 1;
-  /// The expected median ratio of a band's upper end to its lower end, after this measurement.
+  /// The expected median ratio of the upper end of an error band to its lower end, after this
+  /// measurement.
   double width = 1;
 };
 
 /// The uncertainty of predicted times, and measurements that reduce it.
 struct Suggestions {
-  double width = 1;              ///< current median ratio, over all times that a user may request
+  double width = 1;  ///< current median ratio, over all times that a user may request to predict
   std::vector<Suggestion> best;  ///< suggestions, narrowest band first
 };
 
-/// Ranks possible measurements by how much they would narrow the bands of all collectives on the
-/// cluster's nodes, from 1 KiB to 1 GiB. This does not depend on the measured times, since the
-/// variance of a Gaussian process depends only on the points of measurement. ERRORS: as
-/// nccl_subject().
+/// Ranks possible measurements by the expected width of error bands after the measurement. The
+/// bands are those of all collectives on the cluster's nodes, from 1 KiB to 1 GiB. Widths do not
+/// depend on measured times, since the variance of a Gaussian process depends only on the points of
+/// measurement. ERRORS: as nccl_subject().
 core::Expected<Suggestions> suggestions(const core::nccl::Calibration& calibration,
                                         const CalibrateOptions& options,
                                         const core::nccl::Parameters& figures,

@@ -8,8 +8,8 @@
 
 namespace tutti::tools {
 
-/// Returns the axes of --points, then those of --over. ERRORS (requests): the file of --points
-/// cannot be read; as parse_axis() and read_points().
+/// Returns the axes of --points, then the axes of --over. ERRORS (kRequest): the file of --points
+/// cannot be read; an error of parse_axis() or read_points().
 core::Expected<std::vector<core::Axis>> axes_of(const std::string& points,
                                                 const std::vector<std::string>& over);
 /// Returns `asked`, or the number of cores if `asked` is 0.

@@ -1,11 +1,12 @@
-// A process of `tutti sweep` has one of three roles. Given the file of a sweep, it only reports.
-// Otherwise it executes the sweep, and alone writes its file. If a launcher has started several
-// processes, rank 0 does this, and all others help: they get points from rank 0 and send outcomes
-// back. All must have the same version, scenario, settings and axes, which identity() sums up.
+// A process of `tutti sweep` has one of three roles. If the argument is the file of a sweep, the
+// process only prints a report. Otherwise it executes the sweep and writes the file. If a launcher
+// has started several processes, rank 0 writes the file. All other ranks get points from rank 0 and
+// return outcomes. All ranks must have the same version, scenario, settings and axes, which are the
+// input of identity().
 //
-// The file makes sweeps resumable: the same command continues with the points that are missing. All
-// other outputs are made from the file at the end, so a new sweep and an old one are reported in
-// the same way. Points are evaluated in sim/sweep, shared among ranks in sweep_ranks.cpp, and
+// The file makes sweeps resumable: the same command continues with the missing points. All other
+// outputs are made from the file at the end, so the reports of a new and of an existing sweep have
+// the same form. Points are evaluated in sim/sweep, shared among ranks in sweep_ranks.cpp, and
 // tabulated in sweep_output.cpp.
 
 #include "tools/tutti/explore/sweep.h"
@@ -38,8 +39,8 @@ using core::Outcome;
 using core::ProblemCode;
 using core::SweepStore;
 
-/// Returns notes on the extrapolations in the points that a report lists: each one once, with the
-/// number of points that it applies to.
+/// Returns notes on extrapolations in the points of a report. Each note occurs once, with the
+/// number of points to which it applies.
 Expected<std::vector<std::string>> notes_on(SweepStore& store,
                                             const std::vector<std::int64_t>& points) {
   const auto files = store.files();
@@ -64,7 +65,7 @@ Expected<std::vector<std::string>> notes_on(SweepStore& store,
   std::vector<std::string> said;
   for (const auto& [note, count] : notes) {
     said.push_back(count == points.size() ? note
-                                          : fmt::format("{} (in {} of the {} points above)", note,
+                                          : fmt::format("{} (at {} of the {} points above)", note,
                                                         count, points.size()));
   }
   return said;
@@ -117,7 +118,7 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   return print_out(sweep_text(store, outcomes, options.rows, *notes));
 }
 
-/// Returns what the ranks of one sweep must have in common.
+/// Returns a text that must be equal on all ranks of a sweep.
 std::string identity(const core::SweepInfo& info) {
   std::string text = info.version + '\0' + info.scenario_text + '\0';
   for (const std::string& said : info.set) text += said + '\0';
@@ -130,12 +131,13 @@ std::string identity(const core::SweepInfo& info) {
   return text;
 }
 
-/// Returns this process's part, if a launcher started several. TF_CONFIG describes a training job
-/// rather than a sweep, so it counts only if it is requested explicitly.
+/// Returns the role of this process, if a launcher has started several processes. TF_CONFIG
+/// describes a training job, not a sweep, so it is used only if the user requests it.
 Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
-    return refused({ProblemCode::kUnused, "--listen"},
-                   "--listen needs processes that a launcher started; name it with --launcher");
+    return refused(
+        {ProblemCode::kUnused, "--listen"},
+        "--listen applies only to ranks of a launcher; name the launcher with --launcher");
   auto part = own_part(options);
   if (!part) return failed(part);
   const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
@@ -144,18 +146,18 @@ Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (!part->launch && !options.listen.empty())
     return refused(
         {ProblemCode::kUnused, "--listen"},
-        "--listen needs processes that a launcher started, but no launcher started this one");
+        "--listen applies only to ranks of a launcher, but no launcher started this process");
   return std::optional<PartInRun>();
 }
 
-/// Returns the number of threads per rank: the cores of one machine divided by its ranks. With
-/// several machines it is unknown how many ranks share one.
+/// Returns the number of threads per rank: the cores of one machine divided by its ranks. If there
+/// are several machines, the number of ranks per machine is unknown.
 int threads_of_rank(int requested, const real::Launch& launch) {
   if (requested > 0 || !launch.one_machine) return std::max(1, requested);
   return std::max(1, threads_of(0) / launch.size);
 }
 
-/// Executes points for rank 0, on any other rank. Returns the exit status.
+/// Executes points that rank 0 assigns. Runs on all other ranks. Returns the exit status.
 int help(const PartInRun& part, const core::SweepInfo& info, const core::Library& library,
          const std::vector<core::Override>& set, int threads,
          std::chrono::duration<double> timeout) {
@@ -224,7 +226,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
 
   if (!options.measured.empty() && options.plot.empty())
     return refuse({ProblemCode::kUnused, "--measured"},
-                  "--measured draws into a plot; give --plot FILE");
+                  "--measured adds points to a plot; give --plot FILE");
 
   if (core::is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.settings().empty() ||
@@ -272,8 +274,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
   if (!*part && options.timeout_seconds) {
     return refuse({ProblemCode::kUnused, "--timeout-seconds"},
-                  "--timeout-seconds applies to ranks that a launcher started, but no launcher "
-                  "started this one");
+                  "--timeout-seconds applies only to ranks of a launcher, but no launcher started "
+                  "this process");
   }
   if (*part && !(*part)->coordinates)
     return help(**part, info, environment.library, *set, threads, timeout);

@@ -11,24 +11,24 @@
 namespace tutti::tools {
 
 struct SweepOptions {
-  /// The scenario, or the file of an existing sweep, which is then only reported.
+  /// The scenario, or the file of an existing sweep, for which only a report is printed.
   ScenarioOptions scenario;
   std::vector<std::string> over;  ///< fields and values, such as "strategy.shards=1,2,4"
   std::string points;             ///< a CSV file with a table of fields that vary together
   /// The SQLite file to write. Default: the scenario's name with .sweep, in the working directory.
   std::string output;
-  JoinOptions join;  ///< for a sweep by several processes that a launcher started
-  /// The timeout after which a process that sends nothing has failed. Default: 60.
+  JoinOptions join;  ///< for a sweep that several processes execute, which a launcher started
+  /// A process that sends nothing for this time has failed. Default: 60.
   std::optional<double> timeout_seconds;
   int threads = 0;  ///< 0: the number of cores
   std::string format = "text";
-  std::string csv;  ///< the CSV file to write, too; empty: none
+  std::string csv;  ///< the additional CSV file to write; empty: none
   std::string json;
   std::string plot;
   std::string x, by;  ///< the fields of the plot's x axis and of its curves
   std::string cost = "step_time";
   std::string measured;  ///< a CSV file with measurements
-  int rows = 10;         ///< maximum number of best points in the text
+  int rows = 10;         ///< maximum number of best points in the text output
 };
 
 /// `tutti sweep`: predicts a scenario at many points and stores the results.

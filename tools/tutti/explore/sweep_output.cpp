@@ -1,10 +1,10 @@
 // Writes the results of a sweep in three forms, from outcomes that may be incomplete. CSV and JSON
-// have every completed point, for further processing; times in CSV are exact to the picosecond. The
-// text is for readers: the best points, the effect of each field, and the most frequent errors. The
-// effect of a field compares the best times of its values, each with the most favourable values of
-// all other fields. Averages would be dominated by settings that nobody would use. Errors are
-// grouped by message, because one mistake often affects thousands of points. Other files of this
-// folder run the sweep.
+// contain every completed point, for further processing. Times in CSV are exact to the picosecond.
+// The text is for readers: the best points, the effect of each field, and the most frequent errors.
+// The effect of a field is a comparison of its values. Each value is represented by its best time
+// over all values of the other fields. In averages, settings that are useless in practice would
+// dominate. Errors are grouped by message, because one mistake often affects thousands of points.
+// Other files of this folder run the sweep.
 
 #include "tools/tutti/explore/sweep_output.h"
 
@@ -61,7 +61,7 @@ std::int64_t count(const Outcomes& outcomes, Outcome::Status status) {
                        [&](const auto& o) { return o && o->status == status; });
 }
 
-/// Returns the points that are done, fastest first; equally fast ones in the order of the space.
+/// Returns the completed points, fastest first. Equally fast points are in the order of the space.
 std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
   std::vector<std::int64_t> points;
   for (std::size_t p = 0; p < outcomes.size(); ++p) {
@@ -125,7 +125,8 @@ std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   return "effect of each field, with all other fields at their best values\n" + text + '\n';
 }
 
-/// Returns messages without the parts that identify the point, the most frequent first.
+/// Returns error messages without the parts that identify the point. The most frequent message is
+/// first.
 std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outcomes) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> messages;  // count, and first point
   for (std::size_t p = 0; p < outcomes.size(); ++p) {

@@ -11,7 +11,7 @@
 
 namespace tutti::tools {
 
-/// The outcomes of a sweep so far, by point; nullopt for points that are not complete.
+/// The outcomes of a sweep, by point; nullopt for points that are not complete.
 using Outcomes = std::vector<std::optional<core::Outcome>>;
 
 /// Writes a CSV file (RFC 4180) with a line for every completed point: its fields, its status, and
@@ -22,12 +22,12 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes);
 /// Returns the text report: the best `rows` points, the effect of each field, errors, and `notes`.
 std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows,
                        const std::vector<std::string>& notes);
-/// Returns the outcome of a point: its status, and its times or the reason why it has none.
+/// Returns the outcome of a point: its status, and its times or the reason why it has no times.
 core::Report outcome_report(const core::Outcome& outcome);
 /// Returns the values of a point by field name.
 core::Report settings_report(const std::vector<std::string>& fields,
                              const std::vector<std::string>& values);
-/// Returns at most `rows` best points, fastest first.
+/// Returns the best points, at most `rows`, fastest first.
 std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows);
 
 }  // namespace tutti::tools

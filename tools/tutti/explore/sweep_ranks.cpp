@@ -8,11 +8,11 @@
 //                               ◀──       "point N", …
 //
 // A rank has a connection for each of its threads; each processes one point at a time. Twice a
-// second every rank sends "alive" on all its connections, independent of its threads, and rank 0
-// sends it to those that wait for a point. If a connection ends without a result, or is silent for
-// too long, its point is assigned again. Rank 0 closes a silent connection with a final "late": a
-// rank that was suspended and resumes thus learns that others have its points and that its results
-// are rejected.
+// second, the main thread of every rank sends "alive" on all connections of the rank. Rank 0 sends
+// "alive" to the connections that wait for a point. If a connection ends without a result, or is
+// silent for too long, its point is assigned again. Rank 0 sends "late" before it closes a silent
+// connection. A rank that was suspended and resumes then knows that other ranks have its points,
+// and that its results are rejected.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
@@ -46,11 +46,13 @@ using core::Outcome;
 using Clock = std::chrono::steady_clock;
 using State = real::Handshake::State;
 
-/// Maximum length of a message, which is an outcome with the longest text that anyone reads.
+/// The maximum length of a message in bytes. The longest message is an outcome with a long error
+/// text.
 constexpr std::size_t kLongest = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kSayAlive = std::chrono::milliseconds(500);
-/// The time for which rank 0 waits for late ranks after all points are done, to dismiss them.
+/// The time for which rank 0 waits for ranks that join late, to end them, after all points are
+/// done.
 constexpr auto kLateComers = std::chrono::seconds(10);
 
 /// Sends a text. Returns false if the other side is gone. Messages are short, so the connection
@@ -73,13 +75,13 @@ bool send_text(const real::Socket& socket, std::string_view text) {
   return true;
 }
 
-/// Sends an unimportant word, unless the connection accepts no data at the moment.
+/// Sends a word if the connection accepts data at the moment; otherwise drops the word.
 void send_word(const real::Socket& socket, std::string_view word) {
   pollfd file{socket.get(), POLLOUT, 0};
   if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
 }
 
-/// Reads what has arrived, without waiting. Returns false if the other side has closed the
+/// Reads the data that has arrived, without waiting. Returns false if the other side has closed the
 /// connection.
 bool read_some(const real::Socket& socket, real::FrameReader& reader) {
   char buffer[16384];
@@ -168,8 +170,8 @@ class Leader {
       stop_.store(stop_.load() || left_ > 0);
       news_.notify_all();
     }
-    // Notify all ranks, including late ones: a rank that cannot connect fails, and launchers then
-    // kill the others.
+    // Notify all ranks, including ranks that join late. A rank that cannot connect fails, and
+    // launchers then kill all other ranks.
     const auto until = Clock::now() + kLateComers;
     const auto missing = [&] {
       return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty();
@@ -290,7 +292,8 @@ class Leader {
   }
 
   /// Assigns a point to an idle connection, or ends the connection if all points are done. While
-  /// others execute the last points, it must wait, since they may fail.
+  /// other connections execute the last points, an idle connection has to wait, since the others
+  /// may fail.
   void feed(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {
@@ -342,7 +345,8 @@ class Leader {
 
 // --- the others ---
 
-/// A connection to rank 0. Its thread sends and reads; the main thread sends "alive".
+/// A connection to rank 0. The connection's thread sends and reads messages. The main thread sends
+/// "alive".
 struct Line {
   real::Socket socket;
   std::mutex sending;
@@ -367,7 +371,7 @@ class Lines {
   void say_alive() {
     const std::lock_guard lock(mutex_);
     for (Line* line : lines_) {
-      // A line that is sending shows by that that it is alive.
+      // A connection that is sending a message needs no "alive".
       const std::unique_lock sending(line->sending, std::try_to_lock);
       if (sending) send_word(line->socket, "alive");
     }
@@ -380,9 +384,9 @@ class Lines {
 
 /// The reason why a connection ended.
 enum class End {
-  kDone,     ///< there are no more points
-  kStopped,  ///< it was told to stop
-  kLate,     ///< rank 0 has given up on it
+  kDone,     ///< the rank ended because there are no more points
+  kStopped,  ///< the rank ended because it was requested to stop
+  kLate,     ///< the rank ended because rank 0 considers it failed
 };
 
 /// The work of one connection, from the greeting on.

@@ -21,28 +21,28 @@ struct SharedSweep {
   int threads = 1;  ///< threads of this process
   std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
       work;                    ///< called on any thread
-  std::function<bool()> stop;  ///< polled on the calling thread
+  std::function<bool()> stop;  ///< the interrupt flag, polled on the calling thread
   std::int64_t points = 0;     ///< the number of points of the sweep
-  /// A rank that sends nothing for this time has failed. The effective limit is
-  /// real::longest_silence() of this value.
+  /// A rank that sends nothing for this time has failed. The exact limit is real::longest_silence()
+  /// of this value.
   std::chrono::duration<double> timeout{60};
 };
 
-/// Returns the digest of a sweep. Each rank sends it when it joins, which ensures that all execute
-/// the same sweep.
+/// Returns the digest of a sweep. Each rank sends the digest when it joins, so that all ranks
+/// execute the same sweep.
 std::string sweep_digest(const std::string& identity);
 
 /// Runs on rank 0. Assigns `points` one by one to itself and to the ranks that join, and collects
-/// the outcomes. Points of ranks that die or send nothing for too long are assigned to others.
-/// Returns true if all points are complete. `take`: as in sim::PoolWork.
+/// the outcomes. The points of a rank that dies or sends nothing for too long are assigned to other
+/// ranks. Returns true if all points are complete. `take`: as in sim::PoolWork.
 /// ERRORS: this process cannot listen, or cannot publish its address.
 core::Expected<bool> lead_sweep(
     PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
     const std::function<bool(std::int64_t, const core::Outcome&)>& take);
 
-/// Runs on the other ranks. Requests points from rank 0 and evaluates them until there are no more.
-/// Also ends if rank 0 has given up this rank because it sent nothing for too long; that is
-/// reported on stderr, and is not a failure of the sweep. Returns false if interrupted.
+/// Runs on the other ranks. Requests points from rank 0, and evaluates them until no point is left.
+/// Also ends if rank 0 considers this rank failed because the rank sent nothing for too long. This
+/// case is reported on stderr, and is not an error. Returns false if interrupted.
 /// ERRORS: rank 0 does not answer, is gone, or sends nothing for too long; rank 0 executes another
 /// sweep.
 core::Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep);

@@ -112,7 +112,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!scenario) return report(scenario.error());
   auto axes = axes_of(options.points, options.over);
   std::vector<std::string> notes;
-  // No limit if the user names what to vary, and so accepts the time.
+  // If the user specifies the fields to vary, there is no limit, since the user accepts the time.
   std::optional<sim::MostWork> max_work;
   if (axes && axes->empty()) {
     axes = core::usual_axes(*scenario);
@@ -133,7 +133,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
     for (std::size_t a = 0; a < space->axes().size(); ++a) any = any || tuner.is_ordered(a);
     if (!any)
       return refuse({ProblemCode::kUnused, "--plot"},
-                    "--plot: no field has ordered values, so there is no curve to draw");
+                    "--plot: there is no curve to draw, because no field has ordered values");
   }
   const Interrupt interrupt;  // installed before a file exists
   std::optional<core::SweepStore> store;
@@ -174,14 +174,16 @@ int tune(const TuneOptions& options, const Environment& environment) {
       return report(written.error());
   } else if (!options.output.empty() && result.best &&
              result.best->outcome.step > result.now.outcome.step) {
-    tell(fmt::format("tutti: no better settings were found; {} is not written\n", options.output));
+    tell(fmt::format("tutti: {} was not written, because no better settings were found\n",
+                     options.output));
   } else if (!options.output.empty() && result.best) {
     const auto written = write_file(options.output, inputs, result.best->scenario.text);
     if (!written) return report(written.error());
   }
   if (!options.plot.empty()) {
     if (result.curves.empty())
-      return report(Error::run("--plot: there are no best settings, so there is nothing to draw"));
+      return report(
+          Error::run("--plot: there is nothing to draw, because no best settings were found"));
     const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
     if (!written) return report(written.error());
   }

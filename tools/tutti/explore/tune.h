@@ -25,11 +25,11 @@ struct TuneOptions {
   /// A sweep file with the evaluated points, written during the search. If it exists, the search
   /// continues from it.
   std::string database;
-  std::string plot;  ///< the file to write, with a plot of the curve around the best point
+  std::string plot;  ///< the file for a plot of the costs around the best point; empty: none
 };
 
-/// `tutti tune`: finds the best settings of a scenario, states how certain they are, and prints the
-/// snippets to paste.
+/// `tutti tune`: finds the best settings of a scenario, states how certain the result is, and
+/// prints the snippets to paste.
 int tune(const TuneOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

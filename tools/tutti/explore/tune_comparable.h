@@ -10,8 +10,8 @@
 
 namespace tutti::tools {
 
-/// Decides which points of a space have a step time that is comparable with that of the current
-/// scenario.
+/// Decides which points of a search space have a step time that is comparable with the step time of
+/// the current scenario.
 class ComparablePoints {
  public:
   /// `base`: the scenario that the points modify; `now`: the current scenario. REQUIRES: all
@@ -20,11 +20,11 @@ class ComparablePoints {
                    const core::Library& library, const core::Scenario& now)
       : space_(space), base_(base), library_(library), travel_(core::travel_of(now)) {}
 
-  /// Returns why the step time of a point is not comparable with that of the current scenario;
-  /// empty if it is comparable.
+  /// Returns the reason why the step time of a point is not comparable with the step time of the
+  /// current scenario; empty if it is comparable.
   [[nodiscard]] std::string why_not(std::int64_t point);
-  /// Returns the settings of a point without those of packing. They determine which programs move
-  /// the packs.
+  /// Returns the settings of a point without the settings of packing. These settings determine
+  /// which programs move the packs.
   [[nodiscard]] std::string key_of(std::int64_t point) const;
   /// Returns the scenario at a point. ERRORS: the scenario is invalid.
   [[nodiscard]] core::Expected<core::Scenario> with_point(std::int64_t point) const {
@@ -38,7 +38,8 @@ class ComparablePoints {
   /// The rows of each axis, divided into comparable and other rows, so that points that are not
   /// comparable need not be simulated.
   struct Rows {
-    std::vector<std::vector<std::int64_t>> compared, others;  ///< by axis: indices of its rows
+    std::vector<std::vector<std::int64_t>> compared,
+        others;            ///< by axis: indices of the axis's rows
     bool nothing = false;  ///< true: all rows of some axis are in `others`
   };
   [[nodiscard]] Rows rows() const;

@@ -1,10 +1,11 @@
 // The text begins with the decision: step times, the recommendation and its reason. There are three
-// cases: no comparable setting was found, the best one is not recommended, or it is recommended.
-// The evidence follows: changes on the critical path, the range of values that are within 1 % of
-// the best, and the gain on clusters with faster or slower links. Settings whose advantage is
-// doubtful are listed separately, each with the reason. The last sections have settings to paste,
-// and commands that verify the prediction on the cluster. JSON has the same data under names that
-// do not change. The search and all decisions are in tuning.cpp; nothing is decided here.
+// cases: no comparable setting was found, the best setting is not recommended, or the best setting
+// is recommended. Then the text has the evidence: changes on the critical path, the range of values
+// within 1 % of the best time, and the gain on clusters with faster or slower links. Settings whose
+// advantage is doubtful are listed separately, each with the reason. The last sections have
+// settings to paste, and commands that verify the prediction on the cluster. JSON has the same data
+// under names that do not change. tuning.cpp has the search and all decisions. This file only
+// writes reports.
 
 #include "tools/tutti/explore/tune_report.h"
 
@@ -77,7 +78,7 @@ std::vector<std::string> why(const TuneResult& r) {
   return lines;
 }
 
-/// Returns the values next to the best whose cost is equal within kFlat.
+/// Returns the values around the best value whose costs equal the best cost within kFlat.
 std::string flat_part(const AxisCurve& curve) {
   const Time least = curve.values[curve.best].second.step;
   const auto is_flat = [&](std::size_t i) {
@@ -128,7 +129,7 @@ std::string sensitivity_part(const TuneResult& r) {
                 "cluster first (tutti calibrate)\n\n");
 }
 
-/// Returns a name as one word of a shell, in quotes if it needs them.
+/// Returns a name as one word of a shell, in quotes if necessary.
 std::string shell_word(const std::string& name) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
@@ -166,13 +167,13 @@ std::vector<std::string> verifying_commands(const TuneResult& r) {
   std::string set;
   for (std::size_t f = 0; r.advice.change && f < r.fields.size(); ++f)
     set += " --set " + shell_word(fmt::format("{}={}", r.fields[f], r.values[f]));
-  return {fmt::format("tutti tune {} --format json > tune.json  # keeps this promise", scenario),
+  return {fmt::format("tutti tune {} --format json > tune.json  # store the predictions", scenario),
           "export NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 "
           "NCCL_INSPECTOR_DUMP_DIR=DIR NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=1000000",
-          "tutti compare --promise tune.json DIR  # each collective: inside its band or not",
+          "tutti compare --promise tune.json DIR  # compare each collective with its error band",
           fmt::format("tutti simulate {}{} --timeline predicted.tutti", scenario, set),
-          "tutti import DIR/* -o real.tutti && tutti compare predicted.tutti real.tutti  # the "
-          "whole step (NCCL_INSPECTOR_DUMP_VERBOSE=1)"};
+          "tutti import DIR/* -o real.tutti && tutti compare predicted.tutti real.tutti  # compare "
+          "the whole step (needs NCCL_INSPECTOR_DUMP_VERBOSE=1)"};
 }
 
 std::string snippet_part(const TuneResult& r) {
@@ -195,8 +196,10 @@ std::string snippet_part(const TuneResult& r) {
   if (!others.empty()) others = "not available as settings\n" + others + '\n';
   if (r.snippets.empty()) {
     paste =
-        "settings to paste\n  no known framework has this setting; to search only settings that "
-        "frameworks have, use --over strategy.algorithm=ring,nccl\n\n";
+        "settings to paste\n"
+        "  no supported framework can apply these settings; to search only settings that "
+        "frameworks support, use --over strategy.algorithm=ring,nccl\n"
+        "\n";
   }
   return paste + others;
 }
@@ -221,18 +224,21 @@ std::string settings(const TuneResult& r, const std::vector<std::string>& values
   return text;
 }
 
-/// Reports the settings that are faster only if the links are as the cluster states.
+/// Reports settings that are faster on the cluster of the scenario, but not on clusters with better
+/// or worse links.
 std::string lost_part(const TuneResult& r) {
   std::string text;
   for (const Lost& one : r.lost) {
     text += fmt::format(
-        "    {}\n  step time {}, but with {} it would be {}, and with the current settings {}\n",
+        "    {}\n"
+        "  step time {}; but with {}, the step would take {} with these settings and {} with the "
+        "current settings\n",
         settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
         show(one.on.now));
   }
   return text.empty() ? text
-                      : "not recommended: slower than now if the links differ from their "
-                        "parameters (run tutti calibrate)\n" +
+                      : "not recommended, because these settings are slower than the current ones "
+                        "if the links differ from their parameters (run tutti calibrate)\n" +
                             text + '\n';
 }
 
@@ -241,11 +247,13 @@ std::string rival_part(const TuneResult& r) {
   if (!r.rival) return "";
   const Time recommended = r.recommended().outcome.step;
   return fmt::format(
-      "cannot be distinguished from {1}\n    {0}\n  The predicted step time is {2} instead of {3}, "
-      "but the two "
-      "predictions "
-      "cannot be compared: {4}.\n  Measure both on the cluster: tutti calibrate fits links to "
-      "measured runs, and tutti perf --against compares\n  NCCL with nccl-tests\n\n",
+      "cannot be distinguished from {1}\n"
+      "    {0}\n"
+      "  The predicted step time is {2} instead of {3}, but the two predictions cannot be "
+      "compared: {4}.\n"
+      "  Measure both on the cluster: tutti calibrate fits links to measured runs.\n"
+      "  tutti perf --against compares predictions of NCCL with logs of nccl-tests.\n"
+      "\n",
       settings(r, r.rival->values, "\n    "),
       r.advice.change ? "the recommended settings" : "the present settings",
       show(r.rival->outcome.step), show(recommended), r.rival->why);
@@ -260,15 +268,17 @@ std::string tune_text(const TuneResult& r) {
   text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
   const Outcome& now = r.now.outcome;
   text += fmt::format(
-      "simulated {} of {} settings{}{}{}, and {} more around them\n", r.tried - r.left_out,
-      r.in_all,
-      r.left_out > 0 ? fmt::format("; skipped {} that take long to simulate", r.left_out) : "",
+      "simulated {} of {} settings{}{}{}; simulated {} more settings around the best ones\n",
+      r.tried - r.left_out, r.in_all,
+      r.left_out > 0 ? fmt::format("; skipped {} that would take long to simulate", r.left_out)
+                     : "",
       r.refused > 0 ? fmt::format("; {} are invalid", r.refused) : "",
-      r.stopped > 0 ? fmt::format("; stopped {} early as clearly slower", r.stopped) : "",
+      r.stopped > 0 ? fmt::format("; stopped {} early, because they are clearly slower", r.stopped)
+                    : "",
       r.beside);
   if (r.not_comparable > 0)
-    text +=
-        fmt::format("{} of them cannot be compared with the current settings\n", r.not_comparable);
+    text += fmt::format("{} of these settings cannot be compared with the current settings\n",
+                        r.not_comparable);
   if (!r.best) {
     text += '\n';
     text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why)

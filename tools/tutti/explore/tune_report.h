@@ -21,10 +21,10 @@ struct Told {
   core::Outcome outcome;
 };
 
-/// The cost along one axis around the best setting. All other fields have their best values.
+/// The cost along one axis around the best setting. Fields of other axes have their best values.
 struct AxisCurve {
   std::string field;
-  /// The values and their outcomes, in the order of the axis.
+  /// The values on the axis and their outcomes, in the order of the axis.
   std::vector<std::pair<std::string, core::Outcome>> values;
   std::size_t best = 0;  ///< index of the best setting's value
 };
@@ -35,22 +35,23 @@ struct Sensitivity {
   core::Time now, best;
 };
 
-/// A snippet, and the step time if the snippet's framework does the packing.
+/// A snippet, and the step time with the packing that the snippet's framework does.
 struct PromisedSnippet {
   core::Snippet snippet;
   core::Outcome outcome;
-  std::string why_not;  ///< why it is not recommended; empty if it is recommended
+  std::string why_not;  ///< why the setting is not recommended; empty if it is recommended
 };
 
-/// A setting that seems to be faster than the recommended one, but whose times are not comparable.
+/// A setting whose simulated time is less than that of the recommended setting, but is not
+/// comparable with it.
 struct Rival {
   std::vector<std::string> values;
   core::Outcome outcome;
-  std::string why;  ///< why it is not comparable
+  std::string why;  ///< why the setting is not comparable
 };
 
-/// A setting that is faster than the recommended one, but slower than the current one on a cluster
-/// with other links.
+/// A setting that is faster than the recommended setting. It is not recommended, because it is
+/// slower than the current setting on a cluster with other links.
 struct Lost {
   std::vector<std::string> values;
   core::Outcome outcome;
@@ -59,8 +60,8 @@ struct Lost {
 
 struct TuneResult {
   Told now;
-  /// The best setting that is comparable with `now`; nullopt if no setting is comparable, or none
-  /// is close to the current one.
+  /// The best setting that is comparable with `now`; nullopt if no setting is comparable, or if no
+  /// setting is close to the current setting.
   std::optional<Told> best;
   std::optional<Rival> rival;
   std::vector<Lost> lost;
@@ -82,7 +83,7 @@ struct TuneResult {
 
   /// Returns false if no tried setting is valid.
   [[nodiscard]] bool is_advice() const { return best || stopped > 0 || not_comparable > 0; }
-  /// Returns the best setting, or the current one if no change is recommended.
+  /// Returns the best setting, or the current setting if no change is recommended.
   [[nodiscard]] const Told& recommended() const { return advice.change ? *best : now; }
 };
 

@@ -1,13 +1,14 @@
-// Searches the best settings, and then doubts them. The current settings are simulated first, as
-// the reference. The tuner then spends most evaluations, but leaves up to half for the checks. The
-// best point is improved along single axes and compared with the current settings on clusters with
-// better and worse links. If it loses there, all points that differ from it only in packing are
-// rejected, and the next best is examined. If all lose, the fastest is reported but not
+// Searches the best settings, and then checks whether the advantage is real. The current settings
+// are simulated first, as the reference. The search then uses most evaluations, and leaves up to
+// half of them for the checks. The best point is improved along single axes and compared with the
+// current settings on clusters with better and worse links. If the best point is slower than the
+// current settings there, all points that differ from it only in packing are rejected, and the next
+// best point is examined. If every point is slower, the fastest point is reported and not
 // recommended.
 //
-// A few settings whose times cannot be compared with the current ones are tried at the end, only to
-// mention a possible rival. Points are chosen by core/explore/tuner.cpp and evaluated by sim/sweep;
-// curves, other clusters and snippets are in tuning_around.cpp.
+// At the end, a few settings whose times are not comparable with the current time are simulated, so
+// that the report can mention them. core/explore/tuner.cpp chooses points, and sim/sweep evaluates
+// them. tuning_around.cpp has curves, other clusters and snippets.
 
 #include "tools/tutti/explore/tuning.h"
 
@@ -27,11 +28,11 @@ using core::Outcome;
 
 namespace {
 
-/// Number of settings that cannot be compared but are tried, to report whether they seem to be
-/// faster.
+/// The number of settings with incomparable times that are simulated, to report whether they seem
+/// to be faster.
 constexpr std::int64_t kOthers = 8;
 
-/// True if NCCL executes packs, with its predicted times.
+/// Returns true if NCCL executes packs, and their times come from NCCL's model.
 bool by_nccl(const core::Scenario& scenario) {
   return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
                      [&](const core::Pack& pack) {
@@ -120,7 +121,7 @@ Expected<bool> Tuning::search() {
   core::Tuner tuner(
       space_, {at_most, options_.seed, core::TunerOptions().enough, min_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
-  // Results that the file contained before count when the tuner asks for them.
+  // Earlier results in the file count as evaluations when the tuner requests their points.
   auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t told) {
     progress.update(static_cast<double>(told) / most);
   });
@@ -168,9 +169,9 @@ Expected<bool> Tuning::judge_the_best() {
     result_.lost.push_back({result_.values, result_.best->outcome, *lost});
     rejected_.insert(comparable_->key_of(*best_));
     result_.advice.change = false;
-    result_.advice.why =
-        fmt::format("with {} the best settings would take {} and the current ones {}", lost->what,
-                    core::show(lost->best), core::show(lost->now));
+    result_.advice.why = fmt::format(
+        "with {}, the step would take {} with the best settings and {} with the current ones",
+        lost->what, core::show(lost->best), core::show(lost->now));
     const auto next = best_tried(Compared::kYes);
     const bool worth_it =
         next && left() >= kCases && core::recommend(result_.now.outcome, tried().at(*next)).change;

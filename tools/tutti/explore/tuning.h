@@ -27,13 +27,13 @@ namespace tutti::tools {
 /// curves, other clusters, and snippets.
 class Tuning {
  public:
-  /// `store`: stores the points that are tried; null: they are not stored. `notes`: notes that the
-  /// report always contains.
+  /// `store`: stores the points that are tried; null: points are not stored. `notes`: notes that
+  /// the report always contains.
   Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now,
          std::string text, std::vector<core::Override> set, core::Space space,
          core::SweepStore* store, std::vector<std::string> notes, const Interrupt& interrupt);
 
-  /// From now on, skips points whose simulation takes more than `work`.
+  /// Makes later evaluations skip points whose simulation takes more than `work`.
   void leave_out_beyond(const sim::MostWork& work) {
     max_work_ = work;
     evaluator_.leave_out_beyond(work);
@@ -49,8 +49,8 @@ class Tuning {
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const {
     return trials_.tried();
   }
-  /// Returns true if the point takes part in the choice of the best: it is comparable, and was not
-  /// rejected because it is slow on clusters with other links.
+  /// Returns true if the point can become the best point: it is comparable, and was not rejected as
+  /// slow on clusters with other links.
   [[nodiscard]] bool is_compared(std::int64_t point) {
     return comparable_->why_not(point).empty() && !rejected_.contains(comparable_->key_of(point));
   }
@@ -64,7 +64,7 @@ class Tuning {
 
   /// Simulates a scenario, and fills in the data for its report.
   core::Expected<void> tell_of(Told& told, const char* doing);
-  /// Returns a lower bound of the step time over all settings; 0 if it is unknown. It is known if
+  /// Returns a lower bound of the step time over all settings; 0: unknown. The bound is known if
   /// only the strategy varies, and all settings have the same traffic.
   [[nodiscard]] double min_step() const;
   /// Returns the number of evaluations that are left after the search, for curves and other
@@ -78,44 +78,45 @@ class Tuning {
   /// Returns false if interrupted.
   core::Expected<bool> search();
   /// Returns the fastest tried point that is comparable (kYes) or not comparable (kNo) with the
-  /// current scenario. Ignores points that were stopped, since another point is faster.
+  /// current scenario. Ignores points whose simulation was stopped because another point is faster.
   [[nodiscard]] std::optional<std::int64_t> best_tried(Compared compared);
-  /// Explores the surroundings of the best setting, and decides whether to recommend it. If it is
-  /// slower than the current setting on a cluster with better or worse links, continues with the
-  /// next best. Returns false if interrupted.
+  /// Evaluates the neighbours of the best setting, and decides whether to recommend the setting. If
+  /// the best setting is slower than the current setting on a cluster with better or worse links,
+  /// continues with the next best setting. Returns false if interrupted.
   core::Expected<bool> judge_the_best();
   /// Simulates the best setting again, and fills in the data for its report. Returns false if
   /// interrupted.
   core::Expected<bool> report_best();
-  /// Tries rows that are not comparable, one per value of an axis' first field, with all other
-  /// fields as in the best setting, to determine whether they seem to be faster. Returns false if
-  /// interrupted.
+  /// Evaluates rows that are not comparable, one per value of an axis's first field. All other
+  /// fields are as in the best setting. The results show whether such rows seem to be faster.
+  /// Returns false if interrupted.
   core::Expected<bool> try_others();
-  /// Finds the fastest setting that is not comparable, if it seems to be faster than the
-  /// recommended one.
+  /// Finds the fastest setting that is not comparable, if this setting seems to be faster than the
+  /// recommended setting.
   void find_rival();
   void say_why_there_is_no_best();
 
-  /// Returns a range of positions in `order` around position `at`, the best along an axis. Its
-  /// length is limited by the evaluations that are left.
+  /// Returns a range of positions in `order` around the position `at`, which has the best value of
+  /// an axis. The number of remaining evaluations limits the length of the range.
   std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis,
                                                     const std::vector<std::int64_t>& order,
                                                     std::int64_t at);
   /// Evaluates some values on each side of the best value, along every ordered axis. If a value is
-  /// better, repeats this around it. Returns false if interrupted.
+  /// better than the best value, repeats the evaluation around the better value. Returns false if
+  /// interrupted.
   core::Expected<bool> add_curves();
   core::Expected<bool> add_curve(std::size_t axis, const std::vector<std::int64_t>& order);
   /// Evaluates both settings on clusters with better and worse links. Returns false if interrupted.
   core::Expected<bool> add_sensitivity();
-  /// Returns the step time on a cluster with other links; 0 if it cannot be simulated.
+  /// Returns the step time on a cluster with other links; 0 if the scenario cannot be simulated.
   core::Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled,
                                        double factor);
-  /// Returns a cluster on which the best setting is slower than the current one by more than the
-  /// error of the difference; null if there is none. If different programs move the bytes in the
-  /// two settings, links are ignored, since NCCL's times do not depend on them.
+  /// Returns a cluster on which the best setting is slower than the current setting by more than
+  /// the error of the difference; null if there is none. If different programs move the bytes in
+  /// the two settings, changed links are ignored, since NCCL's times do not depend on the links.
   [[nodiscard]] const Sensitivity* lost_case() const;
-  /// Makes the snippets for the recommended setting, and simulates each with the packing that its
-  /// framework does. Returns false if interrupted.
+  /// Makes the snippets for the recommended setting. Simulates each snippet with the packing that
+  /// its framework does. Returns false if interrupted.
   core::Expected<bool> add_snippets();
 
   const TuneOptions& options_;
@@ -128,7 +129,7 @@ class Tuning {
   TuneResult result_;
   sim::Trials trials_;
   std::optional<sim::MostWork> max_work_;
-  std::optional<ComparablePoints> comparable_;  ///< relative to the current scenario
+  std::optional<ComparablePoints> comparable_;  ///< relative to the cost of the current scenario
   ComparablePoints::Rows rows_;
   std::set<std::string> rejected_;  ///< key_of() of rejected points
   std::array<std::optional<core::Time>, kCases> now_elsewhere_;

@@ -18,7 +18,8 @@ std::pair<std::int64_t, std::int64_t> Tuning::around_best(std::size_t axis,
   std::vector<std::int64_t> rows = space_.rows(*best_);
   const std::int64_t for_other_clusters = now_elsewhere_.front() ? kCases : 2 * kCases;
   std::int64_t spare = std::max<std::int64_t>(0, left() - for_other_clusters);
-  // A curve needs complete runs, so points that were stopped early are run to their end.
+  // A curve needs complete simulations, so points whose simulation was stopped early are simulated
+  // again.
   const auto affordable = [&](std::int64_t i) {
     rows[axis] = order[static_cast<std::size_t>(i)];
     const auto known = tried().find(space_.point(rows));
@@ -57,7 +58,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
     rows[axis] = order[static_cast<std::size_t>(i)];
     points.push_back(space_.point(rows));
   }
-  // Points that were stopped early are run to their end here.
+  // Points whose simulation was stopped early are simulated completely here.
   trials_.forget_given_up(points);
   result_.beside += std::count_if(points.begin(), points.end(),
                                   [&](std::int64_t point) { return !tried().contains(point); });
@@ -89,7 +90,8 @@ Expected<bool> Tuning::add_sensitivity() {
     const Case& one = kOther[c];
     if (left() < (now_elsewhere_[c] ? 1 : 2)) {
       const std::string note = fmt::format(
-          "not all variations of the links were tried: the limit of --evaluations {} is reached",
+          "some variations of the links were not tried, because the limit of --evaluations {} was "
+          "reached",
           options_.evaluations);
       if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
         result_.notes.push_back(note);
@@ -135,11 +137,12 @@ const Sensitivity* Tuning::lost_case() const {
 Expected<bool> Tuning::add_snippets() {
   // No requested setting is valid, so there is nothing to recommend.
   if (!result_.is_advice()) return true;
-  Progress progress("simulating the settings to paste");
+  Progress progress("simulating the settings of each framework");
   const Told& recommended = result_.recommended();
   auto snippets = core::snippets_of(recommended.scenario, library_);
   for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
-  // Settings with the same packing are run again: their frameworks launch and update differently.
+  // Settings with the same packing are also simulated again, since launches and updates differ
+  // between frameworks.
   sim::Evaluator evaluator({recommended.scenario.text, base_.path, {}}, library_, simulator_,
                            sim::Evaluator::Shares::kNo);
   if (max_work_) evaluator.leave_out_beyond(*max_work_);
@@ -158,14 +161,15 @@ Expected<bool> Tuning::add_snippets() {
     }
     const Outcome& promise = made.outcome;
     if (promise.status != Outcome::Status::kDone) {
-      made.why_not = "its packing cannot be simulated: " + promise.message;
+      made.why_not = "the framework's packing cannot be simulated: " + promise.message;
     } else if (promise.step > result_.now.outcome.step) {
       const core::Time now = result_.now.outcome.step;
       const double more =
           static_cast<double>((promise.step - now).count()) / static_cast<double>(now.count());
-      made.why_not =
-          fmt::format("with its own packing, the step takes {} instead of {}, {:.2g} % longer",
-                      core::show(promise.step), core::show(now), 100 * more);
+      made.why_not = fmt::format(
+          "with the framework's own packing, the step takes {} instead of {}, which is {:.2g} % "
+          "longer",
+          core::show(promise.step), core::show(now), 100 * more);
     }
     result_.snippets.push_back(std::move(made));
   }

@@ -12,13 +12,13 @@
 
 namespace tutti::tools {
 
-/// Replaces the terminal of a command that is called by another program, such as the Python module.
-/// The output of the command is stored here, and scenarios may come from memory instead of files.
+/// Replaces the terminal if another program, such as the Python module, calls a command. The output
+/// of the command is stored here, and scenarios may come from memory instead of files.
 struct Capture {
   // Given by the caller:
-  /// Texts of scenarios, by the path that the command's arguments name.
+  /// The texts of scenarios, by the path in the command's arguments.
   std::map<std::string, std::string> scenarios;
-  /// Set by the caller to interrupt the command, like Ctrl-C.
+  /// The caller sets this flag to interrupt the command, as Ctrl-C does.
   const std::atomic<bool>* cancel = nullptr;
   /// Called during long work with the name of the work ("simulating") and the completed share, from
   /// 0 to 1.
@@ -44,8 +44,7 @@ class Capturing {
   Capturing& operator=(const Capturing&) = delete;
 };
 
-/// Returns the capture of the calling thread; null if there is none, so that the command uses the
-/// terminal.
+/// Returns the capture of the calling thread; null: the command uses the terminal.
 Capture* capture();
 
 }  // namespace tutti::tools

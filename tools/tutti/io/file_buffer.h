@@ -12,12 +12,12 @@
 namespace tutti::tools {
 
 /// A stream buffer that writes to an open file descriptor and closes it at the end. Unlike
-/// std::filebuf, it stores the errno of the first failure, since errno may have changed when the
-/// stream is checked. After a failure, nothing more is written, so that the file contains a prefix
-/// of the output without gaps.
+/// std::filebuf, this class stores the errno of the first failure, since errno may have changed
+/// when the caller checks the stream. After a failure, all further output is discarded, so that the
+/// file contains a prefix of the output without gaps.
 class FileBuffer final : public std::streambuf {
  public:
-  /// The type of write(2), which tests replace.
+  /// The type of the function write(2). Tests replace the function.
   using Write = std::function<ssize_t(int file, const void* bytes, std::size_t count)>;
 
   /// Takes ownership of the descriptor `file`.
@@ -28,7 +28,7 @@ class FileBuffer final : public std::streambuf {
   FileBuffer& operator=(const FileBuffer&) = delete;
   ~FileBuffer() override { close(); }
 
-  /// Writes the buffered bytes, and flushes the file to the disk, so that they survive a power
+  /// Writes the buffered bytes and flushes the file to the disk, so that the bytes survive a power
   /// failure.
   void sync_to_disk() {
     if (file_ < 0 || sync() != 0) return;

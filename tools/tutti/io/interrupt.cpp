@@ -7,7 +7,7 @@
 namespace tutti::tools {
 namespace {
 
-/// The only global, since signal handlers can access nothing else.
+/// This is the only global variable. Signal handlers can access only global variables.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 

@@ -6,14 +6,14 @@
 
 namespace tutti::tools {
 
-/// The signals that end a program by default.
+/// The signals that this class handles. By default, they end a program.
 inline constexpr std::array<int, 3> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
 
 /// While an object of this class exists, Ctrl-C, SIGTERM and SIGHUP set a flag instead of ending
 /// the program, so that the program can complete its files. A second signal ends the program at
-/// once. Signals that are ignored (by nohup, or in a shell's background jobs) stay ignored. If
-/// another program calls a command in this process, its flag (Capture::cancel) is used instead, and
-/// its signal handlers stay.
+/// once. A signal that is already ignored (by nohup, or in a background job of a shell) remains
+/// ignored. If another program calls a command in this process, the program's flag
+/// (Capture::cancel) is used instead, and the program's signal handlers remain.
 class Interrupt {
  public:
   Interrupt();

@@ -38,8 +38,9 @@ const GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
                            "total_inactive_file"};
 const GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
-/// Lowers `free` to the memory that is left by the group at `path` in `folder` and by the groups
-/// that contain it. In a container `path` may be the host's, so missing directories are skipped.
+/// Lowers `free` to the memory left in the control group at `path` in `folder`, and in the groups
+/// that contain it. In a container, `path` may be a path on the host, so missing directories are
+/// skipped.
 void limit_by(const std::string& folder, std::string path, const GroupFiles& files,
               std::optional<std::uint64_t>& free) {
   while (true) {
@@ -57,8 +58,8 @@ void limit_by(const std::string& folder, std::string path, const GroupFiles& fil
   }
 }
 
-/// Returns the path of the group of the controller "memory", as in "4:cpu,memory:/a/b"; for version
-/// 2, as in "0::/a/b".
+/// Returns the path of the control group of the controller "memory", such as /a/b in
+/// "4:cpu,memory:/a/b". In version 2, the line is "0::/a/b".
 std::optional<std::string> path_in(const std::string& line, bool version_2) {
   const std::size_t first = line.find(':');
   const std::size_t second = line.find(':', first + 1);

@@ -9,26 +9,27 @@ namespace tutti::tools {
 /// The files in which the kernel reports memory. Tests replace them.
 struct MemoryFiles {
   std::string meminfo = "/proc/meminfo";
-  std::string groups = "/proc/self/cgroup";  ///< lists the control groups of this process
-  std::string cgroup = "/sys/fs/cgroup";     ///< the directory of the control groups
+  std::string groups =
+      "/proc/self/cgroup";  ///< the file that lists the control groups of this process
+  std::string cgroup = "/sys/fs/cgroup";  ///< the directory of the control groups
 };
 
-/// Returns the memory in bytes that this process can still use without harm to other programs. It
-/// is the memory that the kernel reports as available (`MemAvailable` in meminfo, proc(5)), or less
-/// if a control group of the process or one of its ancestors has less left. A control group has
-/// left its limit minus its usage, not counting file pages that can be dropped. (`memory.max`,
-/// `memory.current` and `inactive_file` of `memory.stat` in the kernel's cgroup-v2.rst;
-/// `memory.limit_in_bytes`, `memory.usage_in_bytes` and `total_inactive_file` in
-/// cgroup-v1/memory.rst.) Files that are missing or have no value are ignored. Returns nullopt if
-/// there is no limit.
+/// Returns the memory in bytes that this process can still use without harm to other programs. The
+/// result is the memory that the kernel reports as available (`MemAvailable` in meminfo, proc(5)),
+/// or less if a control group of the process, or an ancestor of the group, has less memory left.
+/// The memory left in a control group is the limit minus the usage. File pages that can be dropped
+/// do not count as usage. (`memory.max`, `memory.current` and `inactive_file` of `memory.stat` in
+/// the kernel's cgroup-v2.rst; `memory.limit_in_bytes`, `memory.usage_in_bytes` and
+/// `total_inactive_file` in cgroup-v1/memory.rst.) Files that are missing or have no value are
+/// ignored. Returns nullopt if there is no limit.
 std::optional<std::uint64_t> free_memory(const MemoryFiles& files = {});
 
-/// Limits the memory of this process, so that allocations fail, and the command ends with a
-/// message, before the machine runs out of memory. Otherwise a simulation that is too large could
+/// Limits the memory of this process. Allocations then fail, and the command ends with a message,
+/// before the machine runs out of memory. Without a limit, a simulation that is too large could
 /// crash other programs, or be killed without a message.
 void stay_within_memory();
 
-/// Returns the limit that stay_within_memory() set, in bytes; nullopt if it set none.
+/// Returns the limit in bytes that stay_within_memory() has set; nullopt if it has set no limit.
 std::optional<std::uint64_t> memory_limit();
 
 }  // namespace tutti::tools

@@ -1,10 +1,11 @@
-// No reader should ever see half an output under its final name. So the content goes to NAME.part,
-// is flushed to the disk, and is then renamed, which is atomic; the folder is flushed last, so that
-// the new name survives a loss of power. A signal that ends the program has to remove the temporary
-// file, and a signal handler can access only a global variable. So `unfinished` has the path of the
-// file that is incomplete, and changes only while these signals are blocked (SignalsHeld); a
-// handler never sees a path that is half written or belongs to a completed file. This works for one
-// file at a time. The buffer with its error handling is in file_buffer.h.
+// No reader should ever see an incomplete output under its final name. The content is therefore
+// written to NAME.part, flushed to the disk, and then renamed, which is atomic. The folder is
+// flushed last, so that the new name survives a power failure. A signal that ends the program has
+// to remove the temporary file, and a signal handler can access only a global variable. The
+// variable `unfinished` has the path of the incomplete file. It changes only while these signals
+// are blocked (SignalsHeld), so a handler never sees a partly written path, or the path of a
+// completed file. Only one file can be incomplete at a time. The buffer with its error handling is
+// in file_buffer.h.
 
 #include "tools/tutti/io/output_file.h"
 
@@ -35,8 +36,8 @@ namespace {
 constexpr mode_t kUsualMode = 0666;
 
 /// The path of the file that is incomplete while a signal could end the process; "" if none. No
-/// command writes two files at a time. It is a global, since signal handlers can access nothing
-/// else.
+/// command writes two files at a time. It is a global variable, since signal handlers can access
+/// only global variables.
 char unfinished[PATH_MAX] = "";
 
 extern "C" void remove_unfinished(int number) {
@@ -45,7 +46,7 @@ extern "C" void remove_unfinished(int number) {
   std::raise(number);
 }
 
-/// Blocks the signals that use `unfinished` while an object exists.
+/// Blocks the signals whose handlers use `unfinished`, while an object of this class exists.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -62,7 +63,7 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-/// Makes signals remove the file. REQUIRES: signals are blocked.
+/// Installs signal handlers that remove the incomplete file. REQUIRES: signals are blocked.
 void remove_on_signals(const std::string& path) {
   if (path.size() >= sizeof unfinished) return;
   std::memcpy(unfinished, path.c_str(), path.size() + 1);
@@ -92,7 +93,7 @@ void sync_folder(const std::string& path) {
   close(file);
 }
 
-/// True if the file that would be overwritten is empty or begins with `beginning`.
+/// Returns true if the existing file is empty or begins with `beginning`.
 bool empty_or_begins(const std::string& path, std::string_view beginning) {
   std::string found(beginning.size(), '\0');
   std::ifstream file(path, std::ios::binary);
@@ -125,8 +126,9 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
     return OutputFile(path, "", device);
   }
   if (fs::exists(target) && !only_over.empty() && !empty_or_begins(path, only_over))
-    return refuse(core::ProblemCode::kConflict,
-                  "this file exists and is not such an output; name another file, or remove it");
+    return refuse(
+        core::ProblemCode::kConflict,
+        "this file exists and was not written by this command; name another file, or remove it");
   const std::string whole = followed(path);
   constexpr int kMaxLeftOver = 1000;
   for (int number = 1; number <= kMaxLeftOver; ++number) {
@@ -143,7 +145,7 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
                     fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   return refuse(core::ProblemCode::kTooLarge,
-                "too many unfinished files (NAME.part) are in its folder; remove them");
+                "the folder has too many unfinished files (NAME.part); remove them");
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -160,7 +162,7 @@ OutputFile::~OutputFile() {
 }
 
 core::Expected<void> OutputFile::keep() {
-  // Write before the rename; otherwise a loss of power could leave an empty file under the final
+  // Write before the rename. Otherwise, after a power failure, an empty file could have the final
   // name.
   if (!part_.empty()) buffer_->sync_to_disk();
   buffer_->close();

@@ -13,11 +13,12 @@
 
 namespace tutti::tools {
 
-/// An output file that gets its name only when it is complete. Until then, an existing file of that
-/// name stays, and the content is written to NAME.part in the same folder. If NAME.part exists,
-/// which may be the rest of an earlier run, NAME.2.part is used, and so on. If the object is
-/// destroyed without keep() or leave(), or a signal ends the program and no Interrupt catches it,
-/// the temporary file is removed. Pipes and devices, such as /dev/null, are written to directly.
+/// An output file that gets its name only when it is complete. Until then, the content is written
+/// to NAME.part in the same folder, and an existing file of the final name remains. If NAME.part
+/// already exists, for example from an earlier run, NAME.2.part is used, and so on. The temporary
+/// file is removed if the object is destroyed without keep() or leave(), or if a signal that no
+/// Interrupt catches ends the program. Output to pipes and devices, such as /dev/null, is written
+/// directly.
 class OutputFile {
  public:
   /// Creates the temporary file. `inputs`: the files that are being read. An existing file is
@@ -35,8 +36,8 @@ class OutputFile {
   /// Completes the file, flushes it to the disk, and renames it to its final name. ERRORS (kRun):
   /// the disk is full; the file cannot be renamed.
   core::Expected<void> keep();
-  /// For a file that cannot be completed: keeps the temporary file, and returns its name; empty for
-  /// a pipe or a device.
+  /// Keeps the temporary file of an output that cannot be completed, and returns its name; empty
+  /// for a pipe or a device.
   std::string leave();
 
  private:
@@ -59,7 +60,7 @@ core::Expected<void> write_file(const std::string& path, const std::vector<std::
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
                                 const std::string& text);
 
-/// An option that names an output file. The paths "" and "-" name none.
+/// An option that names an output file. The paths "" and "-" do not name a file.
 struct NamedOutput {
   const char* option;
   const std::string& path;

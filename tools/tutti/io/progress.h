@@ -9,8 +9,9 @@
 
 namespace tutti::tools {
 
-/// Shows the progress of long work on stderr. On a terminal, it is a bar that is redrawn;
-/// elsewhere, with --verbose, a line every few seconds. Work of less than a second shows nothing.
+/// Shows the progress of long work on stderr. On a terminal, the progress is a bar that is redrawn.
+/// Elsewhere, --verbose prints a line every few seconds. No progress is shown for work of less than
+/// a second.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -20,8 +21,8 @@ class Progress {
 
   /// Removes the bar until the next update, so that other text can be written.
   void clear();
-  /// Sets the completed share of the work, from 0 to 1. May be called by any thread, but by one at
-  /// a time.
+  /// Sets the completed share of the work, from 0 to 1. May be called by any thread, but only by
+  /// one thread at a time.
   void update(double share);
 
  private:

@@ -8,10 +8,10 @@
 namespace tutti::tools {
 
 void add_compare(CLI::App& app, CompareOptions& o) {
-  CLI::App* c = app.add_subcommand(
-      "compare",
-      "Compare two timelines: a prediction with its run or with a trace of it, or two "
-      "strategies; or what tutti tune promised with what was measured");
+  CLI::App* c =
+      app.add_subcommand("compare",
+                         "Compare two timelines (a prediction and its run, or two strategies), or "
+                         "the predictions of tutti tune with measurements");
   c->footer(
       "Examples:\n"
       "  tutti simulate mine.textproto --timeline predicted.tutti && tutti run mine.textproto "
@@ -22,22 +22,21 @@ void add_compare(CLI::App& app, CompareOptions& o) {
       "nccl-inspector/");
   c->add_option(
        "files", o.files,
-       "Two files: a timeline or a trace that tutti import reads, such as a prediction and "
-       "its run; with --promise, dumps of NCCL's Inspector or other traces, their folder, "
-       "or logs of nccl-tests")
+       "Two timelines or traces to compare (all trace formats of tutti import); with --promise: "
+       "dumps of NCCL's Inspector, other traces, a folder of them, or logs of nccl-tests")
       ->required();
   c->add_option("--promise", o.promise,
-                "Report of tutti tune --format json whose predictions of NCCL's collectives are "
-                "graded: inside or outside their error bands");
+                "Report written by tutti tune --format json; the measured times of NCCL's "
+                "collectives are compared with the error bands of its predictions");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();
 }
 
 void add_calibrate(CLI::App& app, CalibrateOptions& o) {
-  CLI::App* c = app.add_subcommand(
-      "calibrate",
-      "Fit a cluster's parameters, or NCCL's times on it, to measured runs and nccl-tests logs");
+  CLI::App* c = app.add_subcommand("calibrate",
+                                   "Fit the parameters of a cluster, or the model of NCCL's times, "
+                                   "to measured runs and nccl-tests logs");
   c->footer(
       "Examples (docs/calibration.md describes the whole procedure):\n"
       "  tutti run mine.textproto --timeline real.tutti && tutti calibrate mine.textproto --run "
@@ -47,19 +46,20 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
       "  tutti calibrate --cluster hgx-h100 --nodes 2 --log all_reduce_perf.txt -o "
       "mine.calibration\n"
       "  tutti calibrate --cluster hgx-h100 --nodes 64 --calibration mine.calibration --suggest");
-  c->add_option("scenario", o.scenario,
-                "Scenario whose cluster is fitted; logs must come from the scenario's algorithm")
+  c->add_option(
+       "scenario", o.scenario,
+       "Scenario whose cluster is fitted; the logs must be measured with the scenario's algorithm")
       ->check(not_utf8);
   c->add_option("--cluster", o.nccl.cluster,
                 "Calibrate NCCL's times on this machine instead of a scenario's cluster: name of a "
                 "shipped machine, or a "
                 "machine file");
-  c->add_option(
-       "--nodes", o.nccl.nodes,
-       "With --cluster: number of machines, if a log does not list its ranks, and for --suggest")
+  c->add_option("--nodes", o.nccl.nodes,
+                "With --cluster: number of machines, for logs that do not list their ranks and for "
+                "--suggest")
       ->capture_default_str();
   c->add_option("--gpus", o.nccl.gpus,
-                "With --cluster: number of GPUs per machine, if a log does not list its ranks "
+                "With --cluster: number of GPUs per machine, for logs that do not list their ranks "
                 "(default: all)");
   c->add_option("--network", o.nccl.network,
                 "With --cluster: transport between nodes (default: the transport of the machine's "
@@ -67,30 +67,31 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
   c->add_option("--nccl-version", o.nccl.version,
                 "With --cluster: NCCL release (default: the release in the log)");
   c->add_option("--driving", o.nccl.driving,
-                "With --cluster: which processes called NCCL: process_per_gpu, thread_per_gpu or "
-                "one_thread (default: as the log states)");
+                "With --cluster: process model of the benchmark: process_per_gpu, thread_per_gpu "
+                "or one_thread for all GPUs of a node (default: according to the log)");
   c->add_option("--set", o.set,
                 "With --cluster: an NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->expected(1)
       ->take_all();
   c->add_option("--calibration", o.calibration,
-                "With --cluster: an earlier calibration, to which the logs are added")
+                "With --cluster: file of an earlier calibration, to which the logs are added")
       ->check(not_utf8);
   c->add_flag("--suggest", o.suggest,
-              "With --cluster: rank further measurements by how much they would narrow the error "
-              "bands on --nodes nodes");
+              "With --cluster: suggest further measurements, ranked by how much they would narrow "
+              "the error bands for --nodes nodes");
   c->add_option("--run", o.timelines,
                 "Timeline files of real runs on this cluster, with any workload and strategy")
       ->check(not_utf8);
-  c->add_option(
-       "--log", o.logs,
-       "Logs of all_reduce_perf (text or JSON) or of tutti perf, measured on the whole cluster")
+  c->add_option("--log", o.logs,
+                "Logs of all_reduce_perf (text or JSON) or tutti perf, measured on all machines of "
+                "the cluster")
       ->check(not_utf8);
   c->add_flag("--lane-steps", o.lane_steps,
-              "Also fit to the schedule steps in the timelines, which separate reduction time from "
-              "transfer time");
+              "Also fit to the times of schedule steps in the timelines, which distinguish "
+              "reductions from transfers");
   c->add_option("--keep", o.keep,
-                "Parameters to keep at their present values, such as pcie or network.bandwidth");
+                "Parameters that are not fitted but keep their current values, such as pcie or "
+                "network.bandwidth");
   c->add_option("-o,--output", o.output,
                 "Write the fitted cluster to this file (an existing file is replaced only if it is "
                 "a cluster file)")
@@ -105,16 +106,15 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
   CLI::App* c = app.add_subcommand(
       "validate", "Predict published nccl-tests tables and report the prediction error");
   c->footer(
-      "Each row is predicted from the hardware facts of its table only: NCCL's choice and its "
-      "time. The error is\n"
-      "|predicted - measured| / measured. In the overall figure every configuration has the same "
-      "weight; unhealthy\n"
-      "tables and outliers are excluded. Coverage is the share of measurements inside the error "
-      "band of their\n"
-      "prediction; band width is the median ratio of a band's upper to its lower end (coverage and "
-      "band_width in\n"
-      "JSON). Tables that the model does not support are listed with the reason "
-      "(docs/validation.md).\n"
+      "For each row, NCCL's choice and its time are predicted from the hardware facts of the table "
+      "only.\n"
+      "The error of a row is |predicted - measured| / measured.\n"
+      "In the overall error, every configuration has the same weight.\n"
+      "Outliers and tables that are not marked as healthy are excluded from the overall error.\n"
+      "Coverage is the share of measurements inside the error band of their prediction.\n"
+      "Band width (band_width in JSON) is the median ratio of the upper to the lower end of a "
+      "band.\n"
+      "Tables that the model does not support are listed with the reason (docs/validation.md).\n"
       "Examples:\n"
       "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
       "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
@@ -123,18 +123,18 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
   c->add_option("--tables", o.tables,
                 "CSV file with the columns table_id, size_bytes, time_us (out of place)")
       ->required();
-  c->add_option("--meta", o.meta, "JSON file: a list with the hardware facts of each table")
+  c->add_option("--meta", o.meta,
+                "JSON file with a list of records: the hardware facts of each table")
       ->required();
   c->add_option("--noise", o.noise,
-                "CSV file with the columns config, size_bytes, cv: the spread of repeated "
-                "measurements, printed next "
-                "to the errors");
+                "CSV file with the spread of repeated measurements (columns config, size_bytes, "
+                "cv), which is printed next to the errors");
   c->add_option(
       "--times", o.times,
       "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
   c->add_option("--calibrate-on", o.calibrate_on,
-                "Names of tables, separated by commas: predictions for the other tables of their "
-                "systems are calibrated with them, and only those are scored")
+                "Names of tables, separated by commas, with which the predictions of their systems "
+                "are calibrated; only the other tables of these systems are scored")
       ->delimiter(',');
   c->add_option(
       "--spread", o.spread,

@@ -1,6 +1,7 @@
-// Completion of command lines. The shells' scripts are thin: they pass the words so far to the
-// hidden command `tutti complete`, which reads the tree of options, the schema of scenarios and the
-// shipped files. So all shells offer the same, and no generated list can be out of date.
+// Completion of command lines. The scripts for shells pass the words of the command line to the
+// hidden command `tutti complete`. This command reads the tree of options, the schema of scenarios
+// and the shipped files. All shells therefore offer the same completions, and no generated list can
+// be out of date.
 
 #include "tools/tutti/options/complete.h"
 
@@ -36,13 +37,13 @@ const core::Schema& schema() {
   return scenario;
 }
 
-/// Offers `names`, each with the prefix `before`.
+/// Adds `names` to the completions, each with the prefix `before`.
 void offer(Completions& to, const std::string& before, const std::vector<std::string>& names,
            const std::string& help = "") {
   for (const std::string& name : names) to.candidates.push_back({before + name, help});
 }
 
-/// Drops candidates that do not begin with `written`.
+/// Removes candidates that do not begin with `written`.
 void keep(Completions& completions, const std::string& written) {
   std::erase_if(completions.candidates,
                 [&](const Candidate& c) { return !c.word.starts_with(written); });
@@ -52,7 +53,7 @@ std::vector<std::string> algorithms(const Library& library, bool custom) {
   return custom ? library.names(Library::Kind::kAlgorithm) : core::algorithm_names();
 }
 
-/// Offers the values of a field.
+/// Adds the possible values of a field to the completions.
 void complete_value(Completions& to, const FieldType& field, const std::string& before,
                     const Library& library) {
   for (const FieldType::Choice& choice : field.choices)
@@ -69,7 +70,8 @@ void complete_value(Completions& to, const FieldType& field, const std::string& 
   if (name == "tutti.proto.Custom.file") offer(to, before, algorithms(library, true));
 }
 
-/// Completes "strategy.tensorflow.x" and, after '=', the value; with `several`, also after a comma.
+/// Completes the path of a field, such as "strategy.tensorflow.x", and the value after '='. With
+/// `several`, also completes further values after commas.
 void complete_field(Completions& to, const std::string& written, bool with_value, bool several,
                     const Library& library) {
   const std::size_t equals = written.find('=');
@@ -144,7 +146,7 @@ const CLI::App* find_command(const CLI::App& of, const std::string& name) {
 struct Place {
   const CLI::App* command;
   std::size_t arguments = 0;
-  const CLI::Option* waiting = nullptr;  ///< option whose value is the last word; null: none
+  const CLI::Option* waiting = nullptr;  ///< the option whose value the last word is; null: none
   bool only_arguments = false;           ///< true: after "--"
 };
 
@@ -169,7 +171,8 @@ Place place_of(const CLI::App& app, const std::vector<std::string>& words) {
   return place;
 }
 
-/// Returns the positional argument with this number; the last one may take several.
+/// Returns the positional argument with this number. The last positional argument may have several
+/// values.
 const CLI::Option* argument(const CLI::App& command, std::size_t number) {
   const CLI::Option* last = nullptr;
   std::size_t n = 0;

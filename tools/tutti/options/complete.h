@@ -18,19 +18,18 @@ struct Completions {
     std::string help;  ///< a help text of one line
   };
   std::vector<Candidate> candidates;
-  /// True: also offer files, which have one of `endings`; if that is empty, all files.
+  /// True: also offer files with one of `endings`, or all files if `endings` is empty.
   bool files = false;
   bool folders = false;  ///< true: offer folders only
   std::vector<std::string> endings;
 };
 
-/// Completes the last of `words`, which are the words from the program's name (exclusive) to the
-/// cursor.
+/// Completes the last of `words`. `words`: the words after the program's name, up to the cursor.
 Completions complete(const CLI::App& app, const std::vector<std::string>& words,
                      const core::Library& library);
 
-/// Returns completions in the format of the scripts of completion_script(): a line "files ENDING…",
-/// "folders" or "words", then one line per candidate, with its help after a tab.
+/// Returns completions in the format that the scripts from completion_script() read: a line "files
+/// ENDING…", "folders" or "words", then one line per candidate, with its help text after a tab.
 std::string to_text(const Completions& completions);
 
 /// Returns the script that adds the program's completion to a shell. REQUIRES: `shell` is "bash",

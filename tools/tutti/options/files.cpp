@@ -13,9 +13,10 @@ namespace {
 
 void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
   ImportNcclTopologyOptions& o = all.nccl_topology;
-  CLI::App* c = import->add_subcommand(
-      "nccl-topology",
-      "Import an NCCL topology file (NCCL_TOPO_DUMP_FILE) as a cluster, or print NCCL's graphs");
+  CLI::App* c =
+      import->add_subcommand("nccl-topology",
+                             "Import an NCCL topology file (NCCL_TOPO_DUMP_FILE) as a cluster, or "
+                             "print the rings and trees that NCCL finds on it");
   c->footer(
       "Examples:\n"
       "  tutti import nccl-topology topo.xml --nodes 4 --link ndr -o mine.textproto   # cluster { "
@@ -29,13 +30,13 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
   c->add_option("--nodes", o.nodes, "Number of identical machines in the cluster")
       ->capture_default_str();
   c->add_option("--gpus", o.gpus, "Use only the first N GPUs of the machine (default: all)");
-  c->add_option("--name", o.name, "Name of the machine (default: the name of the file)");
+  c->add_option("--name", o.name, "Name of the imported machine (default: the name of the file)");
   c->add_option("--devices", o.devices,
                 "Machine whose GPU and CPU rates are used (default: a shipped machine with the "
                 "same compute capability)");
-  c->add_option(
-      "--link", o.link,
-      "Network link between machines, such as ndr (default: a placeholder latency to edit)");
+  c->add_option("--link", o.link,
+                "Kind of network link between machines, such as ndr (default: an assumed latency "
+                "that you can edit)");
   c->add_option("--set", o.set, "NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->allow_extra_args(false);
   c->add_flag(
@@ -54,22 +55,25 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
 
 /// Adds the options of `tutti import TRACE…` and of the subcommand of each format.
 void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
-  c->add_option("files", o.files,
-                "Traces or logs of one run, plain or gzip: one per rank, or of a single rank");
+  c->add_option(
+      "files", o.files,
+      "Traces or logs of one run (plain or gzip): a file per rank, or the file of a single rank");
   c->add_option("-o,--output", o.output,
-                "File to write: NAME.tutti for a timeline, NAME.textproto for a scenario, NAME.log "
-                "for times of collectives in the format of nccl-tests (repeatable; default: none)")
+                "File to write: NAME.tutti (timeline), NAME.textproto (scenario) or NAME.log "
+                "(times of collectives, in the format of nccl-tests) (repeatable; default: none)")
       ->allow_extra_args(false);
-  c->add_option("--name", o.name, "Name of the run (default: that of the first file)");
+  c->add_option("--name", o.name, "Name of the run (default: the name of the first file)");
   c->add_option("--machine", o.machine,
-                "With a scenario: shipped machine, or machine file (default: a shipped one with "
-                "the GPUs of the trace)");
+                "With -o NAME.textproto: machine of the cluster, a shipped one or a machine file "
+                "(default: a shipped machine with the GPUs of the trace)");
   c->add_option("--nodes", o.nodes,
-                "With a scenario: number of machines (default: from the GPUs that a trace lists)");
-  c->add_option("--link", o.link, "With a scenario: network link between machines, such as ndr");
+                "With -o NAME.textproto: number of machines (default: derived from the GPUs that a "
+                "trace lists)");
+  c->add_option("--link", o.link,
+                "With -o NAME.textproto: kind of network link between machines, such as ndr");
   c->add_option("--model", o.model,
-                "With a scenario: model with the names and sizes of gradients that a trace lacks "
-                "(default: a matching shipped one)");
+                "With -o NAME.textproto: model with the names and sizes of the gradients, if the "
+                "trace does not contain them (default: a shipped model that matches)");
   c->add_flag("--force", o.force, "Overwrite files that exist");
   c->add_option("--format", o.format, "Output format of the summary: text or json")
       ->capture_default_str();
@@ -80,8 +84,8 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
 void add_export(CLI::App& app, ExportOptions& o) {
   CLI::App* c = app.add_subcommand(
       "export",
-      "Convert a timeline to Perfetto, CSV or SVG; a scenario's algorithm to MSCCL's XML or a plan "
-      "of MSCCL++; or its training step to a Chakra or GOAL trace for other simulators");
+      "Convert a timeline to Perfetto, CSV or SVG, the algorithm of a scenario to MSCCL or "
+      "MSCCL++, or its training step to a Chakra or GOAL trace for other simulators");
   c->footer(
       "Examples:\n"
       "  tutti export mine.tutti --to perfetto        then open mine.perfetto-trace in "
@@ -90,27 +94,28 @@ void add_export(CLI::App& app, ExportOptions& o) {
       "  tutti export mine.tutti --to svg\n"
       "  tutti export mine.textproto --to msccl       the steps of every GPU, for MSCCL's "
       "runtimes\n"
-      "  tutti export mine.textproto --to mscclpp     … and of MSCCL++\n"
+      "  tutti export mine.textproto --to mscclpp     the operations of every GPU, for MSCCL++\n"
       "  tutti export mine.textproto --to chakra      mine.chakra.<rank>.et, for ASTRA-sim\n"
       "  tutti export mine.textproto --to goal        mine.goal, for LogGOPSim and ATLAHS");
-  c->add_option("timeline", o.timeline,
-                "Timeline file written by tutti simulate or tutti run; for all formats but the "
-                "first three, a scenario")
+  c->add_option(
+       "timeline", o.timeline,
+       "Timeline file (for --to perfetto, csv and svg) or scenario file (for all other formats)")
       ->required();
   c->add_option(
        "--to", o.to,
-       "Output format: perfetto, csv, svg (a picture of the last training step), msccl, "
-       "mscclpp, chakra (execution traces with collectives as nodes), goal or goal-binary (sends, "
-       "receives and computations of every rank)")
+       "Output format. Of a timeline: perfetto, csv or svg (a picture of the last training step). "
+       "Of a scenario: msccl, mscclpp, chakra (execution traces with collectives as nodes), goal "
+       "or goal-binary (sends, receives and computations of every rank)")
       ->required();
-  c->add_option("--format", o.format, "Format of the summary on standard output: text or json")
+  c->add_option("--format", o.format,
+                "Output format of the summary: text or json (to standard output)")
       ->capture_default_str();
   c->add_option("--table", o.table,
-                "With --to csv: the table to write: spans, packs, steps, links or path")
+                "With --to csv: table to write (spans, packs, steps, links or path)")
       ->capture_default_str();
   c->add_option("-o,--output", o.output,
-                "Output file, - for standard output (default: next to the input file). With --to "
-                "chakra: the path of the trace, to which .<rank>.et is added");
+                "Output file, or - for standard output (default: a file next to the input file); "
+                "with --to chakra, .<rank>.et is added to this path for each rank");
 }
 
 void add_init(CLI::App& app, InitOptions& o) {
@@ -132,26 +137,28 @@ void add_init(CLI::App& app, InitOptions& o) {
 }
 
 void add_convert(CLI::App& app, ConvertOptions& o) {
-  CLI::App* c = app.add_subcommand(
-      "convert", "Rewrite scenarios of an older form in today's form, with their comments");
+  CLI::App* c = app.add_subcommand("convert",
+                                   "Rewrite scenarios that use an older form of the fields in the "
+                                   "current form, and keep their comments");
   c->footer(
       "Examples:\n"
       "  tutti convert mine.textproto\n"
       "  tutti convert scenarios/*.textproto\n"
       "  tutti convert mine.textproto -o new.textproto");
-  c->add_option("files", o.files, "Scenario files; each is replaced when its new text is complete")
+  c->add_option("files", o.files, "Scenario files, which are replaced by their new text")
       ->required();
   c->add_option("-o,--output", o.output,
-                "Write to another file, - for standard output (one scenario only)");
+                "Write to this file instead of replacing the scenario file; - for standard output "
+                "(only with a single scenario file)");
   c->add_option("--format", o.format,
-                "Format of the list of changed fields: text (on stderr) or json")
+                "Output format of the list of changed fields: text (to standard error) or json")
       ->capture_default_str();
 }
 
 void add_import(CLI::App& app, ImportOptions& o) {
   CLI::App* c = app.add_subcommand("import",
-                                   "Import traces and logs as timelines and scenarios, or files of "
-                                   "other programs as a scenario or cluster");
+                                   "Import traces and logs of a run as a timeline or scenario, or "
+                                   "a TF_CONFIG or NCCL topology as a scenario or cluster");
   c->footer(
       "Examples:\n"
       "  tutti import trace.json.gz                     # summary of the contents\n"
@@ -185,9 +192,9 @@ void add_import(CLI::App& app, ImportOptions& o) {
 }
 
 void add_doctor(CLI::App& app, DoctorOptions& o) {
-  CLI::App* c = app.add_subcommand(
-      "doctor",
-      "Report what this machine has for simulations and real runs, and how to get what is missing");
+  CLI::App* c = app.add_subcommand("doctor",
+                                   "Check this machine for the requirements of simulations and "
+                                   "real runs, and print how to install what is missing");
   c->footer(
       "Examples:\n  tutti doctor\n  tutti doctor --format json | jq '.checks[] | select(.ok | "
       "not)'");
@@ -196,10 +203,10 @@ void add_doctor(CLI::App& app, DoctorOptions& o) {
 
 void add_completion(CLI::App& app, CompletionOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "completion", "Print the script that completes tutti's commands in bash, zsh or fish");
+      "completion", "Print a script for command-line completion in bash, zsh or fish");
   c->footer(
       "Examples:\n"
-      "  source <(tutti completion bash)                              in this shell\n"
+      "  source <(tutti completion bash)                              # for this shell\n"
       "  tutti completion fish > ~/.config/fish/completions/tutti.fish");
   c->add_option("shell", o.shell, "Shell: bash, zsh or fish")
       ->required()
@@ -213,13 +220,13 @@ void add_manual(CLI::App& app, ManualOptions& o) {
       "  tutti manual sweep | man -l -\n"
       "  tutti manual --folder ~/.local/share/man/man1");
   c->add_option("command", o.command,
-                "Command whose page is printed, such as sweep (default: the page of tutti itself)");
-  c->add_option("--folder", o.folder, "Write the pages of all commands into this folder");
+                "Command whose manual page is printed, such as sweep (default: the page of tutti)");
+  c->add_option("--folder", o.folder, "Write the manual pages of all commands into this folder");
 }
 
 void add_view(CLI::App& app) {
   CLI::App* c = app.add_subcommand(
-      "view", "Open the window, or write a picture of it (see tutti view --help)");
+      "view", "Open the desktop window, or write a picture of it (see tutti view --help)");
   c->set_help_flag();
   c->prefix_command();
 }

@@ -143,7 +143,7 @@ int manual(const ManualOptions& options, const CLI::App& app) {
   if (!options.folder.empty()) {
     if (!options.command.empty())
       return refuse({core::ProblemCode::kConflict, "--folder"},
-                    "--folder: all pages are written; leave out the command");
+                    "--folder writes the pages of all commands; remove the command");
     const auto written = write_pages(app, options.folder);
     return written ? static_cast<int>(kDone) : report(written.error());
   }

@@ -14,7 +14,8 @@ struct CompletionOptions {
 };
 
 struct ManualOptions {
-  /// The words of the command, such as "import" and "nccl-topology"; empty: the program itself.
+  /// The words of the command's name, such as "import" and "nccl-topology"; empty: the program
+  /// itself.
   std::vector<std::string> command;
   std::string folder;  ///< the folder to write all pages to; empty: print one page
 };

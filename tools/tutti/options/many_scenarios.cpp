@@ -22,29 +22,30 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->add_flag("--variables", o.variables, "List the gradients of every pack by name");
   c->add_flag("--schedule", o.schedule,
               "Print every schedule step of one pack or exchange (small groups only)");
-  c->add_option("--pack", o.pack, "Number of the pack whose schedule steps --schedule prints")
+  c->add_option("--pack", o.pack,
+                "Number of the pack whose schedule steps are printed (with --schedule)")
       ->capture_default_str();
   c->add_option("--exchange", o.exchange,
-                "Number of the exchange (not pack) whose schedule steps --schedule prints");
+                "Number of the exchange of a communicator whose schedule steps are printed or "
+                "proved (with --schedule or --check)");
   c->add_flag("--check", o.check,
               "Prove by symbolic execution that every schedule computes the right result and that "
               "no rank waits forever");
   c->add_option("--graph", o.graph,
-                "Simulate the scenario and draw a training step as its task graph, with the "
-                "critical path: FILE.svg, "
-                "or FILE.dot for Graphviz")
+                "Simulate the scenario, and draw the task graph of a training step with its "
+                "critical path into FILE.svg (or FILE.dot for Graphviz)")
       ->type_name("FILE")
       ->check(not_utf8);
   c->add_flag("!--no-simulation", o.simulate,
-              "Draw --graph without a simulation: the critical path is the longest path over the "
-              "known durations (computation, copies, NCCL), and messages take no time");
+              "With --graph: do not simulate; the critical path is computed from the known "
+              "durations (computation, copies, NCCL), as if messages took no time");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {
-  CLI::App* c = app.add_subcommand("explain",
-                                   "Explain the step time: lower bounds, closed forms, critical "
-                                   "path, and which changes would help; or, of the traces of a "
-                                   "run, what differs from its prediction");
+  CLI::App* c = app.add_subcommand(
+      "explain",
+      "Explain the step time of a scenario (lower bounds, closed forms, critical path, helpful "
+      "changes), or the differences between the traces of a run and its prediction");
   c->footer(
       "Examples:\n"
       "  tutti explain scenarios/04_resnet50_ring.textproto\n"
@@ -54,16 +55,18 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
                "Scenario file (text format or JSON), or a trace that tutti import reads");
   c->add_option("traces", o.traces, "Further traces of the same run, one for each rank");
   c->add_option("--machine", o.machine,
-                "Machine on which a trace was recorded: a shipped one or a file (default: by the "
-                "GPU's name)");
-  c->add_option("--nodes", o.nodes, "Number of machines of a trace's run");
-  c->add_option("--link", o.link, "Kind of network link between the machines of a trace's run");
+                "With a trace: machine on which it was recorded, a shipped one or a machine file "
+                "(default: derived from the name of the GPU)");
+  c->add_option("--nodes", o.nodes, "With a trace: number of machines of the recorded run");
+  c->add_option("--link", o.link,
+                "With a trace: kind of network link between the machines, such as ndr");
   c->add_option("--model", o.model,
-                "Model whose gradients a trace's packs hold, if the trace has no sizes of them");
+                "With a trace: model with the names and sizes of the gradients, if the trace does "
+                "not contain them");
   add_format(c, o.format);
   c->add_flag("--algorithm", o.algorithm,
               "Explain the algorithm of the largest pack instead of the step: rounds, bytes per "
-              "link, distance from the lower bounds, and where it loses");
+              "link, distance from the lower bounds, and causes of the difference");
   c->add_option("--rows", o.rows,
                 "Maximum number of packs, suggested changes and differences to list in the text "
                 "output")
@@ -74,16 +77,14 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
 
 void add_sweep(CLI::App& app, SweepOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "sweep", "Simulate a scenario over a grid or list of values of any fields");
+      "sweep", "Simulate a scenario for all combinations (or a list) of values of its fields");
   c->footer(
-      "VALUES is a list separated by commas. A..B*F is a geometric range with factor F, A..B+S an "
-      "arithmetic range "
-      "with\n"
-      "step S. Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves the "
-      "field unset.\n"
-      "After Ctrl-C or a kill, the same command continues where it stopped. A point that is not a "
-      "valid scenario is\n"
-      "recorded with the reason.\n"
+      "VALUES is a list separated by commas.\n"
+      "A..B*F is a geometric range with factor F, and A..B+S an arithmetic range with step S.\n"
+      "Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves the field "
+      "unset.\n"
+      "If the sweep is interrupted or killed, the same command continues where it stopped.\n"
+      "A point that is not a valid scenario is recorded with the reason.\n"
       "Examples:\n"
       "  tutti sweep mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*2 --over "
       "strategy.algorithm=ring,nccl\n"
@@ -96,7 +97,7 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       ->required()
       ->check(not_utf8);
   c->add_option("--over", o.over,
-                "FIELD=VALUES: a field to vary (repeatable; all combinations are simulated)")
+                "FIELD=VALUES: a field and its values (repeatable; all combinations are simulated)")
       ->expected(1)
       ->take_all();
   c->add_option("--points", o.points,
@@ -121,18 +122,19 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
   add_format(c, o.format);
   c->add_option("--csv", o.csv, "Write all points to this CSV file");
   c->add_option("--json", o.json, "Write all points to this JSON file");
-  c->add_option(
-      "--plot", o.plot,
-      "Plot a cost over a field into this .svg or .png file (PNG requires the window's program)");
+  c->add_option("--plot", o.plot,
+                "Plot a quantity (--cost) over a field (--x) into this .svg or .png file (PNG "
+                "requires the window program)");
   c->add_option("--x", o.x,
                 "Field on the x axis of the plot (default: the field with the most values)");
-  c->add_option("--by", o.by, "Field whose values become the curves of the plot");
+  c->add_option("--by", o.by, "Field with one curve per value in the plot");
   c->add_option(
        "--cost", o.cost,
        "Quantity on the y axis of the plot: step_time, exposed_communication, communication, …")
       ->capture_default_str();
-  c->add_option("--measured", o.measured,
-                "CSV file with measured points for the plot; its columns are FIELD and ms");
+  c->add_option(
+      "--measured", o.measured,
+      "CSV file with measured points for the plot; its columns are the field on the x axis and ms");
   c->add_option("--rows", o.rows, "Maximum number of points to list in the text output, best first")
       ->capture_default_str();
 }
@@ -142,11 +144,9 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       "tune",
       "Search for the best settings and print them as configuration snippets of each framework");
   c->footer(
-      "Without --over, the search varies the settings of the strategy's framework: pack sizes, and "
-      "algorithms with "
-      "their\n"
-      "shards. On thousands of devices it skips settings that take long to simulate, and reports "
-      "which.\n"
+      "Without --over, the search varies the settings of the strategy's framework (pack sizes, "
+      "algorithms, shards).\n"
+      "On thousands of devices, it skips settings that take long to simulate, and lists them.\n"
       "Examples:\n"
       "  tutti tune mine.textproto\n"
       "  tutti tune mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*1.2 --over "
@@ -164,32 +164,33 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       ->take_all();
   add_calibration(c, o.scenario);
   c->add_option("--over", o.over,
-                "FIELD=VALUES: a field to vary, written as for tutti sweep (repeatable)")
+                "FIELD=VALUES: a field and its values, as for tutti sweep --over (repeatable)")
       ->expected(1)
       ->take_all();
   c->add_option("--points", o.points,
                 "CSV file with field names in the first row and one point per further row");
   c->add_option(
        "--evaluations", o.evaluations,
-       "Maximum number of settings to simulate, including those for the curves around the best one")
+       "Maximum number of simulations, including those for the curves around the best settings")
       ->capture_default_str();
   c->add_option("--seed", o.seed, "Seed of the search")->capture_default_str();
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");
   add_format(c, o.format);
-  c->add_option("-o,--output", o.output,
-                "Write the scenario with the best settings, or what --emit names, to this file");
+  c->add_option(
+      "-o,--output", o.output,
+      "Write the file that --emit selects (default: the scenario with the best settings)");
   c->add_option("--emit", o.emit,
-                "Kind of the file to write: scenario, or nccl-tuner, a table by which "
-                "libnccl-tuner-tutti.so sets NCCL's choices")
+                "Kind of the file that -o writes: scenario, or nccl-tuner (a table with which "
+                "libnccl-tuner-tutti.so sets NCCL's choices)")
       ->capture_default_str();
-  c->add_option("--csv", o.csv, "Write all settings that were tried to this CSV file");
+  c->add_option("--csv", o.csv, "Write all simulated settings and their results to this CSV file");
   c->add_option("--database", o.database,
-                "Store every result in this SQLite file immediately, and resume from it (tutti "
-                "view shows it live)")
+                "Store every result in this SQLite file, from which the same command resumes "
+                "(tutti view shows it while the search runs)")
       ->check(not_utf8);
   c->add_option("--plot", o.plot,
-                "Draw the step time around the best setting into this .svg or .png file");
+                "Plot the step time around the best settings into this .svg or .png file");
 }
 
 }  // namespace tutti::tools

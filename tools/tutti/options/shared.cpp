@@ -8,8 +8,9 @@
 namespace tutti::tools {
 
 std::string not_utf8(const std::string& path) {
-  return core::valid_utf8(path) == path.size() ? ""
-                                               : "the name of this file is not in UTF-8; rename it";
+  return core::valid_utf8(path) == path.size()
+             ? ""
+             : "the name of this file is not valid UTF-8; rename the file";
 }
 
 void add_format(CLI::App* c, std::string& format) {
@@ -19,8 +20,8 @@ void add_format(CLI::App* c, std::string& format) {
 
 void add_calibration(CLI::App* c, ScenarioOptions& o) {
   c->add_option("--calibration", o.calibration,
-                "Correct NCCL's times by the cluster's own measurements: a file of tutti calibrate "
-                "--cluster")
+                "Calibration file written by tutti calibrate --cluster, which corrects NCCL's "
+                "times by measurements of this cluster")
       ->check(not_utf8);
 }
 
@@ -34,8 +35,8 @@ CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& wh
       ->take_all();
   add_calibration(c, o);
   c->add_option("--tf-config", o.tf_config,
-                "Take the number of workers from TF_CONFIG: a file with its JSON, or env for the "
-                "environment variable");
+                "Set the number of workers from TF_CONFIG: name of a file with its JSON, or env "
+                "for the environment variable");
   return scenario;
 }
 
@@ -46,7 +47,7 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
       "--timeline", o.timeline,
       "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
   c->add_option("--record", o.record,
-                "Detail of the timeline: none, packs or steps (default steps)");
+                "Level of detail of the timeline: none, packs or steps (default steps)");
   c->add_option("--workers", o.workers,
                 "Workers to record in the timeline, such as 0-3 (default 0-15)");
   c->add_option("--from-us", o.from_us, "Start of the recorded time window, in microseconds");
@@ -55,39 +56,41 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
                 "Maximum number of spans in the timeline (default 2000000)");
   c->add_option("--steps", o.steps,
                 "Number of training steps to " + verb + " (overrides the scenario)");
-  c->add_option("--rows", o.rows, "Maximum number of packs and of links to list in the text output")
+  c->add_option("--rows", o.rows,
+                "Maximum number of packs, and of links, to list in the text output")
       ->capture_default_str();
 }
 
 void add_joining(CLI::App* c, JoinOptions& o) {
   c->add_option("--secret-file", o.secret_file,
-                "File with the shared secret of all workers (or set TUTTI_SECRET); required beyond "
-                "the loopback interface");
+                "File with the shared secret of all workers (alternatively set TUTTI_SECRET); "
+                "required if workers join from other machines");
   c->add_option("--launcher", o.launcher,
                 std::string("Launcher that started the processes: ") + real::kLaunchers)
       ->capture_default_str();
   c->add_option("--rendezvous", o.rendezvous,
-                "Address or file through which ranks find rank 0 if the launcher does not provide "
-                "it: HOST:PORT, or a shared folder or file");
+                "Address of rank 0 (HOST:PORT), or a shared folder or file through which ranks "
+                "exchange it, if the launcher does not provide the address");
   c->add_option("--wait-seconds", o.wait_seconds,
-                "Maximum time to wait for the other processes to join, in seconds (default 60; for "
-                "workers that this command starts: --timeout-seconds, between 10 and 60)");
+                "Maximum time to wait for other processes to join, in seconds (default 60; if this "
+                "command starts the workers: the value of --timeout-seconds, but 10 to 60)");
 }
 
 void add_real(CLI::App* c, RealOptions& o) {
-  c->add_option(
-      "--listen", o.join.listen,
-      "Address HOST:PORT at which workers join, instead of starting them on this machine");
+  c->add_option("--listen", o.join.listen,
+                "Wait at this address HOST:PORT for workers to join, instead of starting workers "
+                "on this machine");
   add_joining(c, o.join);
   c->add_option("--transport", o.transport,
-                "Transport between workers: tcp (default), or shm (shared memory of one machine)");
+                "Transport between workers: tcp (default), or shm (shared memory, for workers on "
+                "one machine)");
   c->add_option("--streams", o.streams,
-                "Number of TCP connections between each pair of workers; several can use more "
-                "bandwidth than one (default 1)");
-  c->add_option(
-      "--timeout-seconds", o.timeout_seconds,
-      "Fail after this many seconds without progress in a training step, or without a heartbeat "
-      "from a worker (default 60; with --emulate, progress is measured on the scenario's clock)");
+                "Number of TCP connections between each pair of workers (default 1); more "
+                "connections can use more bandwidth");
+  c->add_option("--timeout-seconds", o.timeout_seconds,
+                "Fail after this many seconds without progress in a training step or without a "
+                "heartbeat from a worker (default 60; with --emulate, the time without progress is "
+                "that of the scenario)");
 }
 
 void add_new_scenario(CLI::App* c, InitOptions& o) {
@@ -100,8 +103,8 @@ void add_new_scenario(CLI::App* c, InitOptions& o) {
                 "Network between machines: one_switch, rails, fat_tree or dragonfly")
       ->capture_default_str();
   c->add_option("--link", o.link,
-                "Name of a shipped network link, or path of a link file (default: a placeholder "
-                "latency to edit)");
+                "Name of a shipped network link, or path of a link file (default: an assumed "
+                "latency that you can edit)");
   c->add_option("--algorithm", o.algorithm,
                 "All-reduce algorithm (default: nccl on GPUs, ring on CPUs)");
   c->add_option("-o,--output", o.output, "Output file (default: standard output)");

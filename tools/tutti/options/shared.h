@@ -32,10 +32,10 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb);
 /// Adds the options by which the processes of a run find each other.
 void add_joining(CLI::App* c, JoinOptions& o);
 
-/// Adds the options of all commands that run for real.
+/// Adds the options of all commands that execute real runs.
 void add_real(CLI::App* c, RealOptions& o);
 
-/// Adds the options of a new scenario: its parts and its file.
+/// Adds the options for the parts and the file of a new scenario.
 void add_new_scenario(CLI::App* c, InitOptions& o);
 
 }  // namespace tutti::tools

@@ -26,18 +26,18 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "Interference between communication and computation: auto (on GPUs whose multiprocessors are "
       "known), on (on all devices that compute) or off (overrides the scenario)");
   c->add_option("--nccl", o.nccl,
-                "Model of algorithm nccl: calibrated (NCCL's choice, with times fitted to "
-                "measurements; rings on machines outside this model) or rings (rings over NCCL's "
-                "channels, message by message) (overrides the scenario)");
+                "Model of algorithm nccl: calibrated (NCCL's choices with times fitted to "
+                "measurements; rings if the machine is not modelled) or rings (the messages of "
+                "rings over NCCL's channels) (overrides the scenario)");
   c->add_option("--fold", o.fold,
-                "Simulate one worker on behalf of all identical ones, with identical times: auto "
-                "(unless --timeline records a "
-                "short run), on (refuse if workers differ) or off (simulate every worker)")
+                "Simulate one worker on behalf of all identical workers, which does not change the "
+                "results: auto (unless --timeline records a short run), on (fail if workers "
+                "differ) or off (simulate every worker)")
       ->capture_default_str();
-  c->add_option(
-       "--remember", o.remember,
-       "Skip the simulation of training steps that repeat the previous one, with identical times: "
-       "auto (unless the run is short or --timeline is given), on (always) or off (simulate all)")
+  c->add_option("--remember", o.remember,
+                "Skip the simulation of training steps that repeat the previous one, which does "
+                "not change the results: auto (unless the run is short or --timeline is given), on "
+                "(always) or off (simulate all steps)")
       ->capture_default_str();
 }
 
@@ -45,12 +45,11 @@ void add_run(CLI::App& app, RealRunOptions& o) {
   CLI::App* c = app.add_subcommand(
       "run", "Execute a scenario for real, with one process per worker (CPUs or GPUs)");
   c->footer(
-      "Workers are processes of this machine, or join from other machines: with --listen, or "
-      "started by TF_CONFIG,\n"
-      "mpirun, srun or torchrun (docs/running.md). Computation is replayed as a delay of the same "
-      "length. Every "
-      "element\n"
-      "of every result is verified.\n"
+      "By default, workers are processes of this machine.\n"
+      "Workers on other machines join with --listen, TF_CONFIG, mpirun, srun or torchrun "
+      "(docs/running.md).\n"
+      "Computation is replayed as a delay of the same length.\n"
+      "Every element of every result is verified.\n"
       "Examples:\n"
       "  tutti run scenarios/02_eight_hosts_ring.textproto\n"
       "  tutti run mine.textproto --timeline real.tutti\n"
@@ -65,16 +64,16 @@ void add_run(CLI::App& app, RealRunOptions& o) {
                 "Backend: tcp (host memory), cuda (GPUs, with Tutti's kernels) or nccl (GPUs, with "
                 "NCCL's collectives)")
       ->capture_default_str();
-  c->add_option(
-       "--compute", o.compute,
-       "Replay of computation: sleep (the thread sleeps) or busy (the thread keeps a core busy)")
+  c->add_option("--compute", o.compute,
+                "Replay of computation on CPUs: sleep (the thread sleeps) or busy (the thread "
+                "keeps a core busy)")
       ->capture_default_str();
-  c->add_flag(
-      "--emulate", o.emulate,
-      "Emulate the scenario's links and devices, slowed down as far as this machine requires");
+  c->add_flag("--emulate", o.emulate,
+              "Emulate the bandwidths and latencies of the scenario's links and devices, slowed "
+              "down as far as this machine requires");
   c->add_option("--time-scale", o.time_scale,
                 "Factor by which --emulate slows time down (default: chosen for this machine)");
-  c->add_flag("--no-verify", o.no_verify, "Do not verify the results");
+  c->add_flag("--no-verify", o.no_verify, "Do not verify the results of collectives");
 }
 
 void add_worker(CLI::App& app, WorkerOptions& o) {
@@ -87,10 +86,11 @@ void add_worker(CLI::App& app, WorkerOptions& o) {
       "  tutti worker --join 10.0.0.1:4711 --worker 3");
   c->add_option("--join", o.join,
                 "Address HOST:PORT of the coordinator (required unless a launcher provides it)");
-  c->add_option("--worker", o.worker, "Number of this worker (default: the lowest free number)");
+  c->add_option("--worker", o.worker,
+                "Number of this worker in the scenario, from 0 (default: the lowest free number)");
   c->add_option("--listen", o.listen,
-                "Address HOST:PORT at which other workers reach this one (default: the address it "
-                "joins from, any port)");
+                "Address HOST:PORT at which other workers reach this worker (default: the address "
+                "of its connection to the coordinator, any port)");
   add_joining(c, o);
   c->add_option("--child-of", o.child_of,
                 "Process id of the coordinator that started this worker and reports its errors")
@@ -98,19 +98,17 @@ void add_worker(CLI::App& app, WorkerOptions& o) {
 }
 
 void add_perf(CLI::App& app, PerfOptions& o) {
-  CLI::App* c = app.add_subcommand(
-      "perf",
-      "Print the nccl-tests table of a collective over message sizes, predicted or measured");
+  CLI::App* c = app.add_subcommand("perf",
+                                   "Print the table of nccl-tests (time, algbw, busbw per message "
+                                   "size) of a collective, predicted or measured");
   c->footer(
-      "Collectives are those of nccl-tests: all_reduce, reduce_scatter, all_gather, broadcast, "
-      "reduce, alltoall,\n"
-      "gather, scatter, sendrecv; docs/algorithms.md lists the collectives of each algorithm. "
-      "Sizes "
-      "are bytes; K, M and G "
-      "stand for\n"
-      "powers of 1024. Sizes, count and busbw are as nccl-tests defines them. Workers of a real "
-      "run join as in tutti\n"
-      "run: by --listen, or started by TF_CONFIG, mpirun, srun or torchrun.\n"
+      "Collectives that reduce: all_reduce, reduce_scatter, reduce.\n"
+      "Other collectives: all_gather, broadcast, alltoall, gather, scatter, sendrecv.\n"
+      "The page docs/algorithms.md lists the collectives of each algorithm.\n"
+      "Sizes are in bytes; the suffixes K, M and G are powers of 1024.\n"
+      "Sizes, count and busbw are defined as in nccl-tests.\n"
+      "The workers of a real run join as in tutti run (with --listen, TF_CONFIG, mpirun, srun or "
+      "torchrun).\n"
       "Examples:\n"
       "  tutti perf scenarios/06_resnet50_nccl.textproto -b 1K -e 1G -f 4\n"
       "  tutti perf scenarios/06_resnet50_nccl.textproto --collective all_gather\n"
@@ -122,52 +120,55 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf --cluster hgx-h100 --nodes 2 -b 8 -e 8G\n"
       "  tutti perf --cluster dgx-a100 --nccl-version 2.18.3 --set NCCL_ALGO=Ring --explain -b 1M "
       "-e 1M");
-  add_scenario(c, o.scenario, "Scenario whose cluster and strategy are measured")->required(false);
+  add_scenario(c, o.scenario, "Scenario whose cluster and strategy are simulated or measured")
+      ->required(false);
   c->add_option("--cluster", o.nccl.cluster,
                 "Predict NCCL on this machine, without a scenario: name of a shipped machine, or a "
                 "machine file");
-  c->add_option("--nodes", o.nccl.nodes, "Number of machines (nodes) given by --cluster")
+  c->add_option("--nodes", o.nccl.nodes, "With --cluster: number of machines (nodes)")
       ->capture_default_str();
-  c->add_option("-g,--gpus", o.nccl.gpus, "Number of GPUs used on each node (default: all)");
-  c->add_option("--network", o.nccl.network,
-                "Transport between nodes: infiniband, roce, efa, efa_without_rdma, slingshot, "
-                "tcpx, tcpxo or tcp (default: the "
-                "transport of the machine's network card)");
+  c->add_option("-g,--gpus", o.nccl.gpus,
+                "With --cluster: number of GPUs used on each node (default: all)");
+  c->add_option(
+      "--network", o.nccl.network,
+      "With --cluster: transport between nodes, one of infiniband, roce, efa, efa_without_rdma, "
+      "slingshot, tcpx, tcpxo or tcp (default: the transport of the machine's network card)");
   c->add_option("--nccl-version", o.nccl.version,
-                "NCCL release to model, such as 2.18.3 (default 2.28.9; from 2.6.4 on)");
+                "NCCL release to model, such as 2.18.3 (default 2.28.9; oldest 2.6.4)");
   c->add_option("--driving", o.nccl.driving,
-                "Processes that call NCCL for the GPUs of a node: process_per_gpu (default), "
+                "Processes and threads that call NCCL on a node: process_per_gpu (default), "
                 "thread_per_gpu (nccl-tests -t) or one_thread for all GPUs (nccl-tests -g)");
-  c->add_option("--tuner", o.nccl.tuner,
-                "Tuner plugin that NCCL loads: none (default), aws_ofi (the region tables of "
-                "aws-ofi-nccl on EC2), or a table file written by tutti tune --emit nccl-tuner or "
-                "for NVIDIA's example tuner");
+  c->add_option(
+      "--tuner", o.nccl.tuner,
+      "Tuner plugin that NCCL loads: none (default), aws_ofi (the tables of aws-ofi-nccl on EC2), "
+      "or a table file of tutti tune --emit nccl-tuner or of NVIDIA's example tuner");
   c->add_option("--instance", o.nccl.instance,
-                "EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge (default: by the "
-                "GPUs where they leave no doubt)");
+                "EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge (default: derived "
+                "from the GPUs if they determine it)");
   c->add_option("--buffers", o.nccl.buffers,
                 "Buffers of the collective: plain (default), registered (ncclCommRegister) or "
                 "symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
-  c->add_flag(
-      "--explain", o.nccl.explain,
-      "Print all candidate algorithms with NCCL's estimates, and why NCCL chooses the best one");
+  c->add_flag("--explain", o.nccl.explain,
+              "Print all candidate algorithms with NCCL's estimated times, and the reason for "
+              "NCCL's choice");
   c->add_option("--against", o.nccl.against,
                 "nccl-tests log (text or JSON) to compare with the prediction");
-  c->add_option(
-       "--algorithms", o.algorithms,
-       "Algorithms to put beside each other, with the lower bound and the sizes where they "
-       "cross: built-in names, nccl, files, shipped algorithms (--format csv too)")
+  c->add_option("--algorithms", o.algorithms,
+                "Algorithms to compare, separated by commas: names of built-in or shipped "
+                "algorithms, nccl, or files; prints the lower bound too, and the sizes at which "
+                "the fastest algorithm changes (also with --format csv)")
       ->delimiter(',');
   c->add_option("--backend", o.backend,
-                "Backend: sim (predict), or a real one as in tutti run: tcp, cuda or nccl")
+                "Backend: sim (simulation), or a backend of tutti run: tcp, cuda or nccl")
       ->capture_default_str();
   add_real(c, o.real);
   c->add_option("--collective", o.collective,
-                "Collective operation, one of those listed below (default: the scenario's, "
-                "normally all_reduce)");
+                "Collective operation, such as all_gather (default: the collective of the "
+                "scenario, normally all_reduce)");
   c->add_option("-r,--root", o.root,
                 "Root rank of broadcast, reduce, gather and scatter (default 0)");
-  c->add_option("--place", o.place, "Buffers: out (out of place), in (in place) or both")
+  c->add_option("--place", o.place,
+                "Placement of the result: out (out of place), in (in place) or both")
       ->capture_default_str();
   c->add_option("-b,--minbytes", o.least, "Smallest message size, such as 8 or 1K")
       ->capture_default_str();
@@ -175,14 +176,15 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("-f,--stepfactor", o.factor, "Factor between consecutive message sizes")
       ->capture_default_str();
   c->add_option("-d,--type,--datatype", o.type,
-                "Data type of the elements; float, double, half and bf16 are taken, too")
+                "Data type of the elements, such as float32; the aliases float, double, half and "
+                "bf16 are accepted")
       ->capture_default_str();
   c->add_option("-o,--op", o.op, "Reduction operation: sum, prod, max, min or avg")
       ->capture_default_str();
   c->add_option("-n,--iters", o.iterations,
                 "Number of timed iterations of a real run (default 20)");
   c->add_option("-w,--warmup_iters", o.warm_up,
-                "Number of warm-up iterations before the timed ones (default 5; at least one)");
+                "Number of warm-up iterations before the timed iterations (default 5, minimum 1)");
   add_format(c, o.format);
 }
 

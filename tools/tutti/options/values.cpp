@@ -1,8 +1,8 @@
-// This table states the kind of value of every option: placeholders in help texts and manual pages
-// and the completions of shells come from it. It is separate from the definitions of the options
-// because an option of the same name means the same in nearly all commands. Exceptions are rows
-// with a command, which must precede the general row, since the first row that fits counts. A test
-// checks that every option with a value has a row.
+// This table has the kind of value of every option. The kind determines the placeholder in help
+// texts and manual pages, and the completions of shells. The table is separate from the definitions
+// of options, because options of the same name have the same meaning in nearly all commands. An
+// exception is a row with a command. It must precede the general row, since the first matching row
+// counts. A test checks that every option with a value has a row.
 
 #include "tools/tutti/options/values.h"
 
@@ -21,14 +21,14 @@ namespace {
 
 using Kind = OptionValue::Kind;
 
-/// The value of an option, either of all commands or of one command.
+/// The kind of value of an option, either in all commands or in one command.
 struct Row {
   const char* option;
   OptionValue value;
   const char* command = "";
 };
 
-/// Returns the rows. If an option has two rows, the first that fits the command counts.
+/// Returns the rows. If an option has several rows, the first row that matches the command counts.
 const std::vector<Row>& rows() {
   static const OptionValue kScenario{Kind::kFile, "SCENARIO", {"textproto", "json"}};
   static const OptionValue kTimeline{Kind::kFile, "TIMELINE", {"tutti"}};

@@ -12,14 +12,14 @@ class Option;
 
 namespace tutti::tools {
 
-/// The kind of value that an option or argument takes. Help texts and manual pages show its
-/// placeholder, and completions of shells propose its choices.
+/// The kind of value that an option or argument takes. Help texts and manual pages show the
+/// placeholder of the kind. Completions of shells propose its choices.
 struct OptionValue {
   enum class Kind {
     kText,  ///< any text
     kNumber,
     kChoice,  ///< one of `choices`
-    kFile,    ///< a file; `choices` are the endings that completion offers
+    kFile,    ///< a file; `choices` are the file name endings that completion offers
     kFolder,
     kMachine,  ///< a shipped machine, or the user's machine file
     kModel,
@@ -34,7 +34,7 @@ struct OptionValue {
   std::vector<std::string> choices{};
 };
 
-/// Returns true if the option takes a value; flags do not.
+/// Returns true if the option takes a value; false for flags.
 bool takes_value(const CLI::Option& option);
 
 /// Returns the kind of an option's value; nullopt for flags, and for options without an entry in

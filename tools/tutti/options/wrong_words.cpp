@@ -45,8 +45,9 @@ core::Error wrong(ProblemCode code, std::string field, std::string text) {
   return core::Error::request({code, std::move(field)}, std::move(text));
 }
 
-/// Returns the option or positional argument that a message of CLI11's is about. The message begins
-/// with its name, or contains an option's name; otherwise the result is empty.
+/// Returns the option or positional argument to which an error message of CLI11 refers. The message
+/// begins with the name of an argument, or contains the name of an option. Otherwise the result is
+/// empty.
 std::string field_in(const std::string& text, const CLI::App* app) {
   for (const CLI::Option* option : app->get_options()) {
     const std::string name = option->get_single_name();
@@ -87,7 +88,7 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
         fmt::format("{}: unknown command \"{}\"{}; expected one of {}", name, unknown.front(),
                     core::did_you_mean(unknown.front(), commands), list(commands)));
   }
-  // The error's name is that of the command.
+  // The name in the error is the name of the command.
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
     return wrong(code_of(error), field_in(error.what(), command),
                  fmt::format("{}: {}; {} --help tells more", name, error.what(), name));

@@ -1,10 +1,11 @@
-// Finds the machines that --cluster names, for all commands that predict NCCL's times. There are
+// Finds the machines in the option --cluster, for all commands that predict NCCL's times. There are
 // two sources: a machine file, whose communicator usually follows from formulas, and a topology
-// file of NCCL (.xml), on which NCCL's graphs are searched. Both give the same three results: the
-// system (facts about the hardware), the settings (variables, buffers, tuner) and the communicator
-// (channels and graphs), which together determine NCCL's choices and times. NCCL may treat a
-// machine as several nodes, so the system can have more nodes than the user named machines. All
-// options of --cluster are checked here, so that every command reports the same messages.
+// file of NCCL (.xml), on which NCCL's graphs are searched. Both sources give the same three
+// results: the system (facts about the hardware), the settings (variables, buffers, tuner) and the
+// communicator (channels and graphs). The three results determine NCCL's choices and times. NCCL
+// may treat a machine as several nodes, so the number of nodes can be greater than the number of
+// machines. All options that belong to --cluster are checked here, so that every command reports
+// the same messages.
 
 #include "tools/tutti/perf/nccl_subject.h"
 
@@ -98,8 +99,8 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
                          nullptr};
 }
 
-/// Returns the tuner plugin that --tuner names; null: none. `machine` is null if only a topology is
-/// known.
+/// Returns the tuner plugin that --tuner specifies; null: none. `machine` is null if only a
+/// topology is known.
 Expected<std::shared_ptr<const nccl::Tuner>> tuner_of(const NcclPerfOptions& options,
                                                       const core::Machine* machine) {
   using Made = std::shared_ptr<const nccl::Tuner>;
@@ -110,10 +111,10 @@ Expected<std::shared_ptr<const nccl::Tuner>> tuner_of(const NcclPerfOptions& opt
   if (name != "aws_ofi") {
     std::error_code status;
     if (!std::filesystem::exists(name, status))
-      return refused({ProblemCode::kUnknownName, "--tuner"},
-                     "--tuner {}: expected none, aws_ofi or a file with a table; there is no such "
-                     "file",
-                     name);
+      return refused(
+          {ProblemCode::kUnknownName, "--tuner"},
+          "--tuner {}: this file does not exist; expected none, aws_ofi or a file with a table",
+          name);
     const auto table = nccl::load_table_tuner(name);
     if (!table) return tl::make_unexpected(about("--tuner", table.error()));
     return Made(*table);
@@ -123,12 +124,14 @@ Expected<std::shared_ptr<const nccl::Tuner>> tuner_of(const NcclPerfOptions& opt
                                          : std::nullopt;
   if (!instance)
     return refused({ProblemCode::kMissing, "--instance"},
-                   "--tuner aws_ofi: the GPUs do not say which instance it is; --instance takes {}",
+                   "--tuner aws_ofi: the instance type cannot be derived from the GPUs; set "
+                   "--instance to one of {}",
                    nccl::ec2_names());
   if (!nccl::parse_ec2(*instance))
-    return refused({ProblemCode::kUnknownName, "--instance"},
-                   "--instance {}: aws-ofi-nccl has no table for it; it has them for {}", *instance,
-                   nccl::ec2_names());
+    return refused(
+        {ProblemCode::kUnknownName, "--instance"},
+        "--instance {}: aws-ofi-nccl has no table for this instance type; expected one of {}",
+        *instance, nccl::ec2_names());
   return Made(std::make_shared<nccl::AwsTuner>(*instance));
 }
 
@@ -145,8 +148,8 @@ Expected<nccl::Buffers> buffers_of(const NcclPerfOptions& options, nccl::Version
   return nccl::Buffers::kSymmetric;
 }
 
-/// Removes a tuner that decides nothing. Notes which tuner is used, or why it is not, and the
-/// effect of symmetric buffers.
+/// Removes a tuner that does not apply. Adds notes about the tuner (or the reason why it is not
+/// used) and about symmetric buffers.
 void heed_tuner(const nccl::Communicator& comm, const nccl::System& system, bool aws,
                 nccl::Settings& settings) {
   if (settings.buffers == nccl::Buffers::kSymmetric)
@@ -154,11 +157,12 @@ void heed_tuner(const nccl::Communicator& comm, const nccl::System& system, bool
   if (!settings.tuner) return;
   std::string why = settings.tuner->why_not(comm);
   if (why.empty() && aws && system.transport != core::Transport::kEfa)
-    why = fmt::format("it comes with the plugin for EFA, and the network is {}",
+    why = fmt::format("this tuner is part of the EFA plugin, but the network is {}",
                       to_string(system.transport));
-  settings.notes.push_back(
-      why.empty() ? fmt::format("choices are those of {}", settings.tuner->name())
-                  : fmt::format("{} decides nothing here: {}", settings.tuner->name(), why));
+  settings.notes.push_back(why.empty()
+                               ? fmt::format("choices are those of {}", settings.tuner->name())
+                               : fmt::format("{} makes no choices for this communicator: {}",
+                                             settings.tuner->name(), why));
   if (!why.empty()) settings.tuner = nullptr;
 }
 

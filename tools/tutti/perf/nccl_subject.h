@@ -12,11 +12,12 @@
 
 namespace tutti::tools {
 
-/// The machines that the options name.
+/// The machines that the options specify.
 struct NcclPerfSubject {
   std::string machine;
   int machines = 1;
-  core::nccl::System system;  ///< the system for NCCL, where a machine may be several nodes
+  core::nccl::System
+      system;  ///< the system as NCCL sees it, where one machine may be several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
   /// The machine with its links; null if only NCCL's topology file is known.
@@ -29,14 +30,14 @@ using NcclVariables = std::vector<std::pair<std::string, std::string>>;
 /// Parses NCCL variables, each in the form "NAME=VALUE". ERRORS: a name is not an NCCL variable.
 core::Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set);
 
-/// Looks up the machines that the options name. ERRORS: a machine, network, release or variable is
-/// unknown; the number of nodes or GPUs is impossible; there is only one GPU.
+/// Looks up the machines that the options specify. ERRORS: a machine, network, release or variable
+/// is unknown; the number of nodes or GPUs is impossible; there is only one GPU.
 core::Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
                                              const std::vector<std::string>& set,
                                              const Environment& environment);
 
-/// Reads a calibration file. Returns null if `path` is empty. ERRORS: the file cannot be read; it
-/// belongs to other machines than `subject`, or to other parameters than `figures`.
+/// Reads a calibration file. Returns null if `path` is empty. ERRORS: the file cannot be read; the
+/// file was made for other machines than `subject`, or with other parameters than `figures`.
 core::Expected<std::shared_ptr<const core::nccl::Calibration>> load_nccl_calibration(
     const std::string& path, const NcclPerfSubject& subject, const NcclVariables& variables,
     const core::nccl::Parameters& figures, const Environment& environment);

@@ -1,10 +1,11 @@
 // perf() selects one of four ways: a simulated or a real run of a scenario, NCCL's model of a named
 // cluster (perf_nccl.cpp), or a comparison of several algorithms (perf_algorithms.cpp). Options,
-// sizes and rounding follow nccl-tests. For a scenario, each row is a scenario of its own with a
-// single buffer, executed like any other scenario, and printed as soon as it is complete. A real
-// run keeps its worker processes for the next row. The time of a row is the mean over the ranks'
-// own durations, as in nccl-tests, since clocks of different ranks cannot be compared; a simulated
-// row has the time from the first start to the last end. perf_table.cpp prints the tables.
+// sizes and rounding follow nccl-tests. For a scenario, each row is a separate scenario with a
+// single buffer. It is executed like any other scenario, and printed as soon as it is complete. In
+// real runs, worker processes that were started elsewhere remain for the next row. The time of a
+// measured row is the mean of the ranks' durations, as in nccl-tests, since clocks of different
+// ranks cannot be compared. The time of a simulated row is the time from the first start to the
+// last end. perf_table.cpp prints the tables.
 
 #include "tools/tutti/perf/perf.h"
 
@@ -40,8 +41,8 @@ using core::Expected;
 using core::ProblemCode;
 using core::Time;
 
-/// Parses a size like nccl-tests, with powers of 1024 ("8", "64K", "128M", "1G"), or with a unit
-/// ("25MiB").
+/// Parses a size as nccl-tests does, with powers of 1024 ("8", "64K", "128M", "1G"), or a size with
+/// a unit ("25MiB").
 std::optional<std::int64_t> parse_size(const std::string& written) {
   if (const auto size = core::in_unit_of("bytes", written); size && *size) {
     const double bytes = **size;
@@ -85,9 +86,10 @@ class Timing : public core::DeafSink {
   }
   void note(const std::string& note) override { notes.push_back(note); }
 
-  /// Returns the time in microseconds. If each rank has reported its duration, this is the mean, as
-  /// in nccl-tests, which does not compare clocks of different ranks. Otherwise it is the time from
-  /// the first rank's start to the last one's end. nullopt if the run was interrupted.
+  /// Returns the time in microseconds. If every rank has reported its duration, the result is the
+  /// mean of the durations, as in nccl-tests, which does not compare clocks of different ranks.
+  /// Otherwise the result is the time from the first rank's start to the last rank's end. nullopt
+  /// if the run was interrupted.
   [[nodiscard]] std::optional<double> us() const {
     if (!whole_) return std::nullopt;
     return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
@@ -110,7 +112,7 @@ std::optional<core::Reduction> parse_op(const std::string& name) {
   return std::nullopt;
 }
 
-/// Returns the first of these options that was given; nullopt if none was.
+/// Returns the first of these options that the user has given; nullopt if the user has given none.
 std::optional<std::string> first_given(const PerfOptions& options) {
   const JoinOptions& join = options.real.join;
   const std::pair<const char*, bool> all[] = {
@@ -235,7 +237,7 @@ Expected<Request> read_request(const PerfOptions& options) {
   return request;
 }
 
-/// Measures one size after the other, and prints each result as soon as it is known.
+/// Measures the sizes in sequence, and prints each result as soon as it is available.
 class Measuring {
  public:
   Measuring(const Request& request, const core::Scenario& scenario, const Environment& environment,
@@ -251,7 +253,8 @@ class Measuring {
     if (request.in_place && core::can_be_in_place(kind)) halves_.push_back(false);
   }
 
-  /// Runs all sizes and returns the exit status. Measured rows are printed in any case.
+  /// Runs all sizes and returns the exit status. Rows that were measured are printed even if a
+  /// later size fails.
   int all(PerfTable& table) {
     if (elements_.empty()) {
       return refuse({ProblemCode::kTooSmall, "-e"},
@@ -290,7 +293,8 @@ class Measuring {
     add(scenario_.strategy.pad_packs, "pad_packs");
     if (what.empty()) return {};
     return {fmt::format(
-        "tutti perf times one collective of all replicas; ignored in the scenario: {}", what)};
+        "tutti perf times a single collective of all replicas, and ignores in the scenario: {}",
+        what)};
   }
 
   /// Runs one size; returns nullopt if interrupted.
@@ -363,8 +367,8 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
   const core::ReductionScope who = core::reduction_scope(scenario->strategy, scenario->plan);
   if (core::on_servers(who) || who == core::ReductionScope::kNobody) {
     return report(Error::request({ProblemCode::kUnsupported, "Strategy"},
-                                 fmt::format("tutti perf measures a collective of all replicas, "
-                                             "and {} has none; use an algorithm (ring, nccl, …)",
+                                 fmt::format("tutti perf times a collective of all replicas, but "
+                                             "{} has none; use an algorithm (ring, nccl, …)",
                                              scenario->strategy.distribution_name),
                                  {scenario->file, 0, 0}));
   }
@@ -377,8 +381,8 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
                                    options.collective, custom->file, described, described),
                        {scenario->file, 0, 0}));
   }
-  // A framework may use different algorithms for different collectives: the heading names that of
-  // the rows.
+  // A framework may use different algorithms for different collectives. The heading has the
+  // algorithm of the table's collective.
   core::OneBuffer first = request.what;
   first.elements = request.sizes.front();
   first.out_of_place = request.out_of_place;
@@ -411,7 +415,7 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
   };
   if (!options.scenario.file.empty())
     return wrong("--cluster", "a scenario and --cluster exclude each other; give one");
-  if (request.real) return wrong("--backend", "--cluster is predicted, not run; remove --backend");
+  if (request.real) return wrong("--backend", "--cluster only predicts times; remove --backend");
   if (!options.scenario.tf_config.empty())
     return wrong("--tf-config", "--tf-config applies to scenarios; with --cluster use --nodes");
   if (options.place != "both" && options.place != "out")
@@ -438,10 +442,12 @@ int perf_of_algorithms(const PerfOptions& options, const Request& request,
   };
   if (request.real)
     return wrong("--backend",
-                 "--algorithms compares simulated times; leave out --backend, or run one algorithm "
-                 "at a time (--set strategy.custom.file=…)");
+                 "--algorithms compares only simulated times; remove --backend, or run one "
+                 "algorithm at a time (--set strategy.custom.file=…)");
   if (!options.nccl.cluster.empty())
-    return wrong("--cluster", "--algorithms needs a scenario; name nccl among the algorithms");
+    return wrong("--cluster",
+                 "--algorithms needs a scenario, not --cluster; to include NCCL, name nccl among "
+                 "the algorithms");
   if (options.scenario.file.empty())
     return refuse({ProblemCode::kMissing, "--algorithms"},
                   "perf --algorithms: name a scenario, whose cluster is used");
@@ -475,21 +481,22 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
   if (const char* const given = options.nccl.first_given())
     return refuse({ProblemCode::kUnused, given},
-                  "{} applies to NCCL's choice: name the machines with --cluster", given);
+                  "{} applies only to the prediction of NCCL; name the machines with --cluster",
+                  given);
   if (options.scenario.file.empty())
     return refuse({ProblemCode::kMissing, "--cluster"},
-                  "perf: name a scenario, or a machine for NCCL's choice (--cluster hgx-h100)");
+                  "perf: name a scenario, or a machine to predict NCCL (--cluster hgx-h100)");
   if (!request->real) return measure(options, *request, environment, nullptr);
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
-  // The same command runs on all machines; only the coordinator uses --listen.
+  // The same command line is used on all machines. Only the coordinator uses --listen.
   if (!part->coordinates) return join_run(*part, -1, "", false);
   request->real->gathering =
       gathering_of(part->gathering, options.real, request->real->timeout_seconds);
   request->real->loop = request->loop;
   real::TcpExecutor processes(*request->real);
   const int status = measure(options, *request, environment, &processes);
-  // Also dismiss processes that were told to return for a size that is not measured any more.
+  // Also end processes that were asked to join again for a size that will not be measured.
   if (status == kRunFailed)
     processes.turn_away(
         Error::run("rank 0 has ended the benchmark; see its output for the reason"));

@@ -1,10 +1,9 @@
-// Compares algorithms by simulation. Each algorithm is the user's scenario with a few overrides,
-// and each size is that scenario rewritten to reduce a single buffer, so every cell of the table is
-// an ordinary simulation. Sizes are rounded such that all ranks get equal blocks, and sizes that
-// become equal are simulated once. The size at which another algorithm becomes the fastest is
-// interpolated between two simulated sizes, as if both times grew linearly in between. The lower
-// bound is computed for the first algorithm's scenario. After an interrupt, the complete rows are
-// printed.
+// Compares algorithms by simulation. Every cell of the table is an ordinary simulation: the user's
+// scenario with overrides for the algorithm, rewritten to reduce a single buffer of the given size.
+// Sizes are rounded so that all ranks get equal blocks. Sizes that are equal after rounding are
+// simulated once. The size at which another algorithm becomes the fastest is interpolated linearly
+// between two simulated sizes. The lower bound is computed for the first algorithm's scenario.
+// After an interrupt, the complete rows are printed.
 
 #include "tools/tutti/perf/perf_algorithms.h"
 
@@ -65,7 +64,8 @@ struct Crossing {
   std::size_t after = 0;
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::int64_t about = 0;  ///< bytes at which the two lines intersect, between the two sizes
+  std::int64_t about =
+      0;  ///< the size in bytes, between the two measured sizes, at which the two lines intersect
 };
 
 struct Comparison {
@@ -75,8 +75,8 @@ struct Comparison {
   std::vector<std::string> notes;
 };
 
-/// Returns the bytes at which the straight lines through two algorithms' times at two sizes
-/// intersect.
+/// Returns the size in bytes at which two straight lines intersect: each is drawn through the times
+/// of one algorithm at two sizes.
 std::int64_t meeting(const Row& a, const Row& b, std::size_t one, std::size_t other) {
   const double before = core::to_us(a.times[other]) - core::to_us(a.times[one]);
   const double after = core::to_us(b.times[one]) - core::to_us(b.times[other]);
@@ -122,7 +122,7 @@ class ComparingAlgorithms {
     }
     if (sizes.empty())
       return refused({ProblemCode::kTooSmall, "-e"},
-                     "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                     "-e: {} between {} ranks needs at least {} bytes, 16 per rank",
                      to_string(kind), ranks, 16 * ranks);
     std::size_t done = 0;
     for (const std::int64_t elements : sizes) {
@@ -136,7 +136,8 @@ class ComparingAlgorithms {
         progress_.update(static_cast<double>(++done) /
                          static_cast<double>(sizes.size() * made_.scenarios.size()));
       }
-      // One bound for all columns: if one of them reduces in the network, less has to move.
+      // There is one bound for all columns. If one of the algorithms reduces in the network, fewer
+      // bytes have to move, so the bound is lower.
       const core::Scenario& first = made_.scenarios.front();
       const bool network_adds = std::any_of(
           made_.scenarios.begin(), made_.scenarios.end(),
@@ -168,20 +169,20 @@ class ComparingAlgorithms {
       const core::ReductionScope who = core::reduction_scope(scenario->strategy, scenario->plan);
       if (core::on_servers(who) || who == core::ReductionScope::kNobody)
         return refused({ProblemCode::kUnsupported, "--algorithms"},
-                       "--algorithms: {} is no collective between all replicas", name);
+                       "--algorithms: {} is not a collective of all replicas", name);
       if (const auto& custom = scenario->strategy.custom;
           custom && custom->text->kind() != request_.what.collective)
-        return refused({ProblemCode::kConflict, "--algorithms"},
-                       "--algorithms: \"{}\" describes {}, and {} is compared (--collective)",
-                       custom->file, to_string(custom->text->kind()),
-                       to_string(request_.what.collective));
+        return refused(
+            {ProblemCode::kConflict, "--algorithms"},
+            "--algorithms: \"{}\" describes {}, but the compared collective is {} (--collective)",
+            custom->file, to_string(custom->text->kind()), to_string(request_.what.collective));
       made_.names.push_back(name);
       made_.scenarios.push_back(std::move(*scenario));
     }
     return {};
   }
 
-  /// Returns the algorithm's time; nullopt if it was interrupted.
+  /// Returns the algorithm's time; nullopt if the simulation was interrupted.
   Expected<std::optional<Time>> time_of(std::size_t algorithm, std::int64_t elements) {
     const core::Scenario& from = made_.scenarios[algorithm];
     core::OneBuffer what = request_.what;
@@ -235,8 +236,8 @@ std::string text_of(const Comparison& made, const PerfAlgorithmsRequest& request
                         made.names[one.after], made.names[one.before], size_text(one.about),
                         size_text(one.from), size_text(one.to));
   if (all.empty() && !made.rows.empty())
-    text +=
-        fmt::format("{} is the fastest of all sizes\n", made.names[made.rows.front().fastest()]);
+    text += fmt::format("{} is the fastest algorithm for all sizes\n",
+                        made.names[made.rows.front().fastest()]);
   return text + note_lines(made.notes);
 }
 

@@ -25,9 +25,9 @@ struct PerfAlgorithmsRequest {
 /// algorithm changes. Returns the exit status.
 int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment);
 
-/// Returns the overrides that make a scenario use an algorithm, which is built in or comes from a
-/// file. A file is first searched in the working directory, then in the scenario's folder, then
-/// among shipped algorithms.
+/// Returns the overrides that make a scenario use an algorithm. The algorithm is built in, or comes
+/// from a file. A file is first searched in the working directory, then in the scenario's folder,
+/// then among shipped algorithms.
 std::vector<std::string> settings_for_algorithm(const std::string& name);
 
 }  // namespace tutti::tools

@@ -23,8 +23,8 @@ using core::Expected;
 using core::ProblemCode;
 namespace nccl = core::nccl;
 
-/// Returns the lower bound of the time that the machines' links need; nullopt if their file does
-/// not determine NCCL's routes.
+/// Returns the lower bound of the time that the machines' links need; nullopt if the machine file
+/// does not determine NCCL's routes.
 std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request,
                                               const NcclPerfSubject& subject) {
   if (!subject.kind || subject.comm.nodes != subject.machines) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request,
                              request.collective, request.root);
 }
 
-/// Returns the measured times by bytes, out of place if the log contains that.
+/// Returns the measured times by size in bytes. Out-of-place times are preferred.
 Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request,
                                                   std::int64_t ranks) {
   const auto tables = core::load_nccl_tests(request.options.against);
@@ -47,9 +47,9 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
       continue;
     }
     if (*kind != request.collective) {
-      refused = Error::request(
-          fmt::format("it is of {}, not of {}", to_string(*kind), to_string(request.collective)),
-          table.where);
+      refused = Error::request(fmt::format("the table is of {}, not of {}", to_string(*kind),
+                                           to_string(request.collective)),
+                               table.where);
       continue;
     }
     for (const core::NcclTestsRow& row : table.rows) {

@@ -17,7 +17,7 @@ struct NcclPerfOptions {
   std::string cluster;  ///< the machine: a shipped machine, or a file
   std::int32_t nodes = 1;
   std::optional<std::int32_t> gpus;    ///< number of GPUs per node; default: all
-  std::optional<std::string> network;  ///< the network; default: that of the machine's card
+  std::optional<std::string> network;  ///< the network; default: the network of the machine's card
   std::optional<std::string> version;  ///< the version of NCCL; default 2.28.9
   std::optional<std::string> driving;  ///< driving mode of NCCL; default process_per_gpu
   std::optional<std::string> tuner;  ///< the tuner: none (default), aws_ofi, or the file of a table
@@ -28,7 +28,7 @@ struct NcclPerfOptions {
   bool explain = false;
   std::string against;  ///< a log of nccl-tests to compare with; empty: none
 
-  /// Returns the first of the given options that requires --cluster; null if there is none.
+  /// Returns the name of the first given option that requires --cluster; null if there is none.
   [[nodiscard]] const char* first_given() const;
 };
 
@@ -45,8 +45,8 @@ struct NcclPerfRequest {
   std::vector<std::int64_t> sizes;  ///< total numbers of elements, before rounding
 };
 
-/// Prints a predicted table of nccl-tests for the cluster, with NCCL's choices, and the times by
-/// Tutti's model. Returns the exit status.
+/// Prints the table that nccl-tests would print on the cluster, with NCCL's choices and the times
+/// that Tutti's model predicts. Returns the exit status.
 int perf_nccl(const NcclPerfRequest& request, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -28,7 +28,7 @@ std::optional<QuickerSetting> QuickerSettings::than(
     if (one.off || chosen) continue;
     const std::pair<std::string, std::string> algorithm{"NCCL_ALGO", to_string(one.algorithm)};
     const std::pair<std::string, std::string> protocol{"NCCL_PROTO", to_string(one.protocol)};
-    // Try with as few variables as possible.
+    // Try settings with few variables first.
     for (const Variables& more :
          {Variables{protocol}, Variables{algorithm}, Variables{algorithm, protocol}}) {
       const auto found = with(more, row.bytes, one);

@@ -13,20 +13,20 @@
 
 namespace tutti::tools {
 
-/// Finds NCCL variables that make a collective faster, in cases where NCCL's own estimate leads to
-/// a choice that is slow according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
+/// Finds NCCL variables that make a collective faster. NCCL's own estimates sometimes lead to a
+/// choice that is slow according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
 ///
-/// Only choices that NCCL itself considers for the operation are suggested, so that no suggestion
-/// forces LL128 on links that do not support it. A suggestion must also be faster by more than the
-/// row's uncertainty: the low end of the error band of NCCL's choice must be above the prediction
-/// for the suggested choice. (The band of the suggested choice is ignored, since both run on the
-/// same system, whose deviations from the model apply to both.)
+/// All suggested choices are choices that NCCL itself considers for the operation, so that no
+/// suggestion forces LL128 on links that do not support LL128. A suggestion must also be faster by
+/// more than the uncertainty: the prediction for the suggested choice must be below the lower end
+/// of the error band of NCCL's choice. (The error band of the suggested choice is ignored: both
+/// choices run on the same system, whose deviations from the model apply to both.)
 class QuickerSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  /// `variables`: the variables that are set, which suggestions do not change. `bound`: the
-  /// bandwidth limits of the links, which apply to all settings. REQUIRES: all arguments outlive
-  /// this object.
+  /// `variables`: the variables that are already set. Suggestions do not change these variables.
+  /// `bound`: the bandwidth limits of the links, which apply to all settings. REQUIRES: all
+  /// arguments outlive this object.
   QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject,
                   const Variables& variables, const core::nccl::Parameters& parameters,
                   const core::nccl::ErrorBands& bands,
@@ -40,7 +40,8 @@ class QuickerSettings {
         calibration_(std::move(calibration)),
         bound_(bound) {}
 
-  /// Returns a faster setting for the size, choice and band of `row`; nullopt if there is none.
+  /// Returns a setting that is faster for the size of `row` than NCCL's choice in `row`; nullopt if
+  /// there is none.
   /// REQUIRES: `considered` are the candidates of the operation.
   [[nodiscard]] std::optional<QuickerSetting> than(
       const NcclPerfRow& row, const std::vector<core::nccl::Candidate>& considered);
@@ -56,7 +57,7 @@ class QuickerSettings {
   const core::nccl::ErrorBands& bands_;
   std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
-  /// By the additional variables of a setting.
+  /// The choices of NCCL with additional variables, by these variables.
   std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;
 };
 

@@ -1,10 +1,11 @@
-// Prints predictions in the format of nccl-tests, with its columns for out-of-place results, so
-// that both outputs can be compared line by line. Columns of Tutti follow: NCCL's choice, its
-// channels and threads, NCCL's own estimate, the error band and, with a log, the measured time and
-// the error. Below the table, a section appears only if it has content: times that were raised to
-// the bound of a link, settings that the model predicts to be faster than NCCL's choice, and the
-// comparison with the log; --explain adds the candidates of every size. The JSON has the same
-// values. perf_nccl.h makes the predictions.
+// Prints predictions in the format of nccl-tests, with the columns for out-of-place results, so
+// that predictions and measurements can be compared line by line. Additional columns of Tutti
+// follow: NCCL's choice, the channels and threads, NCCL's own estimate, and the error band. If a
+// log is given, columns with the measured time and the error follow. Sections below the table are
+// printed only if they have content: times that were raised to the bound of a link, settings that
+// are faster than NCCL's choice according to the model, and the comparison with the log. --explain
+// adds the candidates of every size. The JSON has the same values. perf_nccl.h makes the
+// predictions.
 
 #include "tools/tutti/perf/perf_nccl_table.h"
 
@@ -92,7 +93,8 @@ class Printer {
  private:
   [[nodiscard]] std::string heading() const {
     const nccl::System& s = subject_.system;
-    // If GPUs reach each other only over the network, NCCL counts a machine as several nodes.
+    // If some GPUs of a machine reach each other only over the network, NCCL counts the machine as
+    // several nodes.
     const std::string nodes =
         s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
     std::string text = fmt::format(
@@ -173,12 +175,12 @@ class Printer {
       out += fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, perf_number(row.time.us()),
                          row.time.capped_at);
     }
-    return out.empty()
-               ? ""
-               : "# the time model predicted less time than a link needs for the bytes of these "
-                 "rows; their times were raised to that bound. Please report this: the model is "
-                 "wrong, or the machine file states a link that is too slow:\n" +
-                     out;
+    return out.empty() ? ""
+                       : "# The model predicted a time below the lower bound (the time that a link "
+                         "needs for the bytes) for these rows, so their times were raised to the "
+                         "bound. Please report this: the model is wrong, or the machine file has a "
+                         "link that is too slow:\n" +
+                             out;
   }
 
   /// Lists faster settings. Consecutive sizes with the same setting share a line.
@@ -203,8 +205,8 @@ class Printer {
                       from_to([](const NcclPerfRow& row) { return perf_number(row.time.us()); }));
     }
     return out.empty() ? ""
-                       : "# the model predicts that NCCL's choice is not the fastest, even at the "
-                         "low end of its band:\n" +
+                       : "# the model predicts that these settings are faster than NCCL's choice, "
+                         "even at the low end of its error band:\n" +
                              out;
   }
 
@@ -223,7 +225,9 @@ class Printer {
                        "algorithms\n",
                        row.choice->symmetric);
     if (!row.choice)
-      return out + "  NCCL implements it with sends and receives, for which it has no cost model\n";
+      return out +
+             "  NCCL implements this collective with sends and receives, for which NCCL has no "
+             "cost model\n";
     Table table({"<candidate", "latency us", "GB/s", "estimate us", "<"});
     const nccl::Candidate* second = nullptr;
     std::map<std::string, std::vector<std::string>> off;
@@ -242,8 +246,8 @@ class Printer {
     }
     out += table.text(2);
     if (row.choice->tuned) {
-      out += fmt::format("  {} with {} channels is what the tuner picks\n", how(row),
-                         row.choice->channels);
+      out +=
+          fmt::format("  the tuner chooses {} with {} channels\n", how(row), row.choice->channels);
     } else if (second) {
       const double more = 100 * (second->time_us / row.choice->estimate_us - 1);
       out += fmt::format("  {} has the lowest estimate; {}/{} would take {:.1f} % more\n", how(row),
@@ -252,7 +256,8 @@ class Printer {
       out += fmt::format("  {} is the only possible choice\n", how(row));
     }
     for (const auto& [why, names] : off) {
-      if (why == "does not support this collective" || why == "this algorithm supports only Simple")
+      if (why == "does not support this collective" ||
+          why == "this algorithm supports only protocol Simple")
         continue;
       out += fmt::format("  not available: {} ({})\n", fmt::join(names, ", "), why);
     }

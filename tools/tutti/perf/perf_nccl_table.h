@@ -25,7 +25,8 @@ struct NcclPerfRow {
   std::int64_t count = 0;  ///< number of elements, as passed to the collective
   core::nccl::Prediction time;
   core::nccl::ErrorBand band;
-  std::optional<core::nccl::Choice> choice;       ///< nullopt for sends and receives
+  std::optional<core::nccl::Choice>
+      choice;  ///< the choice of algorithm and protocol; nullopt for sends and receives
   std::vector<core::nccl::Candidate> candidates;  ///< empty for sends and receives
   /// A setting that is faster according to the model, by more than the error band.
   std::optional<QuickerSetting> quicker;

@@ -12,7 +12,7 @@ namespace {
 
 using core::Report;
 
-/// Describes the strategy without settings that only concern several gradients.
+/// Describes the strategy. Omits settings that have an effect only if there are several gradients.
 std::string how(const core::Scenario& scenario) {
   const core::Strategy& requested = scenario.strategy;
   core::Strategy plain = core::Strategy::for_algorithm(requested.algorithm);
@@ -25,7 +25,7 @@ std::string how(const core::Scenario& scenario) {
 }
 
 std::string where(const PerfSubject& subject) {
-  if (subject.backend == "sim") return "simulated; no elements are compared";
+  if (subject.backend == "sim") return "simulated, without verification of elements";
   const std::string medium = subject.transport == "shm" ? "shared memory" : "tcp";
   const std::string workers = subject.joined ? "workers that joined" : "processes of this machine";
   if (subject.backend == "tcp") return fmt::format("run over {} by {}", medium, workers);
@@ -40,7 +40,7 @@ std::string name_of(core::CollectiveKind kind) {
   return name;
 }
 
-/// Returns the contents of nccl-tests' redop column, which also shows an operation for sendrecv.
+/// Returns the content of the column redop of nccl-tests, which has an operation even for sendrecv.
 std::string redop(const PerfSubject& subject) {
   const bool has =
       core::reduces(subject.collective) || subject.collective == core::CollectiveKind::kSendReceive;
@@ -57,7 +57,7 @@ class TextTable : public PerfTable {
       text =
           fmt::format("# {} by {}, {}, {}\n", name_of(subject_.collective), how(subject_.scenario),
                       describe(*subject_.scenario.cluster), where(subject_));
-    // Some notes are the same for all sizes; others occur for one size only.
+    // Some notes are the same for all sizes. Other notes occur for only one size.
     for (const std::string& note : notes) {
       if (said_.insert(note).second) text += fmt::format("# {}\n", note);
     }

@@ -14,7 +14,7 @@
 
 namespace tutti::tools {
 
-/// The subject of a table of nccl-tests.
+/// The collective, the cluster and the options of a table of nccl-tests.
 struct PerfSubject {
   const core::Scenario& scenario;
   core::DataType type = core::DataType::kFloat32;
@@ -37,8 +37,8 @@ struct PerfTime {
 
 struct PerfRow {
   std::int64_t bytes = 0;  ///< the size of a rank's total input or output, whichever is larger
-  /// The number of elements that is passed to the collective; for collectives on blocks, of one
-  /// block.
+  /// The number of elements that is passed to the collective. For a collective on blocks, the
+  /// number of elements of one block.
   std::int64_t count = 0;
   std::optional<PerfTime> out_of_place;
   std::optional<PerfTime> in_place;  ///< nullopt if the collective cannot be in place
@@ -50,19 +50,19 @@ struct PerfRow {
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
                               core::DataType type);
 
-/// Formats a number as nccl-tests does, with as many decimals as fit.
+/// Formats a number as nccl-tests does, with as many decimals as fit into the column.
 std::string perf_number(double value);
 
-/// Interface that prints measurements to standard output. Rows that were added are printed even if
-/// a later size fails.
+/// Interface that prints measurements to standard output. A row that was added is printed even if
+/// the measurement of a later size fails.
 class PerfTable {
  public:
   virtual ~PerfTable() = default;
-  /// Adds a row. `notes`: notes that are new with this row. Returns the exit status, which is not
-  /// kDone if standard output has failed.
+  /// Adds a row. `notes`: notes that are new with this row. Returns kDone, or another exit status
+  /// if standard output has failed.
   virtual int add(const PerfRow& row, const std::vector<std::string>& notes) = 0;
-  /// Ends the table. `error`: the reason if sizes are missing; else null. Returns the exit status,
-  /// as add().
+  /// Ends the table. `error`: the reason if sizes are missing; else null. Returns an exit status as
+  /// add() does.
   virtual int end(const core::Error* error) = 0;
 };
 

@@ -9,8 +9,8 @@
 
 namespace tutti::tools {
 
-/// The range of the step time. `low` and `high` are simulated with all times at the lower and at
-/// the upper ends of their 80 % error bands.
+/// The range of the step time. `low` is simulated with all times at the lower ends of their 80 %
+/// error bands, and `high` with all times at the upper ends.
 struct StepBand {
   core::Time low, high;
 };
@@ -22,18 +22,18 @@ std::string report_text(const core::Summary& summary, int rows,
 
 /// Returns the summary as a machine-readable report (docs/reports.md), with step_time_us,
 /// communication_us, exposed_communication_us, packs, links, critical_path and more. Times of packs
-/// and of the path are relative to the start of the last step.
+/// and of the critical path are relative to the start of the last step.
 core::Report run_report(const core::Summary& summary,
                         const std::optional<StepBand>& band = std::nullopt);
 
-/// Return the packs of the last step in launch order, and the given links of a run that took
-/// `length`, for both kinds of summary.
+/// The first function returns the packs of the last step in launch order. The second returns the
+/// given links of a run that took `length`. Text and JSON summaries use both.
 std::vector<core::Report> pack_reports(const core::Summary& summary);
 std::vector<core::Report> link_reports(const std::vector<core::LinkRecord>& links,
                                        core::Time length);
 
 /// Returns the version of Tutti, and the name and file of a scenario. Every report about a scenario
-/// begins with these.
+/// begins with these fields.
 core::Report scenario_report(const core::RunInfo& info);
 /// Returns the ends of an error band, relative to the predicted time.
 core::Report band_report(double low, double high);

@@ -39,19 +39,19 @@ std::string heading(const Summary& summary) {
                      plural(static_cast<std::int64_t>(info.packs.size()), "pack"));
 }
 
-/// Adds the lower bound for any algorithm on the scenario's cluster. (It does not apply to runs on
-/// other hardware.)
+/// Adds the lower bound for any algorithm on the scenario's cluster. (The bound does not apply to
+/// runs on other hardware.)
 void add_bound(Table& table, const Summary& summary) {
   const RunInfo& info = summary.info();
   const double above = share(summary.step_time(), info.step_bound) - 1;
   table.row({"lower bound", show(info.step_bound), "",
-             info.step_bound.count() > 0
-                 ? fmt::format("the step time is {} above it", show_share(std::max(0.0, above)))
-                 : ""});
+             info.step_bound.count() > 0 ? fmt::format("the step time is {} above the lower bound",
+                                                       show_share(std::max(0.0, above)))
+                                         : ""});
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
 }
 
-/// Returns the steps that the numbers refer to, and the step from which on nothing changes.
+/// Returns the steps to which the numbers refer, and the first step of the steady state.
 std::string basis(const Summary& summary) {
   const int steady = summary.steady_from();
   if (steady < 0 || summary.steady_state()) return summary.steady_basis();
@@ -67,12 +67,11 @@ std::string step_part(const Summary& summary, const StepParts& step,
     table.row({"  error band", show(band->low), "",
                fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
   if (const auto& state = summary.steady_state()) {
-    table.row(
-        {"  95 % interval", show(state->low), "",
-         fmt::format("to {}{}", show(state->high),
-                     state->steady
-                         ? ""
-                         : "; not steady: the interval covers all eight parts of these steps")});
+    table.row({"  95 % interval", show(state->low), "",
+               fmt::format("to {}{}", show(state->high),
+                           state->steady ? ""
+                                         : "; the steps are not steady, so the interval covers all "
+                                           "eight parts of these steps")});
   }
   for (const auto& part : core::parts_that_add_up(step)) {
     table.row({"  " + std::string(part.title), show(part.value),
@@ -91,8 +90,9 @@ std::string step_part(const Summary& summary, const StepParts& step,
       awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
     table.row({"waiting for the slowest", show(awaited->mean),
                show_share(share(awaited->mean, summary.step_time())),
-               fmt::format("mean wait of the replicas for the last one: {} in {} of {}",
-                           awaited->device, awaited->steps, plural(awaited->of_steps, "step"))});
+               fmt::format(
+                   "mean time that replicas wait for the slowest replica, which is {} in {} of {}",
+                   awaited->device, awaited->steps, plural(awaited->of_steps, "step"))});
   }
   const RunInfo& info = summary.info();
   if (!info.bound_reason.empty()) add_bound(table, summary);

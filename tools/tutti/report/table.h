@@ -28,9 +28,9 @@ class Table {
 
 /// Formats the titled fields of each row as a table with at most `most` rows. If there are more
 /// rows, a last line states their number and the option `--rows`. A title may begin with '?', which
-/// omits the column if it is empty in all rows, and then with '<' or '>', which aligns the column
-/// left or right (the default). The title ">" is a column without a heading. REQUIRES: all rows
-/// have the same titles.
+/// omits the column if it is empty in all rows. After that, a title may have '<', which aligns the
+/// column left, or '>', which aligns it right (the default). The title ">" stands for a column
+/// without a heading. REQUIRES: all rows have the same titles.
 std::string table_text(const std::vector<core::Report>& rows, int indent,
                        int most = std::numeric_limits<int>::max());
 

@@ -10,9 +10,10 @@ namespace tutti::tools {
 namespace {
 
 constexpr std::int64_t kMaxPieces = 512;
-/// The maximum number of steps, over all ranks, that are simulated for one time (some seconds).
+/// The maximum number of schedule steps over all ranks in one simulation, which takes some seconds.
 constexpr std::int64_t kMaxSteps = 3'000'000;
-/// Smaller pieces cost more through messages than they gain by hiding latency.
+/// The minimum size of pieces. Messages of smaller pieces cost more time than they gain by hiding
+/// latency.
 constexpr std::int64_t kMinPieceBytes = 4096;
 /// The fixed cost of a step, for the first estimate.
 constexpr double kStepUs = 4;
@@ -31,9 +32,9 @@ std::int64_t max_pieces(const core::synthesis::Forest& forest, core::Bytes bytes
       kMaxPieces);
 }
 
-/// Returns a power of two below the best number of pieces. If all bytes take T and each step a in
-/// addition, P pieces that pass D ranks in turn take (P + D) · (T / P + a), with the minimum at P =
-/// √(D T / a).
+/// Returns a power of two below the best number of pieces. If all bytes take the time T, and each
+/// step takes an additional time a, P pieces that pass D ranks in sequence take (P + D) · (T / P +
+/// a). The minimum is at P = √(D T / a).
 std::int64_t first_guess(const core::synthesis::Forest& forest, core::Time bound) {
   const double pieces = std::sqrt(forest.depth() * core::to_us(bound) / kStepUs);
   std::int64_t guess = 1;

@@ -13,14 +13,15 @@ namespace tutti::tools {
 /// A synthesized schedule with its simulated time.
 struct RankedSchedule {
   core::synthesis::Candidate candidate;
-  std::int64_t pieces = 1;  ///< for a forest: the number of pieces per chunk
+  std::int64_t pieces = 1;  ///< for a forest of trees: the number of pieces per chunk
   core::Time time;
   bool proved = false;
 };
 
-/// Simulates a candidate, and chooses its number of pieces. Starts with a guess, and goes up and
-/// down by factors of two while the time decreases. `bound`: the lower bound of the collective's
-/// time. Returns nullopt if stopped before a time was known. ERRORS: those of the simulation.
+/// Simulates a candidate, and chooses its number of pieces. The search starts with a guess, and
+/// doubles or halves the number while the time decreases. `bound`: the lower bound of the
+/// collective's time. Returns nullopt if the simulation was stopped before a time was known.
+/// ERRORS: those of the simulation.
 core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subject,
                                                    core::synthesis::Candidate candidate,
                                                    core::Time bound,

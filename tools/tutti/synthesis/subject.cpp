@@ -104,7 +104,8 @@ Expected<std::shared_ptr<const core::CustomAlgorithm>> SynthesisSubject::compile
 
 std::string SynthesisSubject::flaw_of(const core::CustomAlgorithm& algorithm) const {
   const std::int32_t ranks = algorithm.shape().ranks;
-  // Try a number of elements with equal chunks, and one with chunks of different lengths.
+  // Try a number of elements with equal chunks, and a number of elements with chunks of different
+  // lengths.
   const std::int64_t even = algorithm.even_elements().value_or(ranks);
   const std::int64_t blocks = has_blocks(kind_) ? ranks : 1;
   for (const std::int64_t elements : {even, (even / blocks + 1) * blocks}) {
@@ -124,7 +125,8 @@ Expected<std::string> SynthesisSubject::msccl_of(const core::CustomAlgorithm& al
   const auto even = algorithm.even_elements();
   if (!even)
     return refused({core::ProblemCode::kUnsupported, "-o"},
-                   "-o: the schedule's chunks cannot all have one length, as MSCCL's XML needs");
+                   "-o: MSCCL's XML needs chunks of equal length, which this schedule cannot have; "
+                   "use a name that ends in .tutti-algorithm");
   // Use a schedule out of place if the format has the memory for it.
   Expected<std::string> text = std::string();
   for (const bool out_of_place : {true, false}) {
