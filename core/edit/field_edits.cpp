@@ -7,6 +7,7 @@
 // finally combined into one edit.
 
 #include "core/edit/field_edits.h"
+#include "core/text/in_quotes.h"
 
 #include <algorithm>
 #include <cctype>
@@ -28,31 +29,6 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-std::string quoted(const std::string& text) {
-  std::string made = "\"";
-  for (const char c : text) {
-    switch (c) {
-      case '"': made += "\\\""; break;
-      case '\\': made += "\\\\"; break;
-      case '\n': made += "\\n"; break;
-      case '\t': made += "\\t"; break;
-      case '\r': made += "\\r"; break;
-      default: {
-        constexpr const char* kHex = "0123456789abcdef";
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20) {  // four digits: the one spelling that text format and JSON share
-          made += "\\u00";
-          made += kHex[byte >> 4];
-          made += kHex[byte & 15];
-        } else {
-          made += c;
-        }
-      }
-    }
-  }
-  return made + '"';
-}
-
 /// Returns the spelling of `typed` in the text: unchanged if it is a valid number or name,
 /// otherwise in quotes.
 std::string literal(const FieldType& type, const std::string& typed, bool json) {
@@ -68,10 +44,10 @@ std::string literal(const FieldType& type, const std::string& typed, bool json) 
     case Kind::kNumber:
       if (is(number) && !(json && is(leading_zero))) return typed;
       // JSON needs quotes around a number with a unit.
-      return !json && (is(hexadecimal) || is(quantity)) ? typed : quoted(typed);
-    case Kind::kYesNo: return typed == "true" || typed == "false" ? typed : quoted(typed);
-    case Kind::kChoice: return !json && is(name) ? typed : quoted(typed);
-    default: return quoted(typed);
+      return !json && (is(hexadecimal) || is(quantity)) ? typed : in_quotes(typed);
+    case Kind::kYesNo: return typed == "true" || typed == "false" ? typed : in_quotes(typed);
+    case Kind::kChoice: return !json && is(name) ? typed : in_quotes(typed);
+    default: return in_quotes(typed);
   }
 }
 

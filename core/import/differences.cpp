@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/base/median.h"
 #include "core/import/intervals.h"
 
 namespace tutti::core {
@@ -26,13 +27,6 @@ namespace {
 constexpr double kWorthTelling = 0.01;
 /// The error band that is assumed for a prediction without a band.
 constexpr double kUsualBand = 0.2;
-
-std::int64_t median_of(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::string shown(std::int64_t ns) { return show(nanoseconds(std::max<std::int64_t>(0, ns))); }
 
@@ -112,7 +106,7 @@ class Differences {
       all.insert(all.end(), one.durations.begin(), one.durations.end());
     }
     if (least.empty()) return;
-    const std::int64_t measured = median_of(least);
+    const std::int64_t measured = upper_median(least);
     const auto expected = static_cast<double>(predicted.count()) / 1e3;
     const double low = info.band_low > 0 ? info.band_low : 1 - kUsualBand;
     const double high = info.band_high > 0 ? info.band_high : 1 + kUsualBand;
@@ -133,7 +127,7 @@ class Differences {
                       show(predicted), shown(static_cast<std::int64_t>(expected * low)),
                       shown(static_cast<std::int64_t>(expected * high)),
                       run_.ranks.size() < 2 ? "median" : "median of the shortest time of any rank",
-                      least.size(), shown(median_of(all))),
+                      least.size(), shown(upper_median(all))),
           std::abs(by));
     }
     look_at_choice(p, info, std::abs(by));
@@ -178,7 +172,7 @@ class Differences {
     if (executions == 0) return;
     std::vector<std::int64_t> skews;
     for (const auto& [step, skew] : skew_of_step) skews.push_back(skew);
-    const std::int64_t skew = median_of(skews);
+    const std::int64_t skew = upper_median(skews);
     if (!matters(skew)) return;
     const auto most =
         std::max_element(last_of.begin(), last_of.end(),
@@ -236,9 +230,9 @@ class Differences {
         gaps.push_back(idle.gaps);
       }
     }
-    const std::int64_t idle = median_of(all);
+    const std::int64_t idle = upper_median(all);
     if (all.empty() || !matters(idle)) return;
-    const std::int64_t count = median_of(gaps);
+    const std::int64_t count = upper_median(gaps);
     add(Difference::Kind::kHostGap,
         fmt::format("the GPU is idle for {} in a step of {}, while no collective is in flight: the "
                     "host launches kernels more slowly than the GPU executes them",
@@ -246,7 +240,7 @@ class Differences {
         fmt::format("{} gaps of {} on average, with {} of idle time in the forward pass; medians "
                     "over {} steps of all ranks",
                     show_count(count), shown(idle / std::max<std::int64_t>(1, count)),
-                    shown(median_of(forward)), all.size()),
+                    shown(upper_median(forward)), all.size()),
         idle);
   }
 
@@ -282,8 +276,8 @@ class Differences {
     std::int64_t alone = 0, beside = 0, compared = 0;
     for (const auto& [layer, times] : layers) {
       if (times.alone.empty() || times.beside.empty()) continue;
-      alone += median_of(times.alone);
-      beside += median_of(times.beside);
+      alone += upper_median(times.alone);
+      beside += upper_median(times.beside);
       ++compared;
     }
     if (compared == 0 || !matters(beside - alone)) return;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/median.h"
 #include "core/formats/horovod_timeline.h"
 #include "core/import/framework_imports.h"
 
@@ -170,10 +171,7 @@ class HorovodImport {
       std::vector<std::int64_t> lengths;
       for (std::size_t c = 1; c < cycles_.size(); ++c)
         lengths.push_back(cycles_[c] - cycles_[c - 1]);
-      std::nth_element(lengths.begin(),
-                       lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2),
-                       lengths.end());
-      run_.cycle_us = lengths[lengths.size() / 2];
+      run_.cycle_us = upper_median(std::move(lengths));
     }
   }
 

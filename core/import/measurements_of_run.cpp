@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/median.h"
+
 namespace tutti::core {
 namespace {
 
@@ -105,10 +107,7 @@ Expected<std::string> measurements_of_run(const MeasuredRun& run) {
     const bool parts = kind == MeasuredKind::kAllGather || kind == MeasuredKind::kReduceScatter ||
                        kind == MeasuredKind::kAllToAll;
     for (auto& [key, row] : rows) {
-      std::vector<std::int64_t>& ns = row.first.ns;
-      std::nth_element(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 2),
-                       ns.end());
-      const double us = static_cast<double>(ns[ns.size() / 2]) / 1e3;
+      const double us = static_cast<double>(upper_median(row.first.ns)) / 1e3;
       const double algbw = static_cast<double>(key.first) / us / 1e3;
       const std::int64_t elements = key.first / row.second.bytes / (parts ? ranks : 1);
       text +=

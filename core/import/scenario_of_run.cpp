@@ -11,20 +11,12 @@
 #include <fmt/ranges.h>
 
 #include "core/base/data_type.h"
+#include "core/text/in_quotes.h"
 
 namespace tutti::core {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-
-std::string quoted(const std::string& text) {
-  std::string made = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') made += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) made += c;
-  }
-  return made + '"';
-}
 
 std::string ms(std::int64_t ns) { return fmt::format("{:.6f}", static_cast<double>(ns) / 1e6); }
 
@@ -129,7 +121,7 @@ class ScenarioWriter {
     text += fmt::format(
         "# Measured step time: {} ms; forward pass {}, backward pass {} until the last gradient.\n",
         ms(model_.step_ns), ms(model_.forward_ns), ms(model_.backward_ns));
-    text += fmt::format("name: {}\n\n", quoted(name));
+    text += fmt::format("name: {}\n\n", in_quotes(name));
     text += cluster + '\n' + workload_text() + '\n' + strategy_text();
     text +=
         "\nrun {\n  steps: 3\n  # The measured layer times include the slowdown by communication; "
@@ -201,10 +193,10 @@ class ScenarioWriter {
                     "its kind of link (tutti init --list), such as ndr",
                     nodes);
     std::string text = "cluster {\n";
-    text += fmt::format("  workers {{ machine: {} count: {} replicas: {} }}\n", quoted(machine),
+    text += fmt::format("  workers {{ machine: {} count: {} replicas: {} }}\n", in_quotes(machine),
                         nodes, world / nodes);
     if (nodes > 1)
-      text += fmt::format("  network {{ kind: ONE_SWITCH link: {} }}\n", quoted(facts_.link));
+      text += fmt::format("  network {{ kind: ONE_SWITCH link: {} }}\n", in_quotes(facts_.link));
     return text + "}\n";
   }
 
@@ -252,9 +244,9 @@ class ScenarioWriter {
       }
       lines.push_back(fmt::format(
           "  variable {{ name: {} {}data_type: {} forward_ms: {} backward_ms: {} }}\n",
-          quoted(g.name), shape.empty() ? "" : fmt::format("shape: [{}] ", fmt::join(shape, ", ")),
-          type, ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))),
-          ms(own)));
+          in_quotes(g.name),
+          shape.empty() ? "" : fmt::format("shape: [{}] ", fmt::join(shape, ", ")), type,
+          ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))), ms(own)));
     }
     for (const auto& [type, number] : other_types)
       made_.notes.push_back(
@@ -285,7 +277,7 @@ class ScenarioWriter {
             "the trace is from RCCL, which reports itself as NCCL {}; it is modelled as NCCL",
             run_.nccl_version));
       } else {
-        text += fmt::format("  nccl {{ version: {} }}\n", quoted(run_.nccl_version));
+        text += fmt::format("  nccl {{ version: {} }}\n", in_quotes(run_.nccl_version));
       }
     }
     return text + "}\n";
@@ -408,7 +400,8 @@ class ScenarioWriter {
                              : group.description;
       if (name.empty()) name = "world";
       if (const int number = names[name]++; number > 0) name += fmt::format("_{}", number);
-      text += fmt::format("\ncommunicator {{\n  name: {}\n  size: {}\n", quoted(name), group.size);
+      text +=
+          fmt::format("\ncommunicator {{\n  name: {}\n  size: {}\n", in_quotes(name), group.size);
       if (stride != 1) text += fmt::format("  stride: {}\n", stride);
       if (own)
         text +=

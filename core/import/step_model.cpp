@@ -15,17 +15,11 @@
 
 #include <fmt/format.h>
 
+#include "core/base/median.h"
 #include "core/import/intervals.h"
 
 namespace tutti::core {
 namespace {
-
-std::int64_t median_ns(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Number of gradients, and bytes of each pack. Steps with the same signature are combined.
 using Signature = std::pair<std::size_t, std::vector<std::int64_t>>;
@@ -172,8 +166,8 @@ void add_exchanges(const Chosen& reference, StepModel& model) {
     StepModel::Exchange exchange{
         std::get<0>(key), std::get<1>(key), std::get<2>(key), types[key], 0, 0, false};
     exchange.overlaps = 2 * hidden[key].start > hidden[key].end;
-    exchange.per_forward = median_ns(counts.first);
-    exchange.per_backward = median_ns(counts.second);
+    exchange.per_forward = upper_median(counts.first);
+    exchange.per_backward = upper_median(counts.second);
     if (exchange.per_forward + exchange.per_backward > 0)
       model.exchanges.push_back(std::move(exchange));
   }
@@ -217,14 +211,14 @@ StepModel step_model(const MeasuredRun& run) {
   }
   add_gradients(*reference, model);
   add_exchanges(*reference, model);
-  model.step_ns = median_ns(times.step);
-  model.forward_ns = median_ns(times.forward);
-  model.backward_ns = median_ns(times.backward);
-  model.update_ns = median_ns(times.update);
+  model.step_ns = upper_median(times.step);
+  model.forward_ns = upper_median(times.forward);
+  model.backward_ns = upper_median(times.backward);
+  model.update_ns = upper_median(times.update);
   for (std::size_t l = 0; l < model.layers.size() && l < times.layers.size(); ++l)
-    model.layers[l].backward_ns = median_ns(times.layers[l]);
+    model.layers[l].backward_ns = upper_median(times.layers[l]);
   for (std::size_t p = 0; p < model.packs.size() && p < times.packs.size(); ++p)
-    model.packs[p].duration_ns = times.packs[p].empty() ? -1 : median_ns(times.packs[p]);
+    model.packs[p].duration_ns = times.packs[p].empty() ? -1 : upper_median(times.packs[p]);
   return model;
 }
 
@@ -255,7 +249,7 @@ void align_clocks(MeasuredRun& run) {
         offsets.push_back(end - same->second);
     }
     if (offsets.empty()) continue;
-    const std::int64_t offset = median_ns(offsets);
+    const std::int64_t offset = upper_median(offsets);
     if (std::abs(offset) < kSameClock) continue;
     ++moved;
     farthest = std::max(farthest, std::abs(offset));

@@ -19,6 +19,7 @@
 
 #include "core/nccl/search/search.h"
 #include "core/nccl/system_of_topology.h"
+#include "core/text/in_quotes.h"
 
 namespace tutti::core::nccl {
 
@@ -33,16 +34,6 @@ constexpr double kCardToCardUs = 1.5;  // assumed, as for the shipped InfiniBand
 
 double gb_per_s(Bandwidth rate) { return static_cast<double>(rate.count()) / 1e9; }
 
-/// Returns the text in quotes, with special characters escaped or replaced.
-std::string quoted(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') safe += '\\';
-    safe += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
-  }
-  return '"' + safe + '"';
-}
-
 /// Returns a range of names such as "gpu[0-7]", or "gpu0" if there is only one.
 std::string range(const char* name, int count) {
   return count == 1 ? fmt::format("{}0", name) : fmt::format("{}[0-{}]", name, count - 1);
@@ -54,7 +45,7 @@ std::string device_text(const std::string& names, const char* kind, const Part& 
   std::string text = fmt::format(
       "  device {{\n    name: {} kind: {}\n    memory_gb_per_s: {} reduce_gb_per_s: {} "
       "copy_gb_per_s: {} threads: {}\n",
-      quoted(names), kind, gb_per_s(rates.memory), gb_per_s(rates.reduce), gb_per_s(rates.copy),
+      in_quotes(names), kind, gb_per_s(rates.memory), gb_per_s(rates.reduce), gb_per_s(rates.copy),
       rates.threads);
   if (like.gpu_model != GpuModel::kNone)
     text += fmt::format("    gpu_model: {}\n", to_string(like.gpu_model));
@@ -70,7 +61,7 @@ std::string device_text(const std::string& names, const char* kind, const Part& 
   }
   return text +
          fmt::format("    source: {}\n  }}\n",
-                     quoted(fmt::format("as {} of {}: {}", like.name, machine, like.source)));
+                     in_quotes(fmt::format("as {} of {}: {}", like.name, machine, like.source)));
 }
 
 class Writer {
@@ -213,7 +204,7 @@ std::string Writer::parts() {
       text += fmt::format(
           "  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} transport: {} source: {} }}\n",
           name(index), node(index).net.gb_per_s,
-          name_in_files(transport_of_card(node(index).net.name)), quoted(node(index).net.name));
+          name_in_files(transport_of_card(node(index).net.name)), in_quotes(node(index).net.name));
   }
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {
@@ -272,11 +263,12 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
   const int gpus = topology.count(NodeKind::kGpu), cpus = topology.count(NodeKind::kCpu);
   std::string text =
       fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus, topology.min_sm() / 10,
-                  topology.min_sm() % 10, quoted(words.file));
+                  topology.min_sm() % 10, in_quotes(words.file));
   text += fmt::format(
       "# The topology file has no rates of memory and arithmetic, so these are the rates of {}.\n",
       words.devices);
-  text += fmt::format("workers {{ machine: {} count: {} }}\n", quoted(words.machine), words.nodes);
+  text +=
+      fmt::format("workers {{ machine: {} count: {} }}\n", in_quotes(words.machine), words.nodes);
   if (words.nodes > 1) {
     float plugin_us = 0;
     for (int n = 0; n < topology.count(NodeKind::kNet); ++n)
@@ -287,7 +279,7 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
             : " transport: " +
                   name_in_files(transport_of_card(topology.node(NodeKind::kNet, 0).net.name));
     if (!words.link.empty())
-      text += fmt::format("network {{ kind: ONE_SWITCH link: {} }}\n", quoted(words.link));
+      text += fmt::format("network {{ kind: ONE_SWITCH link: {} }}\n", in_quotes(words.link));
     else
       text += fmt::format(
           "network {{ kind: ONE_SWITCH latency_us: {:g}{} source: \"assumed 1.5 us{}\" }}\n",
@@ -298,11 +290,11 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
               : "");
   }
   text += fmt::format(
-      "machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),
-      quoted(fmt::format("{}; link rates: those in NCCL 2.28.9's tables (NVIDIA/nccl "
-                         "src/graph/topo.h, topo.cc); latencies: its hop latencies for the LL "
-                         "protocol, half per link of a two-link hop (src/graph/tuning.cc)",
-                         words.file)));
+      "machine {{\n  name: {}\n  source: {}\n", in_quotes(words.machine),
+      in_quotes(fmt::format("{}; link rates: those in NCCL 2.28.9's tables (NVIDIA/nccl "
+                            "src/graph/topo.h, topo.cc); latencies: its hop latencies for the LL "
+                            "protocol, half per link of a two-link hop (src/graph/tuning.cc)",
+                            words.file)));
   text += device_text(range("gpu", gpus), "GPU", part(like.gpus().front()), words.devices);
   text += device_text(range("cpu", cpus), "CPU", part(like.cpus().front()), words.devices);
   text += Writer(topology).parts();

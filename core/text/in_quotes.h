@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tutti::core {
+
+/// Returns the text in double quotes. Quotes, backslashes and control characters are escaped in the
+/// spelling that protobuf's text format and JSON share.
+std::string in_quotes(std::string_view text);
+
+}  // namespace tutti::core
