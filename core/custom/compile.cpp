@@ -770,18 +770,42 @@ class Compiler {
         action.kind = text.verb == Verb::kCopy ? StepKind::kCopy : StepKind::kReduce;
         written = text.other.area;
         break;
+      case Verb::kMulticast:
+        action.kind = StepKind::kMulticast;
+        written = Area::kData;
+        break;
+      case Verb::kReduceAcross:
+        action.kind = StepKind::kSwitchReduce;
+        if (text.has_other) std::swap(action.source, action.target);
+        break;
     }
+    check_nothing(text);
     if (written == Area::kInput)
       complain(ProblemCode::kInvalid, text.at,
                "the input is read-only; write to output[…] or scratch[…]");
     if (text.from.rank >= 0) action.from = compile_peer(text.from);
     if (text.to.rank >= 0) action.to = compile_peer(text.to);
+    if (text.group.first >= 0) {
+      action.group = compile_group(text.group);
+      compile_lane_of(text.to, action.to);
+    }
     return add_action(std::move(action), ways_, like_);
+  }
+
+  void check_nothing(const ActionText& text) {
+    const bool named =
+        text.place.area == Area::kNothing || (text.has_other && text.other.area == Area::kNothing);
+    const bool message =
+        text.verb == Verb::kSend || text.verb == Verb::kReceive || text.verb == Verb::kMulticast;
+    if (named && (!message || text.then != Then::kNothing))
+      complain(ProblemCode::kInvalid, text.at,
+               "nothing can only be sent, received or multicast; name data or scratch here");
   }
 
   PlaceCode compile_place(const Place& text) {
     PlaceCode place;
     place.area = text.area;
+    if (text.area == Area::kNothing) return place;
     if (text.area == Area::kScratch && program_.scratch == 0)
       complain(ProblemCode::kMissing, text.at,
                "scratch is not declared; declare its number of chunks, such as scratch chunks");
@@ -842,16 +866,40 @@ class Compiler {
                "a rank cannot send to or receive from itself; use copy");
     ways_ |= peer.relative ? values_.facts(rank).uses & ~1U : values_.facts(rank).uses;
     need_moving(rank, text.at);
-    if (text.lane.empty()) return peer;
+    compile_lane_of(text, peer);
+    return peer;
+  }
+
+  void compile_lane_of(const PeerText& text, PeerCode& peer) {
+    if (text.lane.empty()) return;
     const std::optional<int> family = named_lane(text.lane, text.lane_index >= 0, text.lane_at);
     peer.own_lane = false;
     peer.family = family.value_or(0);
-    if (text.lane_index < 0 || !family) return peer;
+    if (text.lane_index < 0 || !family) return;
     const int number = evaluate(text.lane_index);
     ways_ |= values_.facts(number).uses;
     need_same(number, text.lane_at, "the index of a lane must not depend on the rank");
     peer.lane_number = values_.value(number);
-    return peer;
+  }
+
+  GroupCode compile_group(const GroupText& text) {
+    GroupCode group;
+    const int first = evaluate(text.first);
+    const int count = evaluate(text.count);
+    const int stride = text.stride < 0 ? values_.constant(1) : evaluate(text.stride);
+    if (values_.facts(stride).low < 1)
+      complain(ProblemCode::kTooSmall, text.at, "the step can become {}; it must be at least 1",
+               values_.facts(stride).low);
+    group.first = values_.value(first);
+    group.count = values_.value(count);
+    group.stride = values_.value(stride);
+    for (const int value : {first, count, stride}) ways_ |= values_.facts(value).uses;
+    need_moving(first, text.at);
+    need_same(count, text.at, "the size of a group must not depend on the rank");
+    need_same(stride, text.at, "the step of a group must not depend on the rank");
+    // Steps of a group are computed one by one (IdenticalSteps describes messages to one rank).
+    like_ = ~0U;
+    return group;
   }
 
   // --- symmetry ---

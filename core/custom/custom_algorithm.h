@@ -1,7 +1,7 @@
 #pragma once
 
 // Algorithms in users' files: texts in Tutti's language (docs/your-own-algorithm.md), MSCCL XML,
-// MSCCL++ execution plans, or TE-CCL schedules.
+// MSCCL++ execution plans, TE-CCL schedules, or ForestColl's trees.
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +16,16 @@
 #include "core/schedule/schedule.h"
 
 namespace tutti::core {
+
+/// The operations that an algorithm needs from switches: none, multicasts (kMulticast), or sums
+/// (kSwitchReduce) and possibly multicasts. Only some machines have such switches, and real runs
+/// execute multicasts only.
+enum class SwitchUse : std::uint8_t { kNone, kMulticast, kReduction };
+
+constexpr SwitchUse switch_use_of(StepKind kind) {
+  if (kind == StepKind::kSwitchReduce) return SwitchUse::kReduction;
+  return kind == StepKind::kMulticast ? SwitchUse::kMulticast : SwitchUse::kNone;
+}
 
 /// An algorithm for one shape, which creates schedules for any number of elements.
 class CustomAlgorithm {
@@ -41,6 +51,7 @@ class CustomAlgorithm {
   /// True if the algorithm reads out-of-place inputs directly, so that they need not be copied
   /// first.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
+  [[nodiscard]] virtual SwitchUse switch_use() const { return SwitchUse::kNone; }
   /// Returns the number of elements that schedule() needs for a buffer of `elements` elements. It
   /// is larger than `elements` if the algorithm needs padding to get chunks of equal size.
   [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
@@ -76,6 +87,12 @@ class AlgorithmText {
   /// file.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
+  /// Returns the same file as an algorithm for another collective; null if the file describes one
+  /// collective only.
+  [[nodiscard]] virtual std::shared_ptr<const AlgorithmText> for_collective(
+      CollectiveKind kind) const {
+    return static_cast<void>(kind), nullptr;
+  }
   /// Returns the names of the algorithm's parameters.
   [[nodiscard]] virtual std::vector<std::string> parameters() const = 0;
   /// Returns the algorithm for a shape. `set` replaces the default values of parameters. Returns

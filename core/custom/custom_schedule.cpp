@@ -13,6 +13,7 @@
 
 #include "core/custom/chunk_cut.h"
 #include "core/custom/custom_algorithm.h"
+#include "core/custom/forestcoll.h"
 #include "core/custom/msccl.h"
 #include "core/custom/mscclpp.h"
 #include "core/custom/program.h"
@@ -81,11 +82,15 @@ class CustomSchedule : public Schedule {
       step.wait = wait_of(program_->waits[static_cast<std::size_t>(action.wait)], rank, variables);
     if (action.kind == StepKind::kNop) return step;
     set_ranges(step, action, variables);
-    bool moves = step.source.count > 0 || step.target.count > 0;
+    bool moves =
+        step.source.count > 0 || step.target.count > 0 || action.source.area == Area::kNothing;
+    if (switch_use_of(action.kind) != SwitchUse::kNone)
+      moves = set_group(step, action, rank, lane, variables) && moves;
+    else if (sends(action.kind))
+      moves = set_peer(step.to, action.to, rank, lane, variables) && moves;
     if (receives(action.kind))
       moves = set_peer(step.from, action.from, rank, lane, variables) && moves;
-    if (sends(action.kind)) moves = set_peer(step.to, action.to, rank, lane, variables) && moves;
-    if (action.kind == StepKind::kCopy && step.source == step.target) moves = false;
+    if (step.kind == StepKind::kCopy && step.source == step.target) moves = false;
     if (!moves) {
       Step nothing;
       nothing.wait = step.wait;
@@ -161,6 +166,7 @@ class CustomSchedule : public Schedule {
   }
 
   [[nodiscard]] Range range_of(const PlaceCode& place, const Variables& variables) const {
+    if (place.area == Area::kNothing) return {};
     const std::int64_t first = program_->values.at(place.first, variables);
     const std::int64_t count =
         place.one ? 1 : std::max<std::int64_t>(0, program_->values.at(place.count, variables));
@@ -199,13 +205,38 @@ class CustomSchedule : public Schedule {
     const std::int64_t value = wrapped(program_->values.at(code.rank, variables), ranks_);
     peer = code.relative ? Peer::ahead(static_cast<std::int32_t>(value), lane)
                          : Peer::at(static_cast<Rank>(value), lane);
-    if (!code.own_lane) {
-      const LaneFamily& family = program_->families[static_cast<std::size_t>(code.family)];
-      peer.lane = family.first;
-      if (family.numbered)
-        peer.lane = lane_at(family, program_->values.at(code.lane_number, variables));
-    }
+    set_lane(peer, code, variables);
     return peer.rank(rank, ranks_) != rank;
+  }
+
+  void set_lane(Peer& peer, const PeerCode& code, const Variables& variables) const {
+    if (code.own_lane) return;
+    const LaneFamily& family = program_->families[static_cast<std::size_t>(code.family)];
+    peer.lane = family.first;
+    if (family.numbered)
+      peer.lane = lane_at(family, program_->values.at(code.lane_number, variables));
+  }
+
+  /// Sets the group of a multicast or of a reduction in a switch. A sum over the own rank alone is
+  /// a copy. Returns false if there is nothing to do.
+  bool set_group(Step& step, const ActionCode& action, Rank rank, Lane lane,
+                 const Variables& variables) const {
+    const custom::GroupCode& code = action.group;
+    const auto ranks = static_cast<std::int64_t>(ranks_);
+    const std::int64_t first = wrapped(program_->values.at(code.first, variables), ranks);
+    const std::int64_t stride = std::min(program_->values.at(code.stride, variables), ranks);
+    const std::int64_t count = std::clamp<std::int64_t>(program_->values.at(code.count, variables),
+                                                        0, (ranks - 1 - first) / stride + 1);
+    step.group = {static_cast<Rank>(first), static_cast<std::int32_t>(count),
+                  static_cast<std::int32_t>(stride)};
+    const bool alone = count == 0 || (count == 1 && first == rank);
+    if (step.kind == StepKind::kMulticast) {
+      step.to = Peer::at(0, lane);
+      set_lane(step.to, action.to, variables);
+      return !alone;
+    }
+    if (alone) step.kind = StepKind::kCopy;
+    return count > 0;
   }
 
   static Lane lane_at(const LaneFamily& family, std::int64_t number) {
@@ -257,10 +288,15 @@ class CustomSchedule : public Schedule {
       }
       case NodeCode::Kind::kAction: {
         const ActionCode& action = program_->actions[static_cast<std::size_t>(node.action)];
-        if (!sends(action.kind)) return;
+        if (!sends(action.kind) && action.kind != StepKind::kSwitchReduce) return;
         Step step;
         step.kind = action.kind;
         set_ranges(step, action, variables);
+        if (switch_use_of(action.kind) != SwitchUse::kNone) {
+          if (set_group(step, action, rank, lane, variables) && step.kind == action.kind)
+            visit(step);
+          return;
+        }
         if (set_peer(step.to, action.to, rank, lane, variables)) visit(step);
         return;
       }
@@ -285,6 +321,12 @@ class ProgramAlgorithm : public CustomAlgorithm {
   [[nodiscard]] CollectiveKind kind() const override { return program_->kind; }
   [[nodiscard]] const AlgorithmShape& shape() const override { return program_->shape; }
   [[nodiscard]] bool reads_inputs() const override { return program_->names_input; }
+  [[nodiscard]] SwitchUse switch_use() const override {
+    SwitchUse use = SwitchUse::kNone;
+    for (const ActionCode& action : program_->actions)
+      use = std::max(use, switch_use_of(action.kind));
+    return use;
+  }
 
   [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
                                                    Engine engine, std::int64_t) const override {
@@ -416,6 +458,7 @@ class CopyOfInputs : public Schedule {
 
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems) {
+  if (custom::is_forestcoll(text)) return custom::read_forestcoll(text, file, problems);
   if (custom::is_msccl(text)) return custom::read_msccl(text, file, problems);
   if (custom::is_mscclpp(text) && custom::is_teccl(text))
     return custom::read_teccl(text, file, problems);

@@ -221,7 +221,8 @@ class MscclWriter {
   StepId write_step(LaneBlocks& mine, Lane lane, std::int64_t index, StepId last) {
     const Step step = schedule_.step(rank_, lane, index);
     if (step.kind == StepKind::kNop && step.wait.lane < 0) return last;
-    if ((sends(step.kind) && step.to.lane != lane) ||
+    const bool multicasts = step.kind == StepKind::kMulticast;  // refused by its kind below
+    if ((sends(step.kind) && !multicasts && step.to.lane != lane) ||
         (receives(step.kind) && step.from.lane != lane)) {
       fail(lane, index,
            "the step communicates with a lane of another number, but MSCCL thread blocks that "

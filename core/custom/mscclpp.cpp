@@ -67,13 +67,18 @@ class PlanAlgorithm : public CustomAlgorithm {
   PlanAlgorithm(std::shared_ptr<const Plan> plan, const AlgorithmShape& shape)
       : plan_(std::move(plan)), shape_(shape), unit_(made(1, 0, 4)) {
     for (const auto& gpu : unit_) {
-      for (const auto& lane : gpu) total_ += static_cast<std::int64_t>(lane.size());
+      for (const auto& lane : gpu) {
+        total_ += static_cast<std::int64_t>(lane.size());
+        for (const PlanStep& one : lane)
+          switch_use_ = std::max(switch_use_, switch_use_of(one.step.kind));
+      }
     }
   }
 
   [[nodiscard]] CollectiveKind kind() const override { return plan_->kind; }
   [[nodiscard]] const AlgorithmShape& shape() const override { return shape_; }
   [[nodiscard]] bool reads_inputs() const override { return !plan_->in_place; }
+  [[nodiscard]] SwitchUse switch_use() const override { return switch_use_; }
   [[nodiscard]] std::int64_t padded(std::int64_t elements) const override {
     return (elements + plan_->chunks - 1) / plan_->chunks * plan_->chunks;
   }
@@ -142,6 +147,7 @@ class PlanAlgorithm : public CustomAlgorithm {
   AlgorithmShape shape_;
   PlanSteps unit_;  ///< steps for chunks of one element
   std::int64_t total_ = 0;
+  SwitchUse switch_use_ = SwitchUse::kNone;
 };
 
 class PlanText : public AlgorithmText {

@@ -20,8 +20,8 @@ constexpr std::size_t kMaxExpressions = std::size_t{1} << 20;
 constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",
                                   "require",   "chunks",     "scratch",   "slots",
                                   "symmetry",  "engine",     "lane"};
-constexpr std::array kStatementWords{"let",    "for",  "if",  "send", "receive",
-                                     "reduce", "copy", "add", "mark", "wait"};
+constexpr std::array kStatementWords{"let",  "for", "if",   "send", "receive",  "reduce",
+                                     "copy", "add", "mark", "wait", "multicast"};
 
 /// Reserved words of the language, which cannot be used as names.
 constexpr std::array kReserved{
@@ -29,7 +29,7 @@ constexpr std::array kReserved{
     "for",       "from",       "to",        "down",   "if",      "then",     "else",
     "send",      "receive",    "reduce",    "copy",   "add",     "mark",     "wait",
     "only",      "with",       "and",       "or",     "not",     "piece",    "of",
-    "like",      "data",       "input",     "output", "count"};
+    "like",      "data",       "input",     "output", "count",   "nothing",  "multicast"};
 
 template <class Words>
 bool is_one_of(const std::string& word, const Words& words) {
@@ -292,9 +292,6 @@ class AlgorithmParser {
       parse_wait(statement);
     } else if (is_one_of(token().text, kStatementWords)) {
       parse_action(statement);
-    } else if (is("multicast")) {
-      fail("a statement (multicast is not supported: send to each rank)");
-      advance();
     } else {
       fail(fmt::format("a statement ({})", fmt::join(kStatementWords, ", ")));
       if (!is("}")) advance();
@@ -362,9 +359,20 @@ class AlgorithmParser {
         action.other = parse_place();
         action.has_other = true;
       }
+      if (!failed_ && action.verb == Verb::kReduce && accept("across")) {
+        action.verb = Verb::kReduceAcross;
+        action.group = parse_group();
+        return;
+      }
       expect("from");
       action.from = parse_peer();
       parse_then(action);
+    } else if (accept("multicast")) {
+      action.verb = Verb::kMulticast;
+      action.place = parse_place();
+      expect("to");
+      action.group = parse_group();
+      parse_lane_of(action.to);
     } else if (accept("copy") || is("add")) {
       if (accept("add"))
         action.verb = Verb::kAdd;
@@ -397,13 +405,27 @@ class AlgorithmParser {
     PeerText peer;
     peer.at = token().at;
     peer.rank = parse_expression();
-    if (failed_ || !accept("lane")) return peer;
+    parse_lane_of(peer);
+    return peer;
+  }
+
+  void parse_lane_of(PeerText& peer) {
+    if (failed_ || !accept("lane")) return;
     peer.lane_at = token().at;
     peer.lane = parse_name("a lane's name");
-    if (failed_ || !accept("[")) return peer;
+    if (failed_ || !accept("[")) return;
     peer.lane_index = parse_expression();
     expect("]");
-    return peer;
+  }
+
+  GroupText parse_group() {
+    GroupText group;
+    group.at = token().at;
+    group.first = parse_expression();
+    expect("count");
+    group.count = parse_expression();
+    if (!failed_ && accept("step")) group.stride = parse_expression();
+    return group;
   }
 
   Place parse_place() {
@@ -417,8 +439,11 @@ class AlgorithmParser {
       syntax_.names_input = true;
     } else if (accept("scratch")) {
       place.area = Area::kScratch;
+    } else if (accept("nothing")) {
+      place.area = Area::kNothing;
+      return place;
     } else {
-      fail("data[…], input[…], output[…] or scratch[…]");
+      fail("data[…], input[…], output[…], scratch[…] or nothing");
       return place;
     }
     expect("[");

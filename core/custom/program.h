@@ -41,6 +41,13 @@ struct PeerCode {
   Value lane_number;
 };
 
+/// A set of `count` ranks: first, first + stride, ….
+struct GroupCode {
+  Value first;
+  Value count;
+  Value stride;
+};
+
 struct ActionCode {
   StepKind kind = StepKind::kNop;
   Position at;
@@ -49,6 +56,7 @@ struct ActionCode {
   bool one_place = true;  ///< true: `target` equals `source`
   PeerCode from;
   PeerCode to;
+  GroupCode group;  ///< kMulticast, kSwitchReduce
   int wait = -1;
 };
 

@@ -54,7 +54,12 @@ struct Definition {
   ExpressionId value = -1;
 };
 
-enum class Area : std::uint8_t { kData, kInput, kScratch };
+enum class Area : std::uint8_t {
+  kData,
+  kInput,
+  kScratch,
+  kNothing,  ///< `nothing`: a message without elements
+};
 
 /// Chunks of a buffer: `data[first to last] piece part of parts`, `data[first count count]` or
 /// `scratch[first like like]`.
@@ -78,7 +83,15 @@ struct PeerText {
   ExpressionId lane_index = -1;
 };
 
-enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd };
+/// A set of ranks: `first count count step stride`.
+struct GroupText {
+  Position at;
+  ExpressionId first = -1;
+  ExpressionId count = -1;
+  ExpressionId stride = -1;  ///< -1: the ranks are consecutive
+};
+
+enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd, kMulticast, kReduceAcross };
 
 /// The action that a receive performs on its message in the same step.
 enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
@@ -87,11 +100,12 @@ struct ActionText {
   Position at;
   Verb verb = Verb::kSend;
   Place place;  ///< for kReceive and kReduce: place of the result
-  Place other;  ///< for kCopy and kAdd, the target; for kReduce, the data to add, if `has_other` is
-                ///< true
+  Place other;  ///< for kCopy and kAdd, the target; for kReduce and kReduceAcross, the data to add,
+                ///< if `has_other` is true
   bool has_other = false;
   PeerText from;
-  PeerText to;
+  PeerText to;      ///< kMulticast: only the lane
+  GroupText group;  ///< kMulticast, kReduceAcross
   Then then = Then::kNothing;
 };
 

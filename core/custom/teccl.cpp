@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "core/custom/converted.h"
 #include "core/custom/msccl.h"
 #include "core/text/document.h"
 
@@ -54,43 +55,6 @@ std::optional<Flow> parse_flow(std::string_view text) {
   return whole ? std::optional(flow) : std::nullopt;
 }
 
-/// An algorithm that was converted from TE-CCL to MSCCL. Messages to users refer only to the TE-CCL
-/// file.
-class TecclAlgorithm : public CustomAlgorithm {
- public:
-  TecclAlgorithm(std::shared_ptr<const CustomAlgorithm> made, std::string file)
-      : made_(std::move(made)), file_(std::move(file)) {}
-  [[nodiscard]] CollectiveKind kind() const override { return made_->kind(); }
-  [[nodiscard]] const AlgorithmShape& shape() const override { return made_->shape(); }
-  [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
-                                                   Engine engine,
-                                                   std::int64_t bytes) const override {
-    return made_->schedule(elements, input_shift, engine, bytes);
-  }
-  [[nodiscard]] bool reads_inputs() const override { return made_->reads_inputs(); }
-  [[nodiscard]] std::int64_t padded(std::int64_t elements) const override {
-    return made_->padded(elements);
-  }
-  [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
-    return made_->even_elements();
-  }
-  [[nodiscard]] std::string note() const override {
-    return fmt::format(
-        "{}: Tutti uses the epochs of the file only to order messages; the simulation determines "
-        "the times",
-        file_);
-  }
-  [[nodiscard]] std::int64_t total_steps() const override { return made_->total_steps(); }
-  [[nodiscard]] std::optional<Location> place_of(Rank, Lane, std::int64_t) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] std::string why_not_folded() const override { return made_->why_not_folded(); }
-
- private:
-  std::shared_ptr<const CustomAlgorithm> made_;
-  std::string file_;
-};
-
 class TecclText : public AlgorithmText {
  public:
   TecclText(std::shared_ptr<const AlgorithmText> made, std::string file)
@@ -102,7 +66,10 @@ class TecclText : public AlgorithmText {
       const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
       Problems& problems) const override {
     auto made = made_->for_shape(shape, set, problems);
-    return made ? std::make_shared<TecclAlgorithm>(std::move(made), file_) : nullptr;
+    if (!made) return nullptr;
+    return std::make_shared<ConvertedAlgorithm>(
+        std::move(made),
+        fmt::format("{}: epochs give the order of messages, and not their times", file_));
   }
 
  private:

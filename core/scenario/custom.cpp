@@ -68,6 +68,74 @@ void take_collective(CollectiveKind kind, WrittenScenario& written) {
   }
 }
 
+/// The reason why the cluster's switches cannot execute a step; empty if they can. `per_worker`
+/// consecutive ranks belong to a worker.
+std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& cluster) {
+  const std::int32_t per_worker = cluster.replicas_per_worker();
+  const std::int32_t worker = rank / per_worker;
+  const char* const verb = step.kind == StepKind::kMulticast ? "multicasts to" : "reduces across";
+  const RankSet& group = step.group;
+  const Rank last = group.at(group.count - 1);
+  if (group.first / per_worker != worker || last / per_worker != worker) {
+    return fmt::format(
+        "rank {} {} ranks {} to {}, but a switch connects only the GPUs of a node (here, ranks {} "
+        "to {}); send to the ranks of other nodes",
+        rank, verb, group.first, last, worker * per_worker, (worker + 1) * per_worker - 1);
+  }
+  if (step.kind == StepKind::kSwitchReduce && !group.contains(rank)) {
+    return fmt::format(
+        "rank {} {} ranks {} to {}, but is none of them; include it, or let one of them reduce",
+        rank, verb, group.first, last);
+  }
+  const Machine& machine = cluster.machine(worker);
+  for (const Part& part : machine.parts()) {
+    if (part.in_switch_reduction) return "";
+  }
+  return fmt::format(
+      "rank {} {} ranks {} to {}, but no switch of {} reduces or multicasts; use a machine with "
+      "such a switch (in_switch_reduction), such as hgx-h100, or send to each rank",
+      rank, verb, group.first, last, machine.name());
+}
+
+/// Returns the index of the first step of the lane like `wanted`, among the first steps.
+std::int64_t index_of(const Step& wanted, const Schedule& schedule, Rank rank, Lane lane) {
+  constexpr std::int64_t kMaxSearched = 1 << 16;
+  const std::int64_t steps = std::min(schedule.steps(rank, lane), kMaxSearched);
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const Step step = schedule.step(rank, lane, i);
+    if (step.kind == wanted.kind && step.group.first == wanted.group.first &&
+        step.group.count == wanted.group.count && step.group.stride == wanted.group.stride)
+      return i;
+  }
+  return -1;
+}
+
+/// Reports the first step that needs a switch which the cluster does not have.
+void check_switches(const CustomAlgorithm& algorithm, const Cluster& cluster,
+                    const std::string& file, Problems& problems) {
+  if (algorithm.switch_use() == SwitchUse::kNone) return;
+  const std::int32_t ranks = algorithm.shape().ranks;
+  const std::int64_t elements = algorithm.padded(algorithm.even_elements().value_or(ranks));
+  const auto schedule = algorithm.schedule(elements, 0, Engine::kKernel);
+  // If one worker represents all, the steps of all other workers are equal to its steps.
+  const bool folded = algorithm.why_not_folded().empty();
+  const Rank end = folded ? std::min(ranks, cluster.replicas_per_worker()) : ranks;
+  for (Rank rank = 0; rank < end; ++rank) {
+    for (Lane lane = 0; lane < schedule->lanes(rank); ++lane) {
+      bool found = false;
+      schedule->visit_ways(rank, lane, [&](const Step& step) {
+        if (found || switch_use_of(step.kind) == SwitchUse::kNone) return;
+        const std::string why = obstacle_to_switch(step, rank, cluster);
+        if (why.empty()) return;
+        found = true;
+        const auto place = algorithm.place_of(rank, lane, index_of(step, *schedule, rank, lane));
+        problems.add({ProblemCode::kUnsupported}, place.value_or(Location{file, 0, 0}), "{}", why);
+      });
+      if (found) return;
+    }
+  }
+}
+
 }  // namespace
 
 bool read_custom(WrittenScenario& written, const Library& library) {
@@ -97,6 +165,11 @@ bool read_custom(WrittenScenario& written, const Library& library) {
   }
   custom.text = read_algorithm((*file)->text, (*file)->path, written.problems);
   if (!custom.text) return false;
+  const CollectiveKind wanted = written.scenario.strategy.collective;
+  if (written.complaints.has("strategy.collective") && wanted != custom.text->kind()) {
+    // If the file does not describe this collective, the strategy's checks report it.
+    if (auto other = custom.text->for_collective(wanted)) custom.text = std::move(other);
+  }
   const std::vector<std::string> known = custom.text->parameters();
   for (const AlgorithmParameter& one : custom.set) {
     if (std::find(known.begin(), known.end(), one.name) != known.end()) continue;
@@ -121,6 +194,8 @@ void lower_custom(WrittenScenario& written) {
                              cluster.replicas_per_worker(), strategy.root};
   strategy.custom->made =
       strategy.custom->text->for_shape(shape, strategy.custom->set, written.problems);
+  if (strategy.custom->made)
+    check_switches(*strategy.custom->made, cluster, strategy.custom->path, written.problems);
 }
 
 void note_custom(Scenario& scenario) {
@@ -136,6 +211,18 @@ std::string describe(const CustomChoice& custom) {
   return text;
 }
 
+namespace {
+
+tl::unexpected<Error> no_switch(const Scenario& scenario) {
+  return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "Custom"},
+                                            "the algorithm reduces in a switch, which no transport "
+                                            "of tutti run does; use tutti simulate, "
+                                            "or reduce messages on the ranks",
+                                            {scenario.strategy.custom->path, 0, 0}));
+}
+
+}  // namespace
+
 Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
   if (!scenario.strategy.custom) return {};
   const CustomAlgorithm& algorithm = *scenario.strategy.custom->made;
@@ -147,6 +234,8 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
     const std::int64_t elements = proved_elements(planned);
     if (!sizes.insert(elements).second) continue;
     steps += algorithm.total_steps();
+    if (proof == CustomProof::kWhole && algorithm.switch_use() == SwitchUse::kReduction)
+      return no_switch(scenario);
     if (proof == CustomProof::kQuick && steps > kQuicklyProvedSteps) break;
     if (steps > kMaxProvedSteps) {
       return tl::make_unexpected(

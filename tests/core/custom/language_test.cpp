@@ -44,7 +44,8 @@ TEST(Language, ReportsMistakesOfSyntaxWhereTheyAre) {
   EXPECT_EQ(wrong(with_lane("send data[0] to rank +")), "5:1 syntax");
   EXPECT_EQ(wrong(with_lane("send data[0 to rank + 1")), "5:1 syntax");
   EXPECT_EQ(wrong(with_lane("shout data[0] to rank + 1")), "4:1 syntax");
-  EXPECT_EQ(wrong(with_lane("multicast data[0] to rank + 1")), "4:1 syntax");
+  EXPECT_EQ(wrong(with_lane("multicast data[0] to rank + 1")), "5:1 syntax");
+  EXPECT_EQ(wrong(with_lane("reduce data[0] across count 4")), "4:23 syntax");
   EXPECT_EQ(wrong(with_lane("send data[$] to rank + 1")), "4:11 syntax\n4:12 syntax");
   EXPECT_EQ(wrong("collective all_reduce chunks 1 lane {"), "1:37 syntax");
   EXPECT_EQ(wrong("collective all_reduce chunks 1 lane { } \"open"), "1:41 syntax");
@@ -159,6 +160,15 @@ TEST(Language, SaysWhatBreaksAPromisedSymmetry) {
   EXPECT_EQ(wrong("symmetry shift\n" + with_lane("if gpu == 0 { send data[0] to rank + 4 }")), "");
 }
 
+TEST(Language, GroupsMoveWithTheirWorker) {
+  const std::string head =
+      "collective all_reduce chunks 4 symmetry shift lane { multicast data[0] ";
+  EXPECT_EQ(wrong(head + "to node * gpus count gpus }"), "");
+  EXPECT_EQ(wrong(head + "to 0 count gpus }"), "1:75 conflict");
+  EXPECT_EQ(wrong(head + "to node * gpus count 1 + node }"), "1:75 conflict");
+  EXPECT_EQ(wrong(head + "to 0 count 2 step gpu }"), "1:75 too-small");
+}
+
 TEST(Language, ChecksRequirements) {
   EXPECT_EQ(wrong("require ranks == 8 \"eight\"\n" + with_lane("")), "");
   EXPECT_EQ(wrong("require ranks == 9 \"nine\"\n" + with_lane("")), "1:1 conflict");
@@ -265,6 +275,58 @@ TEST(Language, DeadlocksAndReadsBeforeWritesAreFoundByTheChecker) {
       first_of(
           "collective all_reduce chunks 1 lane a { wait for lane b } lane b { wait for lane a }"),
       ViolationKind::kDeadlock);
+}
+
+TEST(Language, GroupsAreMulticastToAndReducedBySwitches) {
+  const std::string text =
+      "collective all_reduce chunks 4 lane {\n"
+      "  multicast nothing to rank / 4 * 4 count 2 step 2 lane other\n"
+      "  reduce data[1] across 4 * node count 4\n"
+      "  reduce data[2] with input[2] across 4 * node count 9\n"
+      "  multicast data[3] to rank count 1\n"
+      "} lane other { }";
+  EXPECT_EQ(wrong(text), "");
+  const auto schedule = made(text, {8, 4, 0}, 8);
+  const Step signal = schedule->step(5, 0, 0);
+  EXPECT_EQ(signal.kind, StepKind::kMulticast);
+  EXPECT_EQ(signal.source.count, 0);
+  EXPECT_EQ(signal.to.lane, 1);
+  EXPECT_EQ(signal.group.first, 4);
+  EXPECT_EQ(signal.group.count, 2);
+  EXPECT_EQ(signal.group.stride, 2);
+  const Step sum = schedule->step(5, 0, 1);
+  EXPECT_EQ(sum.kind, StepKind::kSwitchReduce);
+  EXPECT_EQ(sum.source, (Range{Buffer::kData, 2, 2}));
+  EXPECT_EQ(sum.target, sum.source);
+  EXPECT_EQ(schedule->step(5, 0, 2).group.count, 4) << "a group ends at the last rank";
+  EXPECT_EQ(schedule->step(5, 0, 3).kind, StepKind::kNop) << "there is no other rank";
+}
+
+TEST(Language, NothingIsOnlyAMessage) {
+  EXPECT_EQ(wrong(with_lane("send nothing to rank + 1 receive nothing from rank - 1")), "");
+  EXPECT_EQ(wrong(with_lane("copy nothing to data[0]")), "4:1 invalid");
+  EXPECT_EQ(wrong(with_lane("reduce nothing from rank - 1")), "4:1 invalid");
+  EXPECT_EQ(wrong(with_lane("receive nothing from rank - 1 then send to rank + 1")), "4:1 invalid");
+  EXPECT_EQ(wrong(with_lane("reduce data[0] with nothing across 0 count 4")), "4:1 invalid");
+}
+
+TEST(Language, ReductionsInSwitchesReadWhatOthersHaveAnnounced) {
+  const auto first_of = [](const std::string& before) {
+    const std::vector<Violation> violations = check(
+        *made("collective all_reduce chunks 4 lane main {\n" + before +
+                  "  reduce data[rank] across 0 count 4\n"
+                  "  multicast data[rank] to 0 count 4 lane shard[rank]\n"
+                  "} lane ready { for k from 1 to 3 { receive nothing from rank + k lane main "
+                  "} }\n"
+                  "lane shard for g from 0 to 3 { if g != rank { receive data[g] from g lane "
+                  "main } }",
+              {4, 4, 0}, 8),
+        Contract::all_reduce(4, 8));
+    return violations.empty() ? ViolationKind::kCount : violations.front().kind;
+  };
+  EXPECT_EQ(first_of("  multicast nothing to 0 count 4 lane ready wait for lane ready\n"),
+            ViolationKind::kCount);
+  EXPECT_EQ(first_of("  multicast nothing to 0 count 4 lane ready\n"), ViolationKind::kUnheard);
 }
 
 TEST(Language, StepsKnowTheirPlaceInTheText) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/scenario/custom.h"
+#include "core/strategy/collective_bound.h"
 #include "tests/core/custom/shipped.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/problems.h"
@@ -112,6 +114,79 @@ TEST(CustomInScenario, OneWorkerStandsForAllToTheSameTime) {
     ASSERT_TRUE(scenario) << scenario.error().message();
     EXPECT_EQ(simulated(*scenario, Folds::kAlways), simulated(*scenario, Folds::kNever)) << name;
   }
+}
+
+/// The algorithm on nodes with NVSwitches that add and multicast.
+Expected<Scenario> on_h100(const std::string& algorithm, int workers) {
+  const Library shipped(test::source_folder() + "/scenarios");
+  std::vector<Library::File> files{
+      {Kind::kAlgorithm, "a.tutti-algorithm", "a.tutti-algorithm", algorithm}};
+  if (const auto machine = shipped.read(Kind::kMachine, "hgx-h100", ""); machine && *machine)
+    files.push_back(**machine);
+  std::string text = scenario_with(kOurs + " staging: DIRECT", workers);
+  text.replace(text.find("dgx-a100"), 8, "hgx-h100");
+  return read_scenario(text, "s.textproto", Library(files));
+}
+
+TEST(CustomInScenario, SwitchesOfANodeAddAndMulticast) {
+  for (const int workers : {1, 2, 4}) {
+    const auto scenario = on_h100(test::text_of_algorithm("in_switch"), workers);
+    ASSERT_TRUE(scenario) << scenario.error().message();
+    const auto time = simulated(*scenario, Folds::kNever);
+    ASSERT_TRUE(time);
+    const Collective& planned = scenario->plan.collective(scenario->plan.packs.front());
+    EXPECT_GE(*time, collective_bound(*scenario->cluster, planned.kind, 0, planned.bytes(),
+                                      scenario->run.network_model, false)
+                         .time);
+    if (workers > 1) {
+      EXPECT_EQ(time, simulated(*scenario, Folds::kAlways)) << workers;
+    }
+    const auto ring = on_h100(test::text_of_algorithm("ring"), workers);
+    ASSERT_TRUE(ring);
+    EXPECT_LT(*time, *simulated(*ring, Folds::kNever)) << workers;
+  }
+}
+
+TEST(CustomInScenario, WhatNoSwitchDoesIsRefusedWhereItIsWritten) {
+  const auto refused = [](const Expected<Scenario>& scenario) {
+    return scenario ? "" : test::placed(scenario.error().problems());
+  };
+  // An NVSwitch of a DGX A100 neither adds nor multicasts.
+  EXPECT_EQ(refused(read_with(scenario_with(kOurs), test::text_of_algorithm("in_switch"))),
+            "22:3 unsupported");
+  const auto with = [](const std::string& step) {
+    return "collective all_reduce chunks ranks lane {\n  " + step + "\n}";
+  };
+  EXPECT_EQ(refused(on_h100(with("multicast data[0] to 0 count ranks"), 2)), "2:3 unsupported");
+  EXPECT_EQ(refused(on_h100(with("reduce data[0] across 4 count gpus"), 2)), "2:3 unsupported");
+  EXPECT_EQ(refused(on_h100(with("reduce data[0] across node * gpus count 2"), 2)),
+            "2:3 unsupported");
+  EXPECT_EQ(refused(on_h100(with("reduce data[0] across node * gpus count gpus"), 2)), "");
+}
+
+TEST(CustomInScenario, RealRunsRefuseToReduceInSwitches) {
+  const auto scenario = on_h100(test::text_of_algorithm("in_switch"), 1);
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_TRUE(prove_custom(*scenario, CustomProof::kQuick));
+  const auto proved = prove_custom(*scenario, CustomProof::kWhole);
+  ASSERT_FALSE(proved);
+  EXPECT_EQ(test::placed(proved.error().problems()), "0:0 unsupported Custom");
+}
+
+TEST(CustomInScenario, TheScenarioChoosesTheCollectiveOfForestCollsTrees) {
+  const auto tree = [](int root, int other) {
+    return fmt::format("<tree root=\"{0}\" nchunks=\"1\"><send src=\"{0}\" dst=\"{1}\"/></tree>",
+                       root, other);
+  };
+  const std::string trees = "<Algo nchunkspernode=\"1\">" + tree(0, 1) + tree(1, 0) + "</Algo>";
+  std::string text = scenario_with("collective: ALL_REDUCE " + kOurs, 1);
+  text.replace(text.find("count: 1"), 8, "replicas: 2");
+  const auto scenario = read_with(text, trees);
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(scenario->strategy.collective, CollectiveKind::kAllReduce);
+  EXPECT_TRUE(prove_custom(*scenario, CustomProof::kWhole));
+  text.replace(text.find("ALL_REDUCE"), 10, "ALLTOALL");
+  EXPECT_FALSE(read_with(text, trees));
 }
 
 TEST(CustomInScenario, WrongAlgorithmsAreNotSimulated) {

@@ -20,7 +20,7 @@ inline const std::vector<std::string>& shipped_algorithms() {
   static const std::vector<std::string> names{
       "ring",  "bidirectional_ring", "recursive_doubling", "rabenseifner",
       "bruck", "double_binary_tree", "torus_2d",           "hierarchical_overlap",
-      "swing"};
+      "swing", "in_switch"};
   return names;
 }
 

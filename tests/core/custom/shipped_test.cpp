@@ -79,8 +79,13 @@ std::string peers_of(const Step& step, Rank rank, const Schedule& schedule, int 
                   step.target.count, step.wait.lane, step.wait.count);
   if (receives(step.kind))
     text += fmt::format(" from {}/{}", renumbered(step.from.rank(rank, ranks)), step.from.lane);
-  if (sends(step.kind))
+  if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
+    text += fmt::format(" lane {} of", step.to.lane);
+    for (std::int32_t i = 0; i < step.group.count; ++i)
+      text += fmt::format(" {}", renumbered(step.group.at(i)));
+  } else if (sends(step.kind)) {
     text += fmt::format(" to {}/{}", renumbered(step.to.rank(rank, ranks)), step.to.lane);
+  }
   return text;
 }
 
@@ -166,7 +171,7 @@ TEST_P(Shipped, VisitsAllWays) {
 INSTANTIATE_TEST_SUITE_P(All, Shipped, testing::ValuesIn(shipped_algorithms()),
                          [](const auto& one) { return one.param; });
 
-void expect_same_steps(const Schedule& built_in, const Schedule& written) {
+void expect_steps_of_built_in(const Schedule& built_in, const Schedule& written) {
   ASSERT_EQ(built_in.ranks(), written.ranks());
   for (Rank rank = 0; rank < built_in.ranks(); ++rank) {
     ASSERT_EQ(built_in.lanes(rank), written.lanes(rank));
@@ -201,8 +206,8 @@ TEST(ShippedRing, IsTheBuiltInRingStepForStep) {
       for (const std::int64_t shift : {std::int64_t{0}, elements}) {
         RingOptions options;
         options.input_shift = shift;
-        expect_same_steps(*ring_all_reduce(n, elements, options),
-                          *ring->schedule(elements, shift, Engine::kKernel));
+        expect_steps_of_built_in(*ring_all_reduce(n, elements, options),
+                                 *ring->schedule(elements, shift, Engine::kKernel));
       }
     }
   }
@@ -211,8 +216,8 @@ TEST(ShippedRing, IsTheBuiltInRingStepForStep) {
 TEST(ShippedRecursiveDoubling, IsTheBuiltInOneStepForStep) {
   for (const std::int32_t n : {2, 4, 8, 16}) {
     const auto doubling = shipped("recursive_doubling", {n, 1, 0});
-    expect_same_steps(*recursive_doubling_all_reduce(n, 100, Engine::kKernel),
-                      *doubling->schedule(100, 0, Engine::kKernel));
+    expect_steps_of_built_in(*recursive_doubling_all_reduce(n, 100, Engine::kKernel),
+                             *doubling->schedule(100, 0, Engine::kKernel));
   }
 }
 

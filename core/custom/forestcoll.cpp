@@ -1,0 +1,263 @@
+// ForestColl's trees become a forest of core/synthesis, which writes itself in Tutti's language:
+// trees found by ForestColl and trees found by tutti synthesize are executed in the same way. A GPU
+// has a name such as (0, 'GPU', 3); names in ascending order become ranks. Every GPU is the root of
+// trees with nchunkspernode chunks, and a tree lists its edges in the order of a breadth-first
+// search. The switches of an edge's path are ignored: messages take the routes of the cluster.
+
+#include "core/custom/forestcoll.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/custom/converted.h"
+#include "core/nccl/topology/xml_text.h"
+#include "core/synthesis/forest.h"
+#include "core/synthesis/forest_text.h"
+
+namespace tutti::core::custom {
+namespace {
+
+constexpr int kMaxForestGpus = 512;
+constexpr std::int64_t kMaxTreeChunks = 1 << 16;  // per GPU
+
+/// Orders names such as (2, 'GPU', 0) and (10, 'GPU', 0) by the numbers in them.
+struct ByNumbers {
+  bool operator()(std::string_view a, std::string_view b) const {
+    while (!a.empty() && !b.empty()) {
+      if (is_digit(a.front()) && is_digit(b.front())) {
+        const std::string_view x = digits(a);
+        const std::string_view y = digits(b);
+        if (x.size() != y.size()) return x.size() < y.size();
+        if (x != y) return x < y;
+        continue;
+      }
+      if (a.front() != b.front()) return a.front() < b.front();
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+    return a.size() < b.size();
+  }
+
+ private:
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  /// Removes the digits at the beginning of the text and returns them without leading zeros.
+  static std::string_view digits(std::string_view& text) {
+    std::size_t end = 0;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    std::string_view found = text.substr(0, end);
+    text.remove_prefix(end);
+    while (found.size() > 1 && found.front() == '0') found.remove_prefix(1);
+    return found;
+  }
+};
+
+class ForestReader {
+ public:
+  ForestReader(const nccl::XmlText& xml, Problems& problems) : xml_(xml), problems_(problems) {}
+
+  std::optional<synthesis::Forest> read() {
+    const std::size_t before = problems_.size();
+    forest_.trees =
+        xml_.integer(xml_.root(), "nchunkspernode", 1, kMaxTreeChunks, problems_).value_or(1);
+    number_gpus();
+    if (problems_.size() == before) read_trees();
+    if (problems_.size() == before) count_chunks();
+    return problems_.size() == before ? std::optional(std::move(forest_)) : std::nullopt;
+  }
+
+ private:
+  using Element = pugi::xml_node;
+
+  template <class... Args>
+  void complain(ProblemCode code, const Element& element, const char* attribute,
+                fmt::format_string<Args...> format, Args&&... args) {
+    std::string field = element.name();
+    if (*attribute != 0) field += fmt::format(".{}", attribute);
+    problems_.add({code, std::move(field)}, xml_.where(element), format,
+                  std::forward<Args>(args)...);
+  }
+
+  void number_gpus() {
+    for (const Element& tree : xml_.root().children()) {
+      if (problems_.full()) return;
+      if (std::string_view(tree.name()) != "tree") {
+        complain(ProblemCode::kUnknownField, tree, "", "<{}>: expected <tree>", tree.name());
+        continue;
+      }
+      if (const auto root = xml_.text(tree, "root", problems_)) ranks_[*root] = 0;
+    }
+    if (!problems_.empty()) return;
+    if (ranks_.size() < 2 || ranks_.size() > kMaxForestGpus) {
+      return complain(ranks_.size() < 2 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
+                      xml_.root(), "", "{} GPUs are roots of trees; from 2 to {} are supported",
+                      ranks_.size(), kMaxForestGpus);
+    }
+    for (auto& [name, rank] : ranks_) rank = forest_.ranks++;
+    forest_.contributions = synthesis::one_of_each(forest_.ranks);
+  }
+
+  void read_trees() {
+    for (const Element& tree : xml_.root().children()) {
+      if (problems_.full()) return;
+      read_tree(tree);
+    }
+  }
+
+  void read_tree(const Element& element) {
+    synthesis::SpanningTree tree;
+    tree.root = ranks_.find(element.attribute("root").value())->second;
+    tree.copies = xml_.integer(element, "nchunks", 1, kMaxTreeChunks, problems_).value_or(1);
+    tree.parent.assign(static_cast<std::size_t>(forest_.ranks), -1);
+    tree.order = {tree.root};
+    std::vector<bool> reached(static_cast<std::size_t>(forest_.ranks), false);
+    reached[static_cast<std::size_t>(tree.root)] = true;
+    for (const Element& send : element.children()) {
+      if (problems_.full()) return;
+      if (std::string_view(send.name()) != "send") {
+        complain(ProblemCode::kUnknownField, send, "", "<{}>: expected <send>", send.name());
+        continue;
+      }
+      const auto from = gpu(send, "src");
+      const auto to = gpu(send, "dst");
+      if (!from || !to) continue;
+      if (!reached[static_cast<std::size_t>(*from)]) {
+        complain(ProblemCode::kConflict, send, "src",
+                 "src=\"{}\": no earlier edge of this tree leads to it; list the edges from the "
+                 "root outwards",
+                 send.attribute("src").value());
+      } else if (reached[static_cast<std::size_t>(*to)]) {
+        complain(ProblemCode::kConflict, send, "dst",
+                 "dst=\"{}\": the tree already reaches it; a tree reaches each GPU once",
+                 send.attribute("dst").value());
+      } else {
+        reached[static_cast<std::size_t>(*to)] = true;
+        tree.parent[static_cast<std::size_t>(*to)] = *from;
+        tree.order.push_back(*to);
+      }
+    }
+    const auto missing = std::find(reached.begin(), reached.end(), false);
+    if (missing != reached.end() && problems_.empty()) {
+      const auto rank = static_cast<int>(missing - reached.begin());
+      complain(ProblemCode::kMissing, element, "send", "the tree does not reach {}", name_of(rank));
+    }
+    forest_.all.push_back(std::move(tree));
+  }
+
+  std::optional<int> gpu(const Element& send, const char* attribute) {
+    const auto name = xml_.text(send, attribute, problems_);
+    if (!name) return std::nullopt;
+    const auto found = ranks_.find(*name);
+    if (found != ranks_.end()) return found->second;
+    complain(ProblemCode::kUnknownName, send, attribute,
+             "{}=\"{}\" is not the root of a tree; every GPU must be the root of trees", attribute,
+             *name);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string name_of(int rank) const {
+    const auto found = std::find_if(ranks_.begin(), ranks_.end(),
+                                    [&](const auto& one) { return one.second == rank; });
+    return found->first;
+  }
+
+  void count_chunks() {
+    std::vector<std::int64_t> chunks(static_cast<std::size_t>(forest_.ranks), 0);
+    for (const synthesis::SpanningTree& tree : forest_.all)
+      chunks[static_cast<std::size_t>(tree.root)] += tree.copies;
+    for (int rank = 0; rank < forest_.ranks; ++rank) {
+      if (chunks[static_cast<std::size_t>(rank)] == forest_.trees) continue;
+      complain(ProblemCode::kConflict, xml_.root(), "nchunkspernode",
+               "the trees of {} have {} chunks, but nchunkspernode is {}", name_of(rank),
+               chunks[static_cast<std::size_t>(rank)], forest_.trees);
+    }
+  }
+
+  const nccl::XmlText& xml_;
+  Problems& problems_;
+  std::map<std::string, int, ByNumbers> ranks_;
+  synthesis::Forest forest_;
+};
+
+class ForestText : public AlgorithmText {
+ public:
+  ForestText(std::shared_ptr<const synthesis::Forest> forest,
+             std::shared_ptr<const AlgorithmText> made, std::string file)
+      : forest_(std::move(forest)),
+        made_(std::move(made)),
+        file_(std::move(file)),
+        name_(std::filesystem::path(file_).stem().string()) {}
+
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] CollectiveKind kind() const override { return made_->kind(); }
+  [[nodiscard]] std::vector<std::string> parameters() const override { return made_->parameters(); }
+  [[nodiscard]] std::shared_ptr<const AlgorithmText> for_collective(
+      CollectiveKind kind) const override {
+    if (kind != CollectiveKind::kAllGather && kind != CollectiveKind::kReduceScatter &&
+        kind != CollectiveKind::kAllReduce)
+      return nullptr;
+    Problems none;
+    return make(forest_, kind, file_, none);
+  }
+  [[nodiscard]] std::shared_ptr<const CustomAlgorithm> for_shape(
+      const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
+      Problems& problems) const override {
+    if (shape.ranks != forest_->ranks) {
+      problems.add({ProblemCode::kConflict}, {file_, 0, 0},
+                   "the file describes trees of {} GPUs, but the cluster has {} replicas; use a "
+                   "cluster with {}",
+                   forest_->ranks, shape.ranks, forest_->ranks);
+      return nullptr;
+    }
+    auto made = made_->for_shape(shape, set, problems);
+    if (!made) return nullptr;
+    return std::make_shared<ConvertedAlgorithm>(
+        std::move(made),
+        fmt::format("{}: messages take the routes of this cluster, and not the paths of the file",
+                    file_));
+  }
+
+  static std::shared_ptr<const AlgorithmText> make(std::shared_ptr<const synthesis::Forest> forest,
+                                                   CollectiveKind kind, const std::string& file,
+                                                   Problems& problems) {
+    auto made = core::read_algorithm(
+        synthesis::text_of(*forest, kind, {.name = "forestcoll", .remarks = {}}), file, problems);
+    if (!made) return nullptr;
+    return std::make_shared<ForestText>(std::move(forest), std::move(made), file);
+  }
+
+ private:
+  std::shared_ptr<const synthesis::Forest> forest_;
+  std::shared_ptr<const AlgorithmText> made_;
+  std::string file_;
+  std::string name_;
+};
+
+}  // namespace
+
+bool is_forestcoll(std::string_view text) {
+  constexpr std::size_t kSearched = 4096;
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first != std::string_view::npos && text[first] == '<' &&
+         text.substr(0, kSearched).find("<Algo") != std::string_view::npos;
+}
+
+std::shared_ptr<const AlgorithmText> read_forestcoll(std::string_view text, const std::string& file,
+                                                     Problems& problems) {
+  const Expected<nccl::XmlText> xml = nccl::XmlText::parse(text, file, "Algo");
+  if (!xml) {
+    problems.add(xml.error());
+    return nullptr;
+  }
+  auto forest = ForestReader(*xml, problems).read();
+  if (!forest) return nullptr;
+  return ForestText::make(std::make_shared<const synthesis::Forest>(*std::move(forest)),
+                          CollectiveKind::kAllGather, file, problems);
+}
+
+}  // namespace tutti::core::custom

@@ -1,0 +1,22 @@
+#pragma once
+
+// Spanning trees of ForestColl (spanning_trees_to_xml of its pipeline_allgather.py), as algorithms.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/custom/custom_algorithm.h"
+
+namespace tutti::core::custom {
+
+/// True if the text is XML whose root element is <Algo>.
+bool is_forestcoll(std::string_view text);
+
+/// Reads the trees, which describe an all-gather; for_collective() makes a reduce-scatter or an
+/// all-reduce of them. The parameter `pieces` is the number of pieces that are pipelined through
+/// each tree. Returns null and adds problems, with their locations, if the text is invalid.
+std::shared_ptr<const AlgorithmText> read_forestcoll(std::string_view text, const std::string& file,
+                                                     Problems& problems);
+
+}  // namespace tutti::core::custom
