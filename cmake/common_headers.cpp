@@ -1,1 +1,2 @@
-// A source file that exists for its precompiled header, which the libraries use (see compiler.cmake).
+// A source file that exists for its precompiled header, which the libraries use (see
+// compiler.cmake).

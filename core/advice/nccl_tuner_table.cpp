@@ -242,8 +242,7 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
     if (!recommended.plan.collective(exchange).nccl) continue;
     const nccl::Communicator& other = *recommended.plan.collective(exchange).nccl->communicator;
     if (!seen.emplace(other.nodes, other.ranks).second) continue;
-    const auto channels = recommended.communicators[static_cast<std::size_t>(exchange.communicator)]
-                              .strategy.channels;
+    const auto channels = recommended.communicators[exchange.communicator].strategy.channels;
     const auto its_own = tuned(other, recommended, variables, channels);
     if (!its_own) return tl::make_unexpected(its_own.error());
     if (auto added = lines.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)

@@ -30,19 +30,17 @@ Place place_of(Rank rank, Rank n) {
   const auto bits = [](Rank r) { return static_cast<std::uint32_t>(r); };
   Place place;
   if (rank == 0) {
-    if (n > 1)
-      place.child[static_cast<std::size_t>(place.children++)] =
-          static_cast<Rank>(std::bit_floor(bits(n - 1)));
+    if (n > 1) place.child[place.children++] = static_cast<Rank>(std::bit_floor(bits(n - 1)));
     return place;
   }
   const Rank bit = Rank{1} << std::countr_zero(bits(rank));
   const Rank above = (rank ^ bit) | (bit << 1);
   place.parent = above < n ? above : rank ^ bit;
   if (bit == 1) return place;
-  place.child[static_cast<std::size_t>(place.children++)] = rank - bit / 2;
+  place.child[place.children++] = rank - bit / 2;
   Rank step = bit / 2;
   while (step > 0 && rank + step >= n) step /= 2;
-  if (step > 0) place.child[static_cast<std::size_t>(place.children++)] = rank + step;
+  if (step > 0) place.child[place.children++] = rank + step;
   return place;
 }
 
@@ -138,7 +136,7 @@ class DoubleTree : public Schedule {
       step.kind = StepKind::kSend;
       return step;
     }
-    step.from = Peer::at(place.child[static_cast<std::size_t>(part)], lane);
+    step.from = Peer::at(place.child[part], lane);
     const bool sends_on = part + 1 == place.children && place.parent != kNobody;
     step.kind = sends_on ? StepKind::kReceiveReduceSend : StepKind::kReceiveReduce;
     return step;
@@ -148,8 +146,7 @@ class DoubleTree : public Schedule {
                           const Range& message) const {
     Step step;
     step.source = step.target = message;
-    if (part < place.children)
-      step.to = Peer::at(place.child[static_cast<std::size_t>(part)], lane);
+    if (part < place.children) step.to = Peer::at(place.child[part], lane);
     if (place.parent == kNobody) {
       step.kind = StepKind::kSend;
       step.wait = {lane - 1, (index + 1) * per_message(place, lane - 1)};

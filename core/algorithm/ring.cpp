@@ -47,7 +47,7 @@ class Ring : public Schedule {
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    const Part& part = parts_[static_cast<std::size_t>(lane)];
+    const Part& part = parts_[lane];
     if (n_ == 1) return steps_alone(part);
     const std::int64_t rounds = last_round() + 1;
     return part.full_loops * rounds +
@@ -55,7 +55,7 @@ class Ring : public Schedule {
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    const Part& part = parts_[static_cast<std::size_t>(lane)];
+    const Part& part = parts_[lane];
     if (n_ == 1) {
       const Stretch all = chunk_of(part, index, 0);
       return copy_of_input({Buffer::kData, all.offset, all.count}, options_.input_shift);
@@ -103,7 +103,7 @@ class Ring : public Schedule {
   /// Returns one of two ranges of identical rounds: rounds 1 … n - 2, which forward sums, or rounds
   /// n … 2n - 3, which forward results. Rounds 0, n - 1 and 2n - 2 are in neither range.
   [[nodiscard]] IdenticalSteps identical_from(Rank, Lane lane, std::int64_t index) const override {
-    const Part& part = parts_[static_cast<std::size_t>(lane)];
+    const Part& part = parts_[lane];
     if (n_ == 1) return {};
     const std::int64_t rounds = last_round() + 1;
     const std::int64_t loop = std::min(index / rounds, part.full_loops);

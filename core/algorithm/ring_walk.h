@@ -22,7 +22,7 @@ class RingWalk {
       Places places;
       places.of.resize(path.local.size());
       for (std::size_t i = 0; i < path.local.size(); ++i) {
-        places.of[static_cast<std::size_t>(path.local[i])] = static_cast<std::int32_t>(i);
+        places.of[path.local[i]] = static_cast<std::int32_t>(i);
         if (path.local[i] != static_cast<std::int32_t>(i)) places.in_order = false;
       }
       places_.push_back(std::move(places));
@@ -30,18 +30,17 @@ class RingWalk {
   }
 
   [[nodiscard]] std::int64_t position(Rank rank, Lane lane) const {
-    const Places& places = places_[static_cast<std::size_t>(lane)];
+    const Places& places = places_[lane];
     if (places.in_order) return rank;
     const auto per_worker = static_cast<std::int32_t>(places.of.size());
-    return rank - rank % per_worker + places.of[static_cast<std::size_t>(rank % per_worker)];
+    return rank - rank % per_worker + places.of[rank % per_worker];
   }
 
   /// REQUIRES: 0 ≤ position < ranks.
   [[nodiscard]] Rank rank_at(std::int64_t position, Lane lane) const {
-    const RingPath& path = paths_[static_cast<std::size_t>(lane)];
+    const RingPath& path = paths_[lane];
     const auto place = static_cast<std::int32_t>(position);
-    return place - place % path.per_worker +
-           path.local[static_cast<std::size_t>(place % path.per_worker)];
+    return place - place % path.per_worker + path.local[place % path.per_worker];
   }
 
   /// Returns the peer `delta` positions ahead of `rank` in the lane's ring, on the same lane.
@@ -54,7 +53,7 @@ class RingWalk {
   /// Like the function above, but writes the result into a default-constructed peer to avoid a copy
   /// (see ring.cpp).
   void neighbour(Rank rank, Lane lane, std::int32_t delta, Peer& peer) const {
-    peer.relative = places_[static_cast<std::size_t>(lane)].in_order;
+    peer.relative = places_[lane].in_order;
     peer.value = peer.relative ? delta : rank_at((position(rank, lane) + delta + n_) % n_, lane);
     peer.lane = lane;
   }

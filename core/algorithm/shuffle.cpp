@@ -45,8 +45,7 @@ class Shuffle : public Schedule {
     for (std::size_t i = 0; i < by_rank_.size(); ++i) {
       if (i == 0 || gather_rank(by_rank_[i - 1]) != gather_rank(by_rank_[i])) continue;
       const Place& before = place_of(by_rank_[i - 1]);
-      places_[static_cast<std::size_t>(by_rank_[i])] = {before.earlier + 1,
-                                                        scratch_end(by_rank_[i - 1])};
+      places_[by_rank_[i]] = {before.earlier + 1, scratch_end(by_rank_[i - 1])};
     }
   }
 
@@ -98,9 +97,7 @@ class Shuffle : public Schedule {
 
   [[nodiscard]] bool contributes(Rank rank) const { return rank < n_; }
   [[nodiscard]] std::int32_t pieces() const { return static_cast<std::int32_t>(gather_.size()); }
-  [[nodiscard]] Rank gather_rank(std::int64_t piece) const {
-    return gather_[static_cast<std::size_t>(piece)];
-  }
+  [[nodiscard]] Rank gather_rank(std::int64_t piece) const { return gather_[piece]; }
   [[nodiscard]] std::int32_t contributor_lanes(Rank rank) const {
     return contributes(rank) ? pieces() : 0;
   }
@@ -136,14 +133,11 @@ class Shuffle : public Schedule {
     while (last != by_rank_.end() && gather_rank(*last) == rank) ++last;
     return {first, last};
   }
-  [[nodiscard]] const Place& place_of(std::int64_t piece) const {
-    return places_[static_cast<std::size_t>(piece)];
-  }
+  [[nodiscard]] const Place& place_of(std::int64_t piece) const { return places_[piece]; }
 
   [[nodiscard]] GatherLane gather_lane(Rank rank, Lane lane) const {
     lane -= contributor_lanes(rank);
-    return {pieces_at(rank)[static_cast<std::size_t>(lane / gather_lanes())],
-            lane % gather_lanes()};
+    return {pieces_at(rank)[lane / gather_lanes()], lane % gather_lanes()};
   }
 
   /// Returns the first of the lanes on which `piece` is gathered.

@@ -104,7 +104,7 @@ std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
              : static_cast<std::size_t>(std::find(been.begin(), been.end(), false) - been.begin());
   }
   std::vector<int> numbers;
-  for (const int place : places) numbers.push_back(devices[static_cast<std::size_t>(place)].number);
+  for (const int place : places) numbers.push_back(devices[place].number);
   return numbers;
 }
 

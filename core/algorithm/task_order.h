@@ -56,16 +56,14 @@ class TaskOrder {
   /// Returns the rank of a task's device. REQUIRES: `task` and `device` are positions in the order.
   [[nodiscard]] Rank rank(std::int32_t task, std::int32_t device) const {
     return static_cast<Rank>(by_name_ ? number_by_name(task, workers_) : task) * per_worker() +
-           devices_[static_cast<std::size_t>(device)];
+           devices_[device];
   }
   /// Returns the position of a rank's task in the order.
   [[nodiscard]] std::int32_t task(Rank rank) const {
     const std::int32_t worker = rank / per_worker();
     return by_name_ ? static_cast<std::int32_t>(place_by_name(worker, workers_)) : worker;
   }
-  [[nodiscard]] std::int32_t device(Rank rank) const {
-    return place_of_[static_cast<std::size_t>(rank % per_worker())];
-  }
+  [[nodiscard]] std::int32_t device(Rank rank) const { return place_of_[rank % per_worker()]; }
 
  private:
   std::int32_t workers_;

@@ -83,8 +83,7 @@ class TfRing : public Schedule {
   [[nodiscard]] Rank rank_at(std::int64_t position, std::int32_t ring) const {
     const auto p = static_cast<std::int32_t>(position);
     const std::int32_t m = options_.order.per_worker();
-    return options_.order.rank(
-        p / m, options_.subdivisions[static_cast<std::size_t>(ring)].device_at(p % m, m));
+    return options_.order.rank(p / m, options_.subdivisions[ring].device_at(p % m, m));
   }
 
  private:
@@ -103,7 +102,7 @@ class TfRing : public Schedule {
   [[nodiscard]] Place locate(Rank rank, Lane lane) const {
     const std::int32_t ring = lane / 2;
     const std::int32_t m = options_.order.per_worker();
-    const Subdivision& subdivision = options_.subdivisions[static_cast<std::size_t>(ring)];
+    const Subdivision& subdivision = options_.subdivisions[ring];
     const std::int32_t position =
         options_.order.task(rank) * m + subdivision.position_of(options_.order.device(rank), m);
     return {ring, position, {n_, filled(ring)}};

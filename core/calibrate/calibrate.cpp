@@ -135,7 +135,7 @@ CalibratedFigure calibrated(const ClusterFigures& figures, const FittedUnknown& 
     result.high = std::exp(fitted.value + fitted.half_width);
   }
   if (fitted.confounded_with >= 0)
-    result.confounded_with = figures.list()[static_cast<std::size_t>(fitted.confounded_with)].name;
+    result.confounded_with = figures.list()[fitted.confounded_with].name;
   return result;
 }
 

@@ -13,7 +13,7 @@ namespace {
 Eigen::MatrixXd matrix_of(const Columns& columns, const std::vector<int>& which, std::size_t rows) {
   Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(which.size()));
   for (std::size_t c = 0; c < which.size(); ++c) {
-    const std::vector<double>& column = columns[static_cast<std::size_t>(which[c])];
+    const std::vector<double>& column = columns[which[c]];
     matrix.col(static_cast<Eigen::Index>(c)) =
         Eigen::Map<const Eigen::VectorXd>(column.data(), static_cast<Eigen::Index>(rows));
   }
@@ -94,7 +94,7 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const double half =
           half_width(problem, deviation, errors(static_cast<Eigen::Index>(i)), candidates.size());
-      result.unknowns[static_cast<std::size_t>(candidates[i])].half_width = half;
+      result.unknowns[candidates[i]].half_width = half;
       if (!(half <= problem.widest)) too_wide = i;
     }
     if (too_wide == candidates.size()) break;
@@ -105,7 +105,7 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
     if (problem.unknowns[u].kept) result.unknowns[u].determination = Determination::kKept;
   }
   for (const int u : sensitive) {
-    FittedUnknown& unknown = result.unknowns[static_cast<std::size_t>(u)];
+    FittedUnknown& unknown = result.unknowns[u];
     if (std::find(candidates.begin(), candidates.end(), u) != candidates.end()) {
       unknown.determination = Determination::kDetermined;
       continue;
@@ -128,7 +128,7 @@ DeterminedUnknowns determined(const FitProblem& problem, const Columns& columns,
       const double beyond = std::abs(qr.matrixQR()(pivot, pivot));
       if (!(beyond > 0) || half_width(problem, deviation, 1 / beyond, i + 1) > problem.widest)
         break;
-      chosen.push_back(sensitive[static_cast<std::size_t>(qr.colsPermutation().indices()(pivot))]);
+      chosen.push_back(sensitive[qr.colsPermutation().indices()(pivot)]);
     }
   }
   return intervals(problem, columns, deviation, chosen);

@@ -120,7 +120,7 @@ void join(std::vector<OneRun>& runs, Experiments& experiments) {
   experiment.source = files;
   if (!steps.empty()) experiment.step_us = median(steps);
   for (auto& [key, us] : times) {
-    const Bytes bytes = runs.front().packs[static_cast<std::size_t>(key.pack)].bytes;
+    const Bytes bytes = runs.front().packs[key.pack].bytes;
     std::string what = fmt::format("pack {}, {}", key.pack, show(bytes));
     if (key.step_kind != TimeKey::kPack) what += ": " + span_name(key.step_kind);
     if (!key.device.empty()) what += " on " + key.device;

@@ -292,10 +292,10 @@ class Fitter {
     Search search{this, point, point, cost(point)};
     Point least, most, x;
     for (const int u : fitted_) {
-      const FitProblem::Unknown& unknown = problem_.unknowns[static_cast<std::size_t>(u)];
+      const FitProblem::Unknown& unknown = problem_.unknowns[u];
       least.push_back(unknown.least);
       most.push_back(unknown.most);
-      x.push_back(point[static_cast<std::size_t>(u)]);
+      x.push_back(point[u]);
     }
     nlopt_set_lower_bounds(optimiser.get(), least.data());
     nlopt_set_upper_bounds(optimiser.get(), most.data());
@@ -345,7 +345,7 @@ class Fitter {
       going = false;
       for (const int u : std::set<int>(away)) {
         Point back = point;
-        back[static_cast<std::size_t>(u)] = start_[static_cast<std::size_t>(u)];
+        back[u] = start_[u];
         minimise(back, kCoarse);
         if (stopped() || worse(cost(back), before, robust)) continue;
         point = back;

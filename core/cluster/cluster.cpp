@@ -98,7 +98,7 @@ PartId Cluster::replica(std::int64_t index) const {
   const std::int64_t worker = index / replicas_;
   const Machine& m = machine(worker);
   const std::vector<int>& devices = m.gpus().empty() ? m.cpus() : m.gpus();
-  return {static_cast<std::int32_t>(worker), devices[static_cast<std::size_t>(index % replicas_)]};
+  return {static_cast<std::int32_t>(worker), devices[index % replicas_]};
 }
 
 PartId Cluster::host(std::int64_t worker) const {
@@ -108,7 +108,7 @@ PartId Cluster::host(std::int64_t worker) const {
 }
 
 Hop Cluster::local_hop(std::int64_t worker, int link) const {
-  const MachineLink& l = machine(worker).links()[static_cast<std::size_t>(link)];
+  const MachineLink& l = machine(worker).links()[link];
   const auto w = static_cast<std::int32_t>(worker);
   return {first_link(worker) + link, l.kind, l.bandwidth, l.latency, {w, l.from}, {w, l.to}, false};
 }
@@ -116,10 +116,10 @@ Hop Cluster::local_hop(std::int64_t worker, int link) const {
 Hop Cluster::port_hop(std::int64_t worker, int nic, bool up) const {
   const Machine& m = machine(worker);
   const auto w = static_cast<std::int32_t>(worker);
-  const int part = m.nics()[static_cast<std::size_t>(nic)];
+  const int part = m.nics()[nic];
   const PartId card{w, part};
   const PartId beyond{-1, fabric_ ? -1 - fabric_->switch_of({worker, nic}) : -1};
-  Bandwidth bandwidth = m.parts()[static_cast<std::size_t>(part)].nic;
+  Bandwidth bandwidth = m.parts()[part].nic;
   if (network_->port_bandwidth) bandwidth = std::min(bandwidth, *network_->port_bandwidth);
   const Time half(network_->latency.count() / 2);
   Hop hop;
@@ -157,9 +157,7 @@ bool Cluster::append_network(PartId from, PartId to, bool staged, std::vector<Ho
   int in = receiver.nearest_nic(to.part);
   if (network_->kind == Network::Kind::kRails) in = out;
   if (out < 0 || in < 0 || in >= static_cast<int>(receiver.nics().size())) return false;
-  if (!append_local(from, {from.worker, sender.nics()[static_cast<std::size_t>(out)]}, staged,
-                    route))
-    return false;
+  if (!append_local(from, {from.worker, sender.nics()[out]}, staged, route)) return false;
   route.push_back(port_hop(from.worker, out, true));
   if (fabric_) {
     std::vector<LinkId> links;
@@ -167,7 +165,7 @@ bool Cluster::append_network(PartId from, PartId to, bool staged, std::vector<Ho
     for (const LinkId link : links) route.push_back(switch_hop(link));
   }
   route.push_back(port_hop(to.worker, in, false));
-  return append_local({to.worker, receiver.nics()[static_cast<std::size_t>(in)]}, to, false, route);
+  return append_local({to.worker, receiver.nics()[in]}, to, false, route);
 }
 
 PartId Cluster::staging_host(PartId device) const {
@@ -214,8 +212,7 @@ Bandwidth Cluster::widest_link() const {
   for (const WorkerGroup& group : groups_) {
     const Machine& machine = *group.machine;
     for (const MachineLink& link : machine.links()) widest = std::max(widest, link.bandwidth);
-    for (const int nic : machine.nics())
-      widest = std::max(widest, machine.parts()[static_cast<std::size_t>(nic)].nic);
+    for (const int nic : machine.nics()) widest = std::max(widest, machine.parts()[nic].nic);
   }
   return widest;
 }

@@ -111,9 +111,7 @@ class Cluster {
   [[nodiscard]] const Machine& machine(std::int64_t worker) const {
     return *groups_[group_of(worker)].machine;
   }
-  [[nodiscard]] const Part& part(PartId id) const {
-    return machine(id.worker).parts()[static_cast<std::size_t>(id.part)];
-  }
+  [[nodiscard]] const Part& part(PartId id) const { return machine(id.worker).parts()[id.part]; }
 
   /// The device of replica `index` (0 … replicas() - 1). Replicas are numbered worker by worker,
   /// and within a worker in the order of the machine's devices.

@@ -48,7 +48,7 @@ class Group {
     return cluster_->replicas() + (hosts_ ? cluster_->workers() : 0);
   }
   [[nodiscard]] PartId device(std::int64_t rank) const {
-    if (!devices_.empty()) return devices_[static_cast<std::size_t>(rank)];
+    if (!devices_.empty()) return devices_[rank];
     if (partition_) return in_partition(rank);
     const std::int64_t replicas = cluster_->replicas();
     return rank < replicas ? cluster_->replica(rank) : cluster_->host(rank - replicas);

@@ -26,7 +26,7 @@ Machine::Machine(std::string name, std::vector<Part> parts, std::vector<MachineL
       rings_inside_(std::move(rings_inside)),
       rings_across_(std::move(rings_across)) {
   for (int i = 0; i < static_cast<int>(parts_.size()); ++i) {
-    switch (parts_[static_cast<std::size_t>(i)].kind) {
+    switch (parts_[i].kind) {
       case PartKind::kGpu: gpus_.push_back(i); break;
       case PartKind::kCpu: cpus_.push_back(i); break;
       case PartKind::kNic: nics_.push_back(i); break;
@@ -39,9 +39,7 @@ Machine::Machine(std::string name, std::vector<Part> parts, std::vector<MachineL
   assign_nics();
 }
 
-const Machine::Route& Machine::route_entry(int from, int to) const {
-  return routes_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
-}
+const Machine::Route& Machine::route_entry(int from, int to) const { return routes_[from][to]; }
 
 std::optional<std::span<const int>> Machine::route(int from, int to) const {
   const Route& route = route_entry(from, to);
@@ -54,37 +52,37 @@ std::optional<std::span<const int>> Machine::route(int from, int to) const {
 /// links. A part keeps the route by which it was first reached.
 void Machine::find_routes(int from) {
   const std::size_t count = parts_.size();
-  std::vector<Route>& routes = routes_[static_cast<std::size_t>(from)];
+  std::vector<Route>& routes = routes_[from];
   routes.resize(count);
-  routes[static_cast<std::size_t>(from)].exists = true;
+  routes[from].exists = true;
 
   std::set<Bandwidth, std::greater<>> widths;
   for (const MachineLink& link : links_) widths.insert(link.bandwidth);
   std::vector<std::vector<int>> leaving(count);
   for (int l = 0; l < static_cast<int>(links_.size()); ++l) {
-    leaving[static_cast<std::size_t>(links_[static_cast<std::size_t>(l)].from)].push_back(l);
+    leaving[links_[l].from].push_back(l);
   }
 
   for (const Bandwidth width : widths) {
     using Cost = std::tuple<int, Time, std::vector<int>>;  // links, latency, the links themselves
     std::vector<std::optional<Cost>> best(count);
     std::set<std::pair<Cost, int>> open;
-    best[static_cast<std::size_t>(from)] = Cost{};
+    best[from] = Cost{};
     open.insert({Cost{}, from});
     while (!open.empty()) {
       const auto [cost, part] = *open.begin();
       open.erase(open.begin());
-      if (cost != best[static_cast<std::size_t>(part)]) continue;
-      const PartKind kind = parts_[static_cast<std::size_t>(part)].kind;
+      if (cost != best[part]) continue;
+      const PartKind kind = parts_[part].kind;
       if (part != from && (kind == PartKind::kGpu || kind == PartKind::kNic)) continue;
-      for (const int l : leaving[static_cast<std::size_t>(part)]) {
-        const MachineLink& link = links_[static_cast<std::size_t>(l)];
+      for (const int l : leaving[part]) {
+        const MachineLink& link = links_[l];
         if (link.bandwidth < width) continue;
         Cost next = cost;
         std::get<0>(next) += 1;
         std::get<1>(next) += link.latency;
         std::get<2>(next).push_back(l);
-        std::optional<Cost>& known = best[static_cast<std::size_t>(link.to)];
+        std::optional<Cost>& known = best[link.to];
         if (known && *known <= next) continue;
         known = next;
         open.insert({std::move(next), link.to});
@@ -102,18 +100,18 @@ void Machine::assign_nics() {
   std::map<std::pair<PartKind, std::vector<int>>, std::size_t>
       taken;  // how often each set of equally near cards was assigned
   for (int device = 0; device < static_cast<int>(parts_.size()); ++device) {
-    if (!parts_[static_cast<std::size_t>(device)].is_device()) continue;
+    if (!parts_[device].is_device()) continue;
     using Distance = std::tuple<std::int64_t, std::size_t, Time>;  // -width, links, latency
     std::optional<Distance> least;
     std::vector<int> equals;
     for (int n = 0; n < static_cast<int>(nics_.size()); ++n) {
-      const Route& route = route_entry(device, nics_[static_cast<std::size_t>(n)]);
+      const Route& route = route_entry(device, nics_[n]);
       if (!route.exists || route.links.empty()) continue;
       Bandwidth width{std::numeric_limits<std::int64_t>::max()};
       Time latency;
       for (const int l : route.links) {
-        width = std::min(width, links_[static_cast<std::size_t>(l)].bandwidth);
-        latency += links_[static_cast<std::size_t>(l)].latency;
+        width = std::min(width, links_[l].bandwidth);
+        latency += links_[l].latency;
       }
       const Distance distance{-width.count(), route.links.size(), latency};
       if (!least || distance < *least) {
@@ -123,9 +121,8 @@ void Machine::assign_nics() {
       if (distance == *least) equals.push_back(n);
     }
     if (equals.empty()) continue;
-    const PartKind kind = parts_[static_cast<std::size_t>(device)].kind;
-    nearest_nic_[static_cast<std::size_t>(device)] =
-        equals[taken[{kind, equals}]++ % equals.size()];
+    const PartKind kind = parts_[device].kind;
+    nearest_nic_[device] = equals[taken[{kind, equals}]++ % equals.size()];
   }
 }
 

@@ -95,9 +95,7 @@ class Machine {
   /// Returns the network card that a device uses, as an index into nics(); -1 if the device reaches
   /// no card. A device uses the card to which its route is widest; among equally wide routes, the
   /// shortest. If several cards are equally near to several devices, they are assigned round-robin.
-  [[nodiscard]] int nearest_nic(int device) const {
-    return nearest_nic_[static_cast<std::size_t>(device)];
-  }
+  [[nodiscard]] int nearest_nic(int device) const { return nearest_nic_[device]; }
 
   /// The ring orders of NCCL channels. rings_inside() is used if all ranks are on one worker,
   /// rings_across() if ranks are on several workers. The lists may be empty.

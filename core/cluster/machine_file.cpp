@@ -285,8 +285,7 @@ class MachineReader {
     std::vector<int> sorted = ring.gpus;
     std::sort(sorted.begin(), sorted.end());
     bool each_once = static_cast<int>(sorted.size()) == gpus_;
-    for (int i = 0; each_once && i < gpus_; ++i)
-      each_once = sorted[static_cast<std::size_t>(i)] == i;
+    for (int i = 0; each_once && i < gpus_; ++i) each_once = sorted[i] == i;
     if (!each_once) {
       fields_.complain_at(message, "gpu", "ring: gpu must hold each GPU index from 0 to {} once",
                           gpus_ - 1);
@@ -310,8 +309,7 @@ class MachineReader {
         fields_.complain_at(message_, "link", ProblemCode::kMissing,
                             "machine \"{}\": no path of links leads from \"{}\" to \"{}\"; connect "
                             "them, for example through a switch or a CPU",
-                            machine.name(), machine.parts()[static_cast<std::size_t>(from)].name,
-                            machine.parts()[static_cast<std::size_t>(to)].name);
+                            machine.name(), machine.parts()[from].name, machine.parts()[to].name);
         return;
       }
     }
@@ -319,7 +317,7 @@ class MachineReader {
       if (!ends.empty() && machine.route(ends.front(), nic)) continue;
       fields_.complain_at(message_, "nic", ProblemCode::kMissing,
                           "machine \"{}\": nic {} has no path to a device; add a link",
-                          machine.name(), machine.parts()[static_cast<std::size_t>(nic)].name);
+                          machine.name(), machine.parts()[nic].name);
     }
   }
 

@@ -166,7 +166,7 @@ std::vector<std::optional<std::string>> ClusterSpec::addresses(const std::string
   const auto found = jobs.find(job);
   if (found == jobs.end() || found->second.empty()) return all;
   all.resize(static_cast<std::size_t>(found->second.rbegin()->first) + 1);
-  for (const auto& [index, address] : found->second) all[static_cast<std::size_t>(index)] = address;
+  for (const auto& [index, address] : found->second) all[index] = address;
   return all;
 }
 

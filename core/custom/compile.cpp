@@ -431,7 +431,7 @@ class Compiler {
                did_you_mean(name, names));
       return std::nullopt;
     }
-    const LaneFamily& named = program_.families[static_cast<std::size_t>(*family)];
+    const LaneFamily& named = program_.families[*family];
     if (named.count == 0) {
       complain(ProblemCode::kInvalid, at,
                "the range of lanes \"{}\" is empty: its end is below its start", name);
@@ -454,8 +454,8 @@ class Compiler {
     node_facts_.emplace_back();
     return static_cast<int>(program_.nodes.size()) - 1;
   }
-  NodeCode& node(int id) { return program_.nodes[static_cast<std::size_t>(id)]; }
-  NodeFacts& facts_of(int id) { return node_facts_[static_cast<std::size_t>(id)]; }
+  NodeCode& node(int id) { return program_.nodes[id]; }
+  NodeFacts& facts_of(int id) { return node_facts_[id]; }
 
   int compile_block(const std::vector<Statement>& statements) {
     const int id = new_node(NodeCode::Kind::kBlock);
@@ -605,7 +605,7 @@ class Compiler {
     Variables variables{};
     std::int64_t sum = 0;
     for (std::int64_t round = 0; round < rounds; ++round) {
-      variables[static_cast<std::size_t>(loop.slot)] = low + round;
+      variables[loop.slot] = low + round;
       sum += finder.count(loop.body, variables);
     }
     values_.swap_nodes(program_.values.nodes);
@@ -696,7 +696,7 @@ class Compiler {
   /// Checks that a wait identifies a mark by the numbers of the mark's lane and of all loops around
   /// the mark.
   void check_rounds(const WaitText& text, const MarkCode& mark) {
-    const LaneText& lane = syntax_.lanes[static_cast<std::size_t>(mark.family)];
+    const LaneText& lane = syntax_.lanes[mark.family];
     const auto loops = loops_around(lane.body, mark.at);
     const std::size_t wanted = loops.value_or(0) + (lane.variable.empty() ? 0 : 1);
     if (text.arguments.size() == wanted) return;

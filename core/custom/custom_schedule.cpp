@@ -78,8 +78,7 @@ class CustomSchedule : public Schedule {
     const ActionCode& action = *finder_.find(family_of(lane).root, index, variables).action;
     Step step;
     step.kind = action.kind;
-    if (action.wait >= 0)
-      step.wait = wait_of(program_->waits[static_cast<std::size_t>(action.wait)], rank, variables);
+    if (action.wait >= 0) step.wait = wait_of(program_->waits[action.wait], rank, variables);
     if (action.kind == StepKind::kNop) return step;
     set_ranges(step, action, variables);
     bool moves =
@@ -126,8 +125,8 @@ class CustomSchedule : public Schedule {
 
  private:
   [[nodiscard]] const LaneFamily& family_of(Lane lane) const {
-    const int family = program_->family_of_lane[static_cast<std::size_t>(lane)];
-    return program_->families[static_cast<std::size_t>(family)];
+    const int family = program_->family_of_lane[lane];
+    return program_->families[family];
   }
 
   [[nodiscard]] Variables variables_of(Rank rank, Lane lane) const {
@@ -211,7 +210,7 @@ class CustomSchedule : public Schedule {
 
   void set_lane(Peer& peer, const PeerCode& code, const Variables& variables) const {
     if (code.own_lane) return;
-    const LaneFamily& family = program_->families[static_cast<std::size_t>(code.family)];
+    const LaneFamily& family = program_->families[code.family];
     peer.lane = family.first;
     if (family.numbered)
       peer.lane = lane_at(family, program_->values.at(code.lane_number, variables));
@@ -245,9 +244,8 @@ class CustomSchedule : public Schedule {
 
   [[nodiscard]] Wait wait_of(const WaitCode& code, Rank rank, const Variables& variables) const {
     const int mark = code.mark;
-    const int number =
-        mark < 0 ? code.family : program_->marks[static_cast<std::size_t>(mark)].family;
-    const LaneFamily& family = program_->families[static_cast<std::size_t>(number)];
+    const int number = mark < 0 ? code.family : program_->marks[mark].family;
+    const LaneFamily& family = program_->families[number];
     std::vector<std::int64_t> arguments;
     for (const custom::Value& argument : code.arguments)
       arguments.push_back(program_->values.at(argument, variables));
@@ -258,8 +256,7 @@ class CustomSchedule : public Schedule {
     }
     Variables there = variables_of(rank, wait.lane);
     wait.count = mark < 0 ? finder_.count(family.root, there)
-                          : finder_.position(program_->marks[static_cast<std::size_t>(mark)],
-                                             arguments, there);
+                          : finder_.position(program_->marks[mark], arguments, there);
     return wait.count == 0 ? Wait{} : wait;
   }
 
@@ -267,7 +264,7 @@ class CustomSchedule : public Schedule {
 
   void visit_node(int id, Rank rank, Lane lane, Variables& variables,
                   const std::function<void(const Step&)>& visit) const {
-    const NodeCode& node = program_->nodes[static_cast<std::size_t>(id)];
+    const NodeCode& node = program_->nodes[id];
     switch (node.kind) {
       case NodeCode::Kind::kBlock:
         for (const int child : node.children) visit_node(child, rank, lane, variables, visit);
@@ -280,14 +277,14 @@ class CustomSchedule : public Schedule {
         const std::int64_t low = program_->values.at(node.low, variables);
         const std::int64_t high = program_->values.at(node.high, variables);
         for (std::int64_t number = low; number <= high; ++number) {
-          variables[static_cast<std::size_t>(node.slot)] = number;
+          variables[node.slot] = number;
           visit_node(node.body, rank, lane, variables, visit);
           if (!node.ways_vary) return;
         }
         return;
       }
       case NodeCode::Kind::kAction: {
-        const ActionCode& action = program_->actions[static_cast<std::size_t>(node.action)];
+        const ActionCode& action = program_->actions[node.action];
         if (!sends(action.kind) && action.kind != StepKind::kSwitchReduce) return;
         Step step;
         step.kind = action.kind;
@@ -354,9 +351,8 @@ class ProgramAlgorithm : public CustomAlgorithm {
     constexpr std::int64_t kMax = std::int64_t{1} << 50;
     std::int64_t total = 0;
     for (std::size_t lane = 0; lane < program_->family_of_lane.size(); ++lane) {
-      const LaneFamily& family =
-          program_->families[static_cast<std::size_t>(program_->family_of_lane[lane])];
-      const std::int64_t fixed = program_->nodes[static_cast<std::size_t>(family.root)].count;
+      const LaneFamily& family = program_->families[program_->family_of_lane[lane]];
+      const std::int64_t fixed = program_->nodes[family.root].count;
       if (fixed >= 0) {
         total = std::min(kMax, total + fixed * program_->shape.ranks);
         continue;
@@ -380,8 +376,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
     if (program_->shape.ranks == 1 || rank < 0 || rank >= program_->shape.ranks || lane < 0 ||
         static_cast<std::size_t>(lane) >= program_->family_of_lane.size())
       return std::nullopt;
-    const LaneFamily& family = program_->families[static_cast<std::size_t>(
-        program_->family_of_lane[static_cast<std::size_t>(lane)])];
+    const LaneFamily& family = program_->families[program_->family_of_lane[lane]];
     Variables variables{};
     variables[kRankSlot] = rank;
     variables[kLaneSlot] = family.first_number + lane - family.first;

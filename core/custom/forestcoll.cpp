@@ -116,7 +116,7 @@ class ForestReader {
     tree.parent.assign(static_cast<std::size_t>(forest_.ranks), -1);
     tree.order = {tree.root};
     std::vector<bool> reached(static_cast<std::size_t>(forest_.ranks), false);
-    reached[static_cast<std::size_t>(tree.root)] = true;
+    reached[tree.root] = true;
     for (const Element& send : element.children()) {
       if (problems_.full()) return;
       if (std::string_view(send.name()) != "send") {
@@ -126,18 +126,18 @@ class ForestReader {
       const auto from = gpu(send, "src");
       const auto to = gpu(send, "dst");
       if (!from || !to) continue;
-      if (!reached[static_cast<std::size_t>(*from)]) {
+      if (!reached[*from]) {
         complain(ProblemCode::kConflict, send, "src",
                  "src=\"{}\": no earlier edge of this tree leads to it; list the edges from the "
                  "root outwards",
                  send.attribute("src").value());
-      } else if (reached[static_cast<std::size_t>(*to)]) {
+      } else if (reached[*to]) {
         complain(ProblemCode::kConflict, send, "dst",
                  "dst=\"{}\": the tree already reaches it; a tree reaches each GPU once",
                  send.attribute("dst").value());
       } else {
-        reached[static_cast<std::size_t>(*to)] = true;
-        tree.parent[static_cast<std::size_t>(*to)] = *from;
+        reached[*to] = true;
+        tree.parent[*to] = *from;
         tree.order.push_back(*to);
       }
     }
@@ -168,13 +168,12 @@ class ForestReader {
 
   void count_chunks() {
     std::vector<std::int64_t> chunks(static_cast<std::size_t>(forest_.ranks), 0);
-    for (const synthesis::SpanningTree& tree : forest_.all)
-      chunks[static_cast<std::size_t>(tree.root)] += tree.copies;
+    for (const synthesis::SpanningTree& tree : forest_.all) chunks[tree.root] += tree.copies;
     for (int rank = 0; rank < forest_.ranks; ++rank) {
-      if (chunks[static_cast<std::size_t>(rank)] == forest_.trees) continue;
+      if (chunks[rank] == forest_.trees) continue;
       complain(ProblemCode::kConflict, xml_.root(), "nchunkspernode",
                "the trees of {} have {} chunks, but nchunkspernode is {}", name_of(rank),
-               chunks[static_cast<std::size_t>(rank)], forest_.trees);
+               chunks[rank], forest_.trees);
     }
   }
 

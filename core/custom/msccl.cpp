@@ -107,7 +107,7 @@ class MscclSchedule : public Schedule {
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    const MscclStep& one = block(rank, lane).steps[static_cast<std::size_t>(index)];
+    const MscclStep& one = block(rank, lane).steps[index];
     Step step = one.step;
     step.source = scaled(step.source, one.input_source);
     step.target = scaled(step.target, one.input_target);
@@ -119,11 +119,9 @@ class MscclSchedule : public Schedule {
   }
 
  private:
-  [[nodiscard]] const MscclGpu& gpu(Rank rank) const {
-    return program_->gpus[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] const MscclGpu& gpu(Rank rank) const { return program_->gpus[rank]; }
   [[nodiscard]] const MscclBlock& block(Rank rank, Lane lane) const {
-    return gpu(rank).blocks[static_cast<std::size_t>(lane)];
+    return gpu(rank).blocks[lane];
   }
   [[nodiscard]] Range scaled(Range range, bool input) const {
     range.offset = range.offset * chunk_ + (input ? input_shift_ : 0);
@@ -172,11 +170,11 @@ class MscclAlgorithm : public CustomAlgorithm {
   [[nodiscard]] std::optional<Location> place_of(Rank rank, Lane lane,
                                                  std::int64_t index) const override {
     if (rank < 0 || static_cast<std::size_t>(rank) >= program_->gpus.size()) return std::nullopt;
-    const auto& blocks = program_->gpus[static_cast<std::size_t>(rank)].blocks;
+    const auto& blocks = program_->gpus[rank].blocks;
     if (lane < 0 || static_cast<std::size_t>(lane) >= blocks.size()) return std::nullopt;
-    const auto& steps = blocks[static_cast<std::size_t>(lane)].steps;
+    const auto& steps = blocks[lane].steps;
     if (index < 0 || static_cast<std::size_t>(index) >= steps.size()) return std::nullopt;
-    return steps[static_cast<std::size_t>(index)].place;
+    return steps[index].place;
   }
   [[nodiscard]] std::string why_not_folded() const override {
     return fmt::format("{}: the file lists the steps of every GPU separately", program_->file);
@@ -391,7 +389,7 @@ class MscclReader {
       for (const MscclStep& one : block.steps) {
         const Wait& wait = one.step.wait;
         if (wait.lane < 0) continue;
-        const auto& awaited = gpu.blocks[static_cast<std::size_t>(wait.lane)];
+        const auto& awaited = gpu.blocks[wait.lane];
         if (wait.count <= static_cast<std::int64_t>(awaited.steps.size())) continue;
         problems_.add({ProblemCode::kConflict, "step.deps"}, one.place,
                       "thread block {} has {} steps, so step {} does not exist", awaited.id,

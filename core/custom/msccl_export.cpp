@@ -165,7 +165,7 @@ class MscclWriter {
     StepId last;
     for (std::int64_t i = 0; i < count && why_not_.empty(); ++i) {
       last = write_step(mine, lane, i, last);
-      places_[static_cast<std::size_t>(lane)].push_back(last);
+      places_[lane].push_back(last);
     }
   }
 
@@ -182,7 +182,7 @@ class MscclWriter {
 
   void take(LaneBlocks& mine, Lane lane, int block, const Step& step, bool sends_there,
             bool receives_there) {
-    OutBlock& one = blocks_[static_cast<std::size_t>(block)];
+    OutBlock& one = blocks_[block];
     if (sends_there) {
       one.send = step.to.rank(rank_, schedule_.ranks());
       mine.sending[one.send] = block;
@@ -203,7 +203,7 @@ class MscclWriter {
       const int known = block_with(out ? mine.sending : mine.receiving, peer);
       if (known >= 0) return known;
       const auto is_free = [&](int block) {
-        const OutBlock& one = blocks_[static_cast<std::size_t>(block)];
+        const OutBlock& one = blocks_[block];
         return (out ? one.send : one.receive) < 0;
       };
       int block = mine.last >= 0 && is_free(mine.last) ? mine.last : -1;
@@ -232,7 +232,7 @@ class MscclWriter {
     std::vector<OutStep> written = steps_of(step, lane, index);
     if (written.empty()) return last;
     const int block = block_of(mine, lane, step);
-    std::vector<OutStep>& steps = blocks_[static_cast<std::size_t>(block)].steps;
+    std::vector<OutStep>& steps = blocks_[block].steps;
     const bool chained = last.block >= 0 && last.block != block;
     if (chained && step.wait.lane >= 0) {
       OutStep nop = nothing();
@@ -322,7 +322,7 @@ class MscclWriter {
     for (OutBlock& block : blocks_) {
       for (OutStep& step : block.steps) {
         if (step.wait.lane >= 0 && step.wait.count > 0) {
-          const auto& places = places_[static_cast<std::size_t>(step.wait.lane)];
+          const auto& places = places_[step.wait.lane];
           if (static_cast<std::size_t>(step.wait.count) <= places.size())
             step.after = places[static_cast<std::size_t>(step.wait.count) - 1];
         }
@@ -331,9 +331,7 @@ class MscclWriter {
     for (OutBlock& block : blocks_) {
       for (OutStep& step : block.steps) {
         if (step.after.block < 0) continue;
-        blocks_[static_cast<std::size_t>(step.after.block)]
-            .steps[static_cast<std::size_t>(step.after.step)]
-            .awaited = true;
+        blocks_[step.after.block].steps[step.after.step].awaited = true;
       }
     }
   }

@@ -33,7 +33,7 @@ class PlanSchedule : public Schedule {
     return static_cast<std::int64_t>(steps_[at(rank)][at(lane)].size());
   }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    return steps_[at(rank)][at(lane)][static_cast<std::size_t>(index)].step;
+    return steps_[at(rank)][at(lane)][index].step;
   }
   [[nodiscard]] std::int64_t scratch(Rank rank) const override { return scratch_[at(rank)]; }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
@@ -123,11 +123,11 @@ class PlanAlgorithm : public CustomAlgorithm {
   [[nodiscard]] std::optional<Location> place_of(Rank rank, Lane lane,
                                                  std::int64_t index) const override {
     if (rank < 0 || static_cast<std::size_t>(rank) >= unit_.size()) return std::nullopt;
-    const auto& lanes = unit_[static_cast<std::size_t>(rank)];
+    const auto& lanes = unit_[rank];
     if (lane < 0 || static_cast<std::size_t>(lane) >= lanes.size()) return std::nullopt;
-    const auto& steps = lanes[static_cast<std::size_t>(lane)];
+    const auto& steps = lanes[lane];
     if (index < 0 || static_cast<std::size_t>(index) >= steps.size()) return std::nullopt;
-    const Position at = steps[static_cast<std::size_t>(index)].at;
+    const Position at = steps[index].at;
     return Location{plan_->file, at.line, at.column};
   }
   [[nodiscard]] std::string why_not_folded() const override {

@@ -260,7 +260,7 @@ class PlanReader {
     plan_->gpus.resize(gpus.size());
     const std::size_t before = problems_.size();
     for (rank_ = 0; rank_ < ranks_ && !problems_.full(); ++rank_) {
-      const JsonValue& gpu = gpus[static_cast<std::size_t>(rank_)];
+      const JsonValue& gpu = gpus[rank_];
       if (!message(gpu, "gpus")) return;
       if (number(gpu, "id", 0, kMaxPlanGpus) != rank_)
         add(ProblemCode::kConflict, "id", gpu.at,
@@ -270,8 +270,7 @@ class PlanReader {
     }
     if (problems_.size() != before) return;
     pair_channels();
-    for (rank_ = 0; rank_ < ranks_ && !problems_.full(); ++rank_)
-      read_blocks(gpus[static_cast<std::size_t>(rank_)]);
+    for (rank_ = 0; rank_ < ranks_ && !problems_.full(); ++rank_) read_blocks(gpus[rank_]);
     if (followed_ * ways_.size() > kMaxFollowed)
       add(ProblemCode::kTooLarge, "ops", root.at,
           "the plan has too many signals and waits ({}) for its {} pairs of sending thread block "
@@ -282,7 +281,7 @@ class PlanReader {
           std::clamp<std::int64_t>(kMaxPipelinedInRounds / pipelined_, 1, plan_->max_rounds);
   }
 
-  PlanGpu& gpu() { return plan_->gpus[static_cast<std::size_t>(rank_)]; }
+  PlanGpu& gpu() { return plan_->gpus[rank_]; }
 
   void read_chunks(const JsonValue& of) {
     const std::int64_t inputs = number(of, "input_chunks", 0, kMaxPlanChunks);
@@ -396,16 +395,16 @@ class PlanReader {
         return port ? of.port_channels : of.memory_channels;
       };
       for (Rank rank = 0; rank < ranks_; ++rank) {
-        const auto& of = channels(plan_->gpus[static_cast<std::size_t>(rank)]);
+        const auto& of = channels(plan_->gpus[rank]);
         for (std::size_t i = 0; i < of.size(); ++i)
           ends[{rank, of[i].peer}].push_back(static_cast<int>(i));
       }
       for (const auto& [between, here] : ends) {
         const auto there = ends.find({between.second, between.first});
         if (there == ends.end()) continue;
-        auto& of = channels(plan_->gpus[static_cast<std::size_t>(between.first)]);
+        auto& of = channels(plan_->gpus[between.first]);
         for (std::size_t k = 0; k < std::min(here.size(), there->second.size()); ++k)
-          of[static_cast<std::size_t>(here[k])].other_end = there->second[k];
+          of[here[k]].other_end = there->second[k];
       }
     }
   }
@@ -536,8 +535,7 @@ class PlanReader {
     pipelined_ += 1 + static_cast<std::int64_t>(op.source.size() + op.target.size() +
                                                 op.channels.size() + op.semaphores.size());
     for (const PlanPlace& place : op.target) {
-      if (place.channel >= 0)
-        pipelined_ += gpu().switches[static_cast<std::size_t>(place.channel)].group.count;
+      if (place.channel >= 0) pipelined_ += gpu().switches[place.channel].group.count;
     }
     if (before <= kMaxPipelined && pipelined_ > kMaxPipelined)
       add(ProblemCode::kTooLarge, "ops", of.at,
@@ -555,7 +553,7 @@ class PlanReader {
     for (const PlanPlace& place : op.target) {
       if (place.rank >= 0) ways_.insert({rank_, block, place.rank});
       if (place.channel < 0) continue;
-      const RankSet& group = gpu().switches[static_cast<std::size_t>(place.channel)].group;
+      const RankSet& group = gpu().switches[place.channel].group;
       for (std::int32_t i = 0; i < group.count; ++i) ways_.insert({rank_, block, group.at(i)});
     }
     if (op.verb == PlanVerb::kSignal || op.verb == PlanVerb::kWait ||
@@ -592,8 +590,7 @@ class PlanReader {
       if (!list(of, "channel_ids", false).empty()) {
         read_numbers(of, "channel_ids", channels.size(), ids);
         for (const int id : ids) {
-          if (static_cast<std::size_t>(id) < channels.size())
-            op.channels.push_back(channels[static_cast<std::size_t>(id)]);
+          if (static_cast<std::size_t>(id) < channels.size()) op.channels.push_back(channels[id]);
         }
       }
     }
@@ -628,8 +625,7 @@ class PlanReader {
         return add(ProblemCode::kUnknownName, "buffer_id", of.at,
                    "the thread block has no remote buffers of this channel type");
       const auto id = number(of, "buffer_id", 0, static_cast<std::int64_t>(known.size()) - 1);
-      const RemoteBuffer& remote =
-          remote_[rank_][static_cast<std::size_t>(known[static_cast<std::size_t>(id)])];
+      const RemoteBuffer& remote = remote_[rank_][known[id]];
       if (remote.rank == rank_)
         return add(ProblemCode::kConflict, "buffer_id", of.at,
                    "the remote buffer belongs to GPU {} itself; use a buffer of another GPU",
@@ -642,8 +638,8 @@ class PlanReader {
                    "the thread block has no switch channels");
       const auto id =
           number(of, "switch_channel_id", 0, static_cast<std::int64_t>(lists_.switches.size()) - 1);
-      place.channel = lists_.switches[static_cast<std::size_t>(id)];
-      place.memory = gpu().switches[static_cast<std::size_t>(place.channel)].memory;
+      place.channel = lists_.switches[id];
+      place.memory = gpu().switches[place.channel].memory;
     } else {
       place.memory = memory(of, "type");
     }
@@ -660,7 +656,7 @@ class PlanReader {
   }
 
   std::int64_t chunks_of(PlanMemory memory, Rank rank) {
-    if (memory == PlanMemory::kScratch) return plan_->gpus[static_cast<std::size_t>(rank)].scratch;
+    if (memory == PlanMemory::kScratch) return plan_->gpus[rank].scratch;
     const bool block =
         (memory == PlanMemory::kInput && plan_->kind == CollectiveKind::kAllGather) ||
         (memory == PlanMemory::kOutput && plan_->kind == CollectiveKind::kReduceScatter);
@@ -741,7 +737,7 @@ class PlanReader {
               "all operands of an operation must have the same number of chunks (got {} and {})",
               source.front().size, place.size);
         if (!in_switch(place)) continue;
-        const PlanSwitch& used = gpu().switches[static_cast<std::size_t>(place.channel)];
+        const PlanSwitch& used = gpu().switches[place.channel];
         check_group(of, used, place);
       }
     }

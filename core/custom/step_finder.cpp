@@ -17,7 +17,7 @@ StepFinder::Bounds StepFinder::bounds(const NodeCode& loop, const Variables& var
 }
 
 std::int64_t StepFinder::count(int id, Variables& variables) const {
-  const NodeCode& node = program_.nodes[static_cast<std::size_t>(id)];
+  const NodeCode& node = program_.nodes[id];
   if (node.count >= 0) return node.count;
   switch (node.kind) {
     case NodeCode::Kind::kBlock: {
@@ -30,7 +30,7 @@ std::int64_t StepFinder::count(int id, Variables& variables) const {
                    variables);
     case NodeCode::Kind::kLoop: {
       const Bounds range = bounds(node, variables);
-      std::int64_t& variable = variables[static_cast<std::size_t>(node.slot)];
+      std::int64_t& variable = variables[node.slot];
       variable = range.low;
       if (range.rounds == 0) return 0;
       if (!node.varies) return range.rounds * count(node.body, variables);
@@ -51,11 +51,9 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
   Found found;
   std::int64_t before = 0;
   while (true) {
-    const NodeCode& node = program_.nodes[static_cast<std::size_t>(id)];
+    const NodeCode& node = program_.nodes[id];
     switch (node.kind) {
-      case NodeCode::Kind::kAction:
-        found.action = &program_.actions[static_cast<std::size_t>(node.action)];
-        return found;
+      case NodeCode::Kind::kAction: found.action = &program_.actions[node.action]; return found;
       case NodeCode::Kind::kBlock: {
         int next = -1;
         for (const int child : node.children) {
@@ -74,7 +72,7 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
         break;
       case NodeCode::Kind::kLoop: {
         const Bounds range = bounds(node, variables);
-        std::int64_t& variable = variables[static_cast<std::size_t>(node.slot)];
+        std::int64_t& variable = variables[node.slot];
         std::int64_t round = 0;
         if (!node.varies) {
           variable = range.low;
@@ -109,7 +107,7 @@ std::int64_t StepFinder::position(const MarkCode& mark, const std::vector<std::i
   std::int64_t steps = 0;
   std::size_t next_round = 0;
   for (std::size_t i = 0; i + 1 < mark.path.size(); ++i) {
-    const NodeCode& node = program_.nodes[static_cast<std::size_t>(mark.path[i])];
+    const NodeCode& node = program_.nodes[mark.path[i]];
     const int next = mark.path[i + 1];
     if (node.kind == NodeCode::Kind::kBlock) {
       for (const int child : node.children) {
@@ -125,7 +123,7 @@ std::int64_t StepFinder::position(const MarkCode& mark, const std::vector<std::i
       const std::int64_t round = node.downwards ? range.high - number : number - range.low;
       if (round < 0) return steps;
       if (round >= range.rounds) return steps + count(mark.path[i], variables);
-      std::int64_t& variable = variables[static_cast<std::size_t>(node.slot)];
+      std::int64_t& variable = variables[node.slot];
       if (!node.varies) {
         variable = range.low;
         steps += round * count(node.body, variables);

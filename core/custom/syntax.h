@@ -182,9 +182,7 @@ struct Syntax {
                              ///< if the collective is out of place
   bool by_kernel = false;  ///< `engine kernel`
 
-  [[nodiscard]] const Expression& at(ExpressionId id) const {
-    return expressions[static_cast<std::size_t>(id)];
-  }
+  [[nodiscard]] const Expression& at(ExpressionId id) const { return expressions[id]; }
 };
 
 /// Parses the text of an algorithm (docs/your-own-algorithm.md) and reports all errors. If there

@@ -68,8 +68,9 @@ class TecclText : public AlgorithmText {
     auto made = made_->for_shape(shape, set, problems);
     if (!made) return nullptr;
     return std::make_shared<ConvertedAlgorithm>(
-        std::move(made),
-        fmt::format("{}: epochs give the order of messages, and not their times", file_));
+        std::move(made), fmt::format("{}: Tutti uses the epochs of the file only to order "
+                                     "messages; the simulation determines the times",
+                                     file_));
   }
 
  private:
@@ -155,7 +156,7 @@ class TecclReader {
   };
 
   int block(int rank, int peer, bool sends) {
-    auto& blocks = blocks_[static_cast<std::size_t>(rank)];
+    auto& blocks = blocks_[rank];
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (blocks[i].peer == peer && blocks[i].sends == sends) return static_cast<int>(i);
     }
@@ -179,7 +180,7 @@ class TecclReader {
       const std::int64_t chunk = ranks_[flow.source] * chunks_ + flow.chunk;
       OutStep send{chunk};
       if (flow.from != flow.source) {
-        const auto& here = arrived[static_cast<std::size_t>(from->second)];
+        const auto& here = arrived[from->second];
         const auto has = here.find(chunk);
         if (has == here.end() || has->second.epoch >= flow.epoch) {
           add(ProblemCode::kConflict, flow.at,
@@ -191,19 +192,16 @@ class TecclReader {
         send.after_step = has->second.step;
       }
       const int receiver = block(to->second, from->second, false);
-      auto& steps =
-          blocks_[static_cast<std::size_t>(to->second)][static_cast<std::size_t>(receiver)].steps;
+      auto& steps = blocks_[to->second][receiver].steps;
       const Arrival arrival{receiver, static_cast<int>(steps.size()), flow.epoch};
-      if (flow.to == flow.source ||
-          !arrived[static_cast<std::size_t>(to->second)].emplace(chunk, arrival).second) {
+      if (flow.to == flow.source || !arrived[to->second].emplace(chunk, arrival).second) {
         add(ProblemCode::kConflict, flow.at, "GPU {} gets chunk {} of GPU {} again", flow.to,
             flow.chunk, flow.source);
         continue;
       }
       steps.push_back({chunk});
       const int sender = block(from->second, to->second, true);
-      blocks_[static_cast<std::size_t>(from->second)][static_cast<std::size_t>(sender)]
-          .steps.push_back(send);
+      blocks_[from->second][sender].steps.push_back(send);
     }
   }
 

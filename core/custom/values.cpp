@@ -310,10 +310,10 @@ LinearForm linear_of(ValueOp op, const Facts& a, const Facts& b) {
 }  // namespace
 
 std::int64_t ValueTrees::node(int id, const Variables& variables) const {
-  const ValueNode& one = nodes[static_cast<std::size_t>(id)];
+  const ValueNode& one = nodes[id];
   switch (one.op) {
     case ValueOp::kConstant: return one.number;
-    case ValueOp::kVariable: return variables[static_cast<std::size_t>(one.number)];
+    case ValueOp::kVariable: return variables[one.number];
     case ValueOp::kChoose: return node(node(one.a, variables) != 0 ? one.b : one.c, variables);
     default:
       return computed(one.op, node(one.a, variables), one.b < 0 ? 0 : node(one.b, variables));
@@ -339,7 +339,7 @@ int ValueBuilder::constant(std::int64_t value) {
 
 int ValueBuilder::rank() {
   const int id = variable(kRankSlot, 0, ranks_ - 1, true, true);
-  Facts& facts = facts_[static_cast<std::size_t>(id)];
+  Facts& facts = facts_[id];
   facts.shift = normal(per_node_, ranks_);
   const bool powers = is_power_of_two(per_node_) && is_power_of_two(ranks_);
   facts.exchange = {powers, per_node_, 1};
@@ -355,10 +355,10 @@ int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool s
   facts.high = high;
   facts.uses = 1U << slot;
   facts.linear.is = true;
-  facts.linear.coefficients[static_cast<std::size_t>(slot)] = 1;
+  facts.linear.coefficients[slot] = 1;
   facts.shift.known = same_shift;
   facts.exchange.known = same_exchange;
-  slots_[static_cast<std::size_t>(slot)] = facts;
+  slots_[slot] = facts;
   return add({ValueOp::kVariable, -1, -1, -1, slot}, std::move(facts));
 }
 
@@ -430,10 +430,10 @@ Value ValueBuilder::compact(const LinearForm& linear, int id) {
   Value value;
   value.base = linear.base;
   for (int slot = 0; slot < kSlots && linear.is; ++slot) {
-    const std::int64_t coefficient = linear.coefficients[static_cast<std::size_t>(slot)];
+    const std::int64_t coefficient = linear.coefficients[slot];
     if (coefficient == 0) continue;
     if (value.count == static_cast<int>(value.terms.size())) return {0, {}, 0, id};
-    value.terms[static_cast<std::size_t>(value.count++)] = {slot, coefficient};
+    value.terms[value.count++] = {slot, coefficient};
   }
   if (!linear.is) value.tree = id;
   return value;

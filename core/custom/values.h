@@ -99,8 +99,8 @@ class ValueTrees {
     if (value.tree >= 0) return node(value.tree, variables);
     std::int64_t sum = value.base;
     for (int i = 0; i < value.count; ++i) {
-      const Value::Term& term = value.terms[static_cast<std::size_t>(i)];
-      sum += term.coefficient * variables[static_cast<std::size_t>(term.slot)];
+      const Value::Term& term = value.terms[i];
+      sum += term.coefficient * variables[term.slot];
     }
     return sum;
   }
@@ -174,7 +174,7 @@ class ValueBuilder {
   /// `complain` and returns a constant.
   int apply(ValueOp op, std::vector<int> operands, const Complain& complain);
 
-  [[nodiscard]] const Facts& facts(int id) const { return facts_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Facts& facts(int id) const { return facts_[id]; }
   [[nodiscard]] Value value(int id) const;
   /// True if the value is the rank plus a value that does not depend on the rank.
   [[nodiscard]] bool is_rank_plus(int id) const;

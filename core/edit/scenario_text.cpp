@@ -69,7 +69,7 @@ std::optional<ScenarioText::Place> ScenarioText::place(const FieldPath& path) co
     if (!field || message->kind != Value::Kind::kMessage || step.index < 0) return std::nullopt;
     const std::vector<Place> places = all(*message, *field);
     if (static_cast<std::size_t>(step.index) >= places.size()) return std::nullopt;
-    found = places[static_cast<std::size_t>(step.index)];
+    found = places[step.index];
     message = found->value;
     type = field->message;
   }
@@ -120,7 +120,7 @@ void ScenarioText::descend(const Value& message, const MessageType& type, std::s
       if (offset >= places_.offset(written.at) && offset <= range(written.value).to) {
         const Value* inner = &written.value;
         for (int i = 0; list && i < elements; ++i) {
-          const Value& item = written.value.items[static_cast<std::size_t>(i)];
+          const Value& item = written.value.items[i];
           if (offset < range(item).from) break;
           inner = &item;
           if (i > 0) ++index;

@@ -35,8 +35,7 @@ double Kriging::factor() {
   Eigen::MatrixXd kernel(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index j = 0; j < i; ++j)
-      kernel(i, j) = kernel(j, i) =
-          correlation(places_[static_cast<std::size_t>(i)], places_[static_cast<std::size_t>(j)]);
+      kernel(i, j) = kernel(j, i) = correlation(places_[i], places_[j]);
     kernel(i, i) = 1 + noise_ + 1e-10;
   }
   const Eigen::LLT<Eigen::MatrixXd> llt(kernel);
@@ -85,8 +84,7 @@ void Kriging::add(const Place& place, double value) {
 Kriging::Guess Kriging::at(const Place& place) const {
   const auto n = static_cast<Eigen::Index>(places_.size());
   Eigen::VectorXd near(n);
-  for (Eigen::Index i = 0; i < n; ++i)
-    near(i) = correlation(place, places_[static_cast<std::size_t>(i)]);
+  for (Eigen::Index i = 0; i < n; ++i) near(i) = correlation(place, places_[i]);
   const Eigen::VectorXd half = factor_.triangularView<Eigen::Lower>().solve(near);
   return {mean_ + near.dot(weights_), std::sqrt(variance_ * std::max(0.0, 1 - half.squaredNorm()))};
 }

@@ -51,7 +51,7 @@ std::vector<std::string> Space::values(std::int64_t point) const {
   const std::vector<std::int64_t> chosen = rows(point);
   std::vector<std::string> values;
   for (std::size_t a = 0; a < axes_.size(); ++a) {
-    const std::vector<std::string>& row = axes_[a].rows[static_cast<std::size_t>(chosen[a])];
+    const std::vector<std::string>& row = axes_[a].rows[chosen[a]];
     values.insert(values.end(), row.begin(), row.end());
   }
   return values;

@@ -99,12 +99,12 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
   bool hidden = false, any = false;
   std::optional<double> best;
   for (std::int64_t p = 0; p < space.size(); ++p) {
-    const auto& outcome = outcomes[static_cast<std::size_t>(p)];
+    const auto& outcome = outcomes[p];
     if (!outcome || outcome->status != Outcome::Status::kDone) continue;
     any = true;
     const std::vector<std::int64_t> rows = space.rows(p);
-    const std::size_t at = x->of_row[static_cast<std::size_t>(rows[x->axis])];
-    const std::size_t curve = by ? by->of_row[static_cast<std::size_t>(rows[by->axis])] : 0;
+    const std::size_t at = x->of_row[rows[x->axis]];
+    const std::size_t curve = by ? by->of_row[rows[by->axis]] : 0;
     const double value = to_ms((*outcome).*(cost->time));
     hidden = hidden || plot.curves[curve].y[at].has_value();
     better(plot.curves[curve].y[at], value);
@@ -145,8 +145,8 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
   }
   Curve measured{"measured", std::vector<std::optional<double>>(plot.x.size()), false, true};
   for (const CsvTable::Row& row : table.rows) {
-    const CsvTable::Cell& value = row.cells[static_cast<std::size_t>(x)];
-    const CsvTable::Cell& cost = row.cells[static_cast<std::size_t>(ms)];
+    const CsvTable::Cell& value = row.cells[x];
+    const CsvTable::Cell& cost = row.cells[ms];
     const auto at = std::find(plot.x.begin(), plot.x.end(), value.text);
     if (at == plot.x.end()) {
       problems.add({ProblemCode::kUnknownName, plot.x_title},
@@ -154,7 +154,7 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
                    "\"{}\": the sweep has no point with this value", value.text);
     } else if (const auto read = read_number(cost.text, {path, cost.at.line, cost.at.column}, "ms",
                                              0, 1e12, problems)) {
-      measured.y[static_cast<std::size_t>(at - plot.x.begin())] = *read;
+      measured.y[at - plot.x.begin()] = *read;
     }
   }
   if (!problems.empty()) return problems.take();

@@ -114,7 +114,7 @@ Expected<SweepInfo> read_info(Database& database) {
                   const std::int64_t a = row.integer(0);
                   whole = whole && a >= 0 && a < std::ssize(info.axes);
                   if (!whole) return;
-                  auto& axis_rows = info.axes[static_cast<std::size_t>(a)].rows;
+                  auto& axis_rows = info.axes[a].rows;
                   if (next(row.integer(1), axis_rows)) axis_rows.back().push_back(row.text(2));
                 });
   }
@@ -335,7 +335,7 @@ Expected<std::vector<bool>> SweepStore::done() {
       rows(*database_, fmt::format("SELECT point FROM point WHERE NOT ({})", kIsStopped),
            [&](const Statement& row) {
              const std::int64_t point = row.integer(0);
-             if (point >= 0 && point < space_->size()) done[static_cast<std::size_t>(point)] = true;
+             if (point >= 0 && point < space_->size()) done[point] = true;
            });
   if (!read) return tl::make_unexpected(read.error());
   return done;

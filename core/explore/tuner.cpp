@@ -60,7 +60,7 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
     const bool some = a < options.rows.size() && !options.rows[a].empty();
     std::vector<bool> asks(count, !some);
     if (some) {
-      for (const std::int64_t row : options.rows[a]) asks[static_cast<std::size_t>(row)] = true;
+      for (const std::int64_t row : options.rows[a]) asks[row] = true;
     }
     std::vector<double> places(count);
     std::vector<std::int64_t> order(count);
@@ -68,22 +68,19 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
     const auto numbers = numbers_of(axis);
     ordered_.push_back(numbers.has_value());
     if (numbers) {
-      const auto value = [&](std::int64_t row) {
-        return (*numbers)[static_cast<std::size_t>(row)];
-      };
+      const auto value = [&](std::int64_t row) { return (*numbers)[row]; };
       std::stable_sort(order.begin(), order.end(), [&](std::int64_t one, std::int64_t other) {
         return value(one) < value(other);
       });
       // Coordinates are ranks instead of values, because the user's spacing of the values reflects
       // their importance.
       for (std::size_t r = 0; r < count; ++r)
-        places[static_cast<std::size_t>(order[r])] =
-            static_cast<double>(r) / static_cast<double>(count - 1);
+        places[order[r]] = static_cast<double>(r) / static_cast<double>(count - 1);
     } else {
       for (std::size_t r = 0; r < count; ++r) places[r] = static_cast<double>(r);
     }
     places_.push_back(std::move(places));
-    std::erase_if(order, [&](std::int64_t row) { return !asks[static_cast<std::size_t>(row)]; });
+    std::erase_if(order, [&](std::int64_t row) { return !asks[row]; });
     size_ *= std::ssize(order);
     ranks_.push_back(std::move(order));
     asks_for_.push_back(std::move(asks));
@@ -94,7 +91,7 @@ bool Tuner::is_new(std::int64_t point) const {
   if (costs_.contains(point)) return false;
   const std::vector<std::int64_t> rows = space_.rows(point);
   for (std::size_t a = 0; a < rows.size(); ++a) {
-    if (!asks_for_[a][static_cast<std::size_t>(rows[a])]) return false;
+    if (!asks_for_[a][rows[a]]) return false;
   }
   return true;
 }
@@ -102,8 +99,7 @@ bool Tuner::is_new(std::int64_t point) const {
 std::vector<double> Tuner::place(std::int64_t point) const {
   const std::vector<std::int64_t> rows = space_.rows(point);
   Kriging::Place place;
-  for (std::size_t a = 0; a < rows.size(); ++a)
-    place.push_back(places_[a][static_cast<std::size_t>(rows[a])]);
+  for (std::size_t a = 0; a < rows.size(); ++a) place.push_back(places_[a][rows[a]]);
   return place;
 }
 

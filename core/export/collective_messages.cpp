@@ -153,8 +153,7 @@ std::int32_t CollectiveMessages::add(const Use& use, const std::vector<std::int3
     last.push_back(before);
   }
   for (const Waiting& one : waiting)
-    to.require(one.operation, ends[static_cast<std::size_t>(one.wait.lane)]
-                                  [static_cast<std::size_t>(one.wait.count - 1)]);
+    to.require(one.operation, ends[one.wait.lane][one.wait.count - 1]);
   if (last.size() == 1) return last.front();
   return to.join(last.empty() ? std::vector{begin} : last);
 }

@@ -176,16 +176,15 @@ std::string name_of(const Scenario& scenario, const StepNodes::Node& node) {
     return task.reported ? fmt::format("pack {} is ready", task.pack) : "join";
   if (task.kind == Task::Kind::kCommunicate) {
     if (task.pack >= 0) return fmt::format("pack {}", task.pack);
-    const auto& exchange = scenario.plan.exchanges[static_cast<std::size_t>(task.index)];
-    return fmt::format("{} {}.{}",
-                       scenario.communicators[static_cast<std::size_t>(exchange.communicator)].name,
-                       task.index, node.occurrence);
+    const auto& exchange = scenario.plan.exchanges[task.index];
+    return fmt::format("{} {}.{}", scenario.communicators[exchange.communicator].name, task.index,
+                       node.occurrence);
   }
   std::string name(to_string(task.compute));
   const auto& segments = scenario.workload.segments;
   if (task.compute == ComputeKind::kBackward && task.index >= 0 &&
       task.index < std::ssize(segments))
-    return name + " " + segments[static_cast<std::size_t>(task.index)].layer;
+    return name + " " + segments[task.index].layer;
   return task.pack >= 0 ? fmt::format("{} {}", name, task.pack) : name;
 }
 

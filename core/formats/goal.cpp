@@ -175,11 +175,11 @@ class TextReader {
     const auto rank = whole(words.word());
     if (!rank || *rank < 0 || *rank >= ranks_)
       return expected(words, fmt::format("a rank, 0 to {}", ranks_ - 1));
-    if (seen_[static_cast<std::size_t>(*rank)])
+    if (seen_[*rank])
       return fail(ProblemCode::kDuplicate, words.column(), "rank {} is listed twice", *rank);
     words.next();
     if (words.word() != "{") return expected(words, "\"{\"");
-    seen_[static_cast<std::size_t>(*rank)] = in_rank_ = true;
+    seen_[*rank] = in_rank_ = true;
     rank_ = {};
     rank_.rank = *rank;
     labels_.clear();
@@ -621,9 +621,8 @@ std::string goal_binary(const GoalRank& rank) {
       std::vector<std::vector<std::uint32_t>>(nodes)};
   std::vector<std::uint32_t> dependencies(nodes, 0);
   for (const GoalDependency& one : rank.dependencies) {
-    after[one.at_start ? 1 : 0][static_cast<std::size_t>(one.on)].push_back(
-        static_cast<std::uint32_t>(one.operation));
-    ++dependencies[static_cast<std::size_t>(one.operation)];
+    after[one.at_start ? 1 : 0][one.on].push_back(static_cast<std::uint32_t>(one.operation));
+    ++dependencies[one.operation];
   }
   std::string data, appendix;
   put(data, static_cast<std::uint32_t>(nodes));

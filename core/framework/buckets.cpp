@@ -26,7 +26,7 @@ std::vector<int> last_created_first(const Workload& workload) {
 std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Workload& workload) {
   std::vector<BucketGradient> made;
   for (const int v : order) {
-    const Variable& gradient = workload.gradients[static_cast<std::size_t>(v)];
+    const Variable& gradient = workload.gradients[v];
     made.push_back({gradient.elements, gradient.type});
   }
   return made;
@@ -40,8 +40,8 @@ std::vector<Bucket> side_by_side(const std::vector<int>& order,
     std::int64_t offset = 0;
     Bucket& bucket = made.emplace_back();
     for (const int i : indices) {
-      const int variable = order[static_cast<std::size_t>(i)];
-      const std::int64_t count = workload.gradients[static_cast<std::size_t>(variable)].elements;
+      const int variable = order[i];
+      const std::int64_t count = workload.gradients[variable].elements;
       bucket.members.push_back({variable, 0, count, offset});
       offset += count;
     }

@@ -118,8 +118,7 @@ class StepPicture {
       y += 15;
     }
     for (std::int32_t lane = 0; lane < std::ssize(graph_.lanes); ++lane) {
-      picture_.text(left_of(lane) + kBoxWidth / 2, lanes_top(),
-                    graph_.lanes[static_cast<std::size_t>(lane)],
+      picture_.text(left_of(lane) + kBoxWidth / 2, lanes_top(), graph_.lanes[lane],
                     " font-weight=\"bold\" fill=\"#333333\" text-anchor=\"middle\"");
       picture_.line(left_of(lane), lanes_top() + 8, left_of(lane) + kBoxWidth, lanes_top() + 8,
                     "#cccccc");
@@ -160,7 +159,7 @@ class StepPicture {
     picture_.text(x + kBoxWidth / 2, y + 31, box.detail,
                   " text-anchor=\"middle\" font-size=\"11\" fill=\"#333333\"");
     picture_.add("</g>\n");
-    if (graph_.lanes[static_cast<std::size_t>(box.lane)] == "compute stream")
+    if (graph_.lanes[box.lane] == "compute stream")
       picture_.text(kMargin, y + 23, show(box.time.start), " fill=\"#777777\" font-size=\"11\"");
   }
 
@@ -172,8 +171,8 @@ class StepPicture {
   }
 
   void draw(const StepGraph::Arrow& arrow) {
-    const StepGraph::Box& from = graph_.boxes[static_cast<std::size_t>(arrow.from)];
-    const StepGraph::Box& to = graph_.boxes[static_cast<std::size_t>(arrow.to)];
+    const StepGraph::Box& from = graph_.boxes[arrow.from];
+    const StepGraph::Box& to = graph_.boxes[arrow.to];
     const double x1 = left_of(from.lane), x2 = left_of(to.lane);
     std::string path;
     if (from.lane == to.lane && from.row < to.row && !passes(from.lane, from.row, to.row)) {

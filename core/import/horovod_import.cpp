@@ -215,7 +215,7 @@ class HorovodImport {
     for (const Item& item : items) {
       const auto when = transport_of(*item.reduction);
       const std::int32_t pack = packs[when];
-      MeasuredCollective& c = collectives[static_cast<std::size_t>(pack)];
+      MeasuredCollective& c = collectives[pack];
       const std::int64_t bytes = item.tensor->elements > 0 && item.tensor->type.bytes > 0
                                      ? item.tensor->elements * item.tensor->type.bytes
                                      : -1;

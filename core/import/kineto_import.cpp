@@ -429,7 +429,7 @@ class RankTrace::Events {
     }
     for (Kernel& k : kernels_) {
       if (k.collective < 0) continue;
-      MeasuredCollective& c = collectives_[static_cast<std::size_t>(k.collective)];
+      MeasuredCollective& c = collectives_[k.collective];
       c.issued_ns = k.launched;
       const Call* call = nullptr;
       if (k.launched >= 0) {
@@ -479,10 +479,8 @@ class RankTrace::Events {
       const std::int32_t s = step_at(kernels_[k].launched >= 0 ? kernels_[k].launched : -1);
       step_of_kernel_[k] = s;
       if (s < 0) continue;
-      gpu_end[static_cast<std::size_t>(s)] =
-          std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
-      gpu_start[static_cast<std::size_t>(s)] =
-          std::min(gpu_start[static_cast<std::size_t>(s)], kernels_[k].start);
+      gpu_end[s] = std::max(gpu_end[s], kernels_[k].end);
+      gpu_start[s] = std::min(gpu_start[s], kernels_[k].start);
     }
     // If the trace has no launches, kernels belong to the step in which they run.
     if (std::all_of(kernels_.begin(), kernels_.end(),
@@ -490,9 +488,7 @@ class RankTrace::Events {
       for (std::size_t k = 0; k < kernels_.size(); ++k) {
         const std::int32_t s = step_at(kernels_[k].start);
         step_of_kernel_[k] = s;
-        if (s >= 0)
-          gpu_end[static_cast<std::size_t>(s)] =
-              std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
+        if (s >= 0) gpu_end[s] = std::max(gpu_end[s], kernels_[k].end);
       }
     }
     for (std::size_t k = 0; k < kernels_.size() && !steps_.empty(); ++k) {
@@ -527,8 +523,7 @@ class RankTrace::Events {
     const auto s = behind - steps_.begin() - 1;
     // Kernels that are launched between two steps' annotations belong to the first of these steps.
     const bool last = behind == steps_.end();
-    return last && time > steps_[static_cast<std::size_t>(s)].end ? -1
-                                                                  : static_cast<std::int32_t>(s);
+    return last && time > steps_[s].end ? -1 : static_cast<std::int32_t>(s);
   }
   /// Returns the time at which the host stops issuing work for step `s`.
   [[nodiscard]] std::int64_t host_end(std::size_t s) const {
@@ -545,8 +540,7 @@ class RankTrace::Events {
     by_step_.resize(first_of_step_.back());
     std::vector<std::size_t> next(first_of_step_.begin(), first_of_step_.end());
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
-      if (step_of_kernel_[k] >= 0)
-        by_step_[next[static_cast<std::size_t>(step_of_kernel_[k])]++] = k;
+      if (step_of_kernel_[k] >= 0) by_step_[next[step_of_kernel_[k]]++] = k;
     }
   }
   /// Returns the kernels of a step, by their start.
@@ -625,7 +619,7 @@ class RankTrace::Events {
       step.layers.clear();
       std::int32_t g = 0;
       for (const MeasuredCollective* c : of_step_) {
-        MeasuredGradient& gradient = step.gradients[static_cast<std::size_t>(g)];
+        MeasuredGradient& gradient = step.gradients[g];
         gradient.ready_ns = through(c->issued_ns);
         if (g > 0)
           gradient.ready_ns =
@@ -649,7 +643,7 @@ class RankTrace::Events {
       const Kernel& kernel = kernels_[k];
       if (kernel.collective < 0 || kernel.thread != thread || kernel.launched < backward_host_[s])
         continue;
-      MeasuredCollective& c = collectives_[static_cast<std::size_t>(kernel.collective)];
+      MeasuredCollective& c = collectives_[kernel.collective];
       if (c.kind == MeasuredKind::kAllReduce) of_step_.push_back(&c);
     }
     if (of_step_.empty() || of_step_.size() != rank_.steps[s].gradients.size()) return false;
@@ -661,7 +655,7 @@ class RankTrace::Events {
   }
 
   std::string layer_name(std::int32_t text, std::int32_t layer) const {
-    std::string name = text >= 0 ? names_[static_cast<std::size_t>(text)] : "layer";
+    std::string name = text >= 0 ? names_[text] : "layer";
     // "ConvolutionBackward0" → "Convolution".
     if (const std::size_t backward = name.rfind("Backward");
         backward != std::string::npos && backward > 0)
@@ -680,7 +674,7 @@ class RankTrace::Events {
     for (const std::size_t k : kernels_of(s)) {
       const Kernel& kernel = kernels_[k];
       if (kernel.collective < 0) continue;
-      MeasuredCollective& c = collectives_[static_cast<std::size_t>(kernel.collective)];
+      MeasuredCollective& c = collectives_[kernel.collective];
       c.step = static_cast<std::int32_t>(s);
       if (c.kind == MeasuredKind::kAllReduce && kernel.thread == thread &&
           inside_accumulation(kernel.launched, thread))

@@ -62,8 +62,7 @@ Expected<std::string> measurements_of_run(const MeasuredRun& run) {
       const bool is_timed = c.bytes > 0 && c.duration_ns > 0;
       const bool is_measured = c.kind <= MeasuredKind::kAllToAll;
       if (!is_timed || !is_measured) continue;
-      const std::int64_t step =
-          c.step < 0 ? -1 : rank.steps[static_cast<std::size_t>(c.step)].number;
+      const std::int64_t step = c.step < 0 ? -1 : rank.steps[c.step].number;
       const std::int64_t index =
           c.sequence >= 0 ? c.sequence : before[{c.group, c.kind, step, c.bytes}]++;
       const auto [known, added] = least.try_emplace(
@@ -77,8 +76,7 @@ Expected<std::string> measurements_of_run(const MeasuredRun& run) {
       tables;
   for (const auto& [which, measured] : least) {
     const auto& [group, kind, step, bytes, index] = which;
-    std::int64_t ranks =
-        group >= 0 ? run.groups[static_cast<std::size_t>(group)].size : run.world_size;
+    std::int64_t ranks = group >= 0 ? run.groups[group].size : run.world_size;
     if (ranks < 2 || ranks > 1 << 20) continue;
     ElementType type = measured.second;
     if (type.bytes <= 0 || bytes % type.bytes != 0)

@@ -62,8 +62,7 @@ void take_gradients(const CandidateModel& candidate, StepModel& model) {
     to.elements = from.elements;
     to.shape = from.shape;
     if (!to.type.name.empty()) continue;
-    const ElementType of_pack =
-        to.pack < 0 ? ElementType() : model.packs[static_cast<std::size_t>(to.pack)].type;
+    const ElementType of_pack = to.pack < 0 ? ElementType() : model.packs[to.pack].type;
     to.type = of_pack.name.empty() ? element_type_of(from.type) : of_pack;
   }
 }
@@ -80,11 +79,9 @@ bool packs_as_gradients(StepModel& model) {
   std::int32_t layer = 0;
   for (std::size_t p = 0; p < model.packs.size(); ++p) {
     StepModel::Pack& pack = model.packs[p];
-    const std::int32_t last =
-        model.gradients[static_cast<std::size_t>(pack.gradients.back())].layer;
+    const std::int32_t last = model.gradients[pack.gradients.back()].layer;
     std::int64_t backward = 0;
-    for (; layer <= last; ++layer)
-      backward += model.layers[static_cast<std::size_t>(layer)].backward_ns;
+    for (; layer <= last; ++layer) backward += model.layers[layer].backward_ns;
     StepModel::Gradient gradient;
     gradient.name = fmt::format("bucket_{}", p);
     gradient.elements = pack.bytes / pack.type.bytes;
@@ -227,8 +224,7 @@ class ScenarioWriter {
     for (const StepModel::Gradient& g : model_.gradients) {
       // The gradient of a layer that becomes ready first gets the whole time of the layer; its
       // other gradients get no time.
-      const std::int64_t own =
-          g.layer == before ? 0 : model_.layers[static_cast<std::size_t>(g.layer)].backward_ns;
+      const std::int64_t own = g.layer == before ? 0 : model_.layers[g.layer].backward_ns;
       before = g.layer;
       const double share = backward > 0 ? static_cast<double>(own) / static_cast<double>(backward)
                                         : 1.0 / static_cast<double>(model_.gradients.size());
@@ -382,7 +378,7 @@ class ScenarioWriter {
     std::map<std::string, int> names;
     for (const auto& [index, exchanges] : by_group) {
       MeasuredGroup group;
-      if (index >= 0) group = run_.groups[static_cast<std::size_t>(index)];
+      if (index >= 0) group = run_.groups[index];
       if (group.size < 0)
         group.size = index < 0 ? world : static_cast<std::int64_t>(group.ranks.size());
       const std::int64_t stride = stride_of(group, world);

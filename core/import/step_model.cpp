@@ -28,9 +28,9 @@ std::vector<std::vector<const MeasuredCollective*>> packs_of_steps(const Measure
   std::vector<std::vector<const MeasuredCollective*>> packs(rank.steps.size());
   for (const MeasuredCollective& c : rank.collectives) {
     if (c.pack < 0 || c.step < 0) continue;
-    auto& of_step = packs[static_cast<std::size_t>(c.step)];
+    auto& of_step = packs[c.step];
     of_step.resize(std::max(of_step.size(), static_cast<std::size_t>(c.pack) + 1));
-    of_step[static_cast<std::size_t>(c.pack)] = &c;
+    of_step[c.pack] = &c;
   }
   return packs;
 }
@@ -58,7 +58,7 @@ void add_gradients(const Chosen& reference, StepModel& model) {
   for (const MeasuredGradient& g : step.gradients) {
     in_layer = g.layer == before ? in_layer + 1 : 0;
     before = g.layer;
-    const std::string& layer = step.layers[static_cast<std::size_t>(g.layer)];
+    const std::string& layer = step.layers[g.layer];
     model.gradients.push_back({g.name.empty() ? fmt::format("{}.{}", layer, in_layer) : g.name,
                                g.elements, g.type, g.shape, g.layer, g.pack});
   }
@@ -77,7 +77,7 @@ void add_gradients(const Chosen& reference, StepModel& model) {
   for (std::size_t g = 0; g < model.gradients.size(); ++g) {
     const std::int32_t pack = model.gradients[g].pack;
     if (pack >= 0 && static_cast<std::size_t>(pack) < model.packs.size())
-      model.packs[static_cast<std::size_t>(pack)].gradients.push_back(static_cast<std::int32_t>(g));
+      model.packs[pack].gradients.push_back(static_cast<std::int32_t>(g));
   }
 }
 
@@ -107,7 +107,7 @@ void add_times(const Chosen& of, Times& times) {
       times.layers.resize(std::max(times.layers.size(), step.layers.size()));
       std::vector<std::int64_t> ready(step.layers.size(), began);
       for (const MeasuredGradient& g : step.gradients) {
-        auto& of_layer = ready[static_cast<std::size_t>(g.layer)];
+        auto& of_layer = ready[g.layer];
         of_layer = std::max(of_layer, g.ready_ns);
       }
       for (std::size_t l = 0; l < ready.size(); ++l) {
@@ -234,7 +234,7 @@ void align_clocks(MeasuredRun& run) {
     std::map<std::tuple<std::int64_t, MeasuredKind, std::int64_t>, std::int64_t> counted;
     for (const MeasuredCollective& c : rank.collectives) {
       if (c.step < 0 || c.end_ns < 0 || c.kind == MeasuredKind::kOther) continue;
-      const std::int64_t number = rank.steps[static_cast<std::size_t>(c.step)].number;
+      const std::int64_t number = rank.steps[c.step].number;
       ends[{number, c.kind, c.bytes, counted[{number, c.kind, c.bytes}]++}] = c.end_ns;
     }
     return ends;

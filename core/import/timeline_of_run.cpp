@@ -102,7 +102,7 @@ class TimelineOfRun {
     for (auto& [number, step] : step_of_number_) step = next++;
   }
   [[nodiscard]] std::int32_t step_of(const MeasuredRank& rank, std::int32_t index) const {
-    return index < 0 ? 0 : step_of_number_.at(rank.steps[static_cast<std::size_t>(index)].number);
+    return index < 0 ? 0 : step_of_number_.at(rank.steps[index].number);
   }
 
   void number_packs() {
@@ -110,7 +110,7 @@ class TimelineOfRun {
       RunInfo::PackInfo info;
       std::int64_t sum = 0;
       for (const std::int32_t g : pack.gradients) {
-        const StepModel::Gradient& gradient = model_.gradients[static_cast<std::size_t>(g)];
+        const StepModel::Gradient& gradient = model_.gradients[g];
         info.gradients.push_back(gradient.name);
         sum = sum < 0 || gradient.elements < 0 ? -1 : sum + gradient.elements * gradient.type.bytes;
       }
@@ -148,7 +148,7 @@ class TimelineOfRun {
   [[nodiscard]] std::string name_of(const MeasuredCollective& c) const {
     std::string text(to_string(c.kind));
     if (c.group < 0) return text;
-    const MeasuredGroup& group = run_.groups[static_cast<std::size_t>(c.group)];
+    const MeasuredGroup& group = run_.groups[c.group];
     text += fmt::format(" in {}", group.description.empty() ? group.name : group.description);
     if (group.size > 0) text += fmt::format(" of {}", group.size);
     return text;
@@ -227,7 +227,7 @@ class TimelineOfRun {
   }
 
   void write_spans(const MeasuredRank& rank) {
-    const Rows& rows = rows_[static_cast<std::size_t>(&rank - run_.ranks.data())];
+    const Rows& rows = rows_[&rank - run_.ranks.data()];
     Span span;
     bool open = false;
     const auto flush = [&] {
@@ -260,9 +260,9 @@ class TimelineOfRun {
     flush();
     std::vector<std::vector<std::size_t>> by_slot(static_cast<std::size_t>(rows.slots));
     for (std::size_t i = 0; i < rank.collectives.size(); ++i)
-      if (rows.slot[i] >= 0) by_slot[static_cast<std::size_t>(rows.slot[i])].push_back(i);
+      if (rows.slot[i] >= 0) by_slot[rows.slot[i]].push_back(i);
     for (std::int32_t slot = 0; slot < rows.slots; ++slot) {
-      for (const std::size_t i : by_slot[static_cast<std::size_t>(slot)]) {
+      for (const std::size_t i : by_slot[slot]) {
         const MeasuredCollective& c = rank.collectives[i];
         Span flight;
         flight.start = at(c.start_ns);

@@ -69,7 +69,7 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   std::int64_t bytes = 0;
   int sent = 0;
   for (int i = 0; i < static_cast<int>(workload.on_read.size()); ++i) {
-    const OnReadVariable& variable = workload.on_read[static_cast<std::size_t>(i)];
+    const OnReadVariable& variable = workload.on_read[i];
     if (variable.aggregation == OnReadAggregation::kOnlyFirstReplica || variable.elements == 0 ||
         cluster.replicas() == 1)
       continue;

@@ -16,9 +16,7 @@ class PlanGate {
 
   [[nodiscard]] bool any() const { return items_ != nullptr; }
   /// True if the pack has to pass the gate.
-  [[nodiscard]] bool holds(int pack) const {
-    return any() && (*items_)[static_cast<std::size_t>(pack)].passes;
-  }
+  [[nodiscard]] bool holds(int pack) const { return any() && (*items_)[pack].passes; }
   /// REQUIRES, for this function and the functions below: any().
   [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }

@@ -16,8 +16,7 @@ std::vector<std::vector<int>> small_groups(const Workload& workload, const Strat
 std::vector<std::vector<int>> groups_by_bytes(const Workload& workload, Bytes bytes_per_pack) {
   const int count = static_cast<int>(workload.gradients.size());
   std::vector<std::optional<Bytes>> sizes;
-  for (int i = count - 1; i >= 0; --i)
-    sizes.emplace_back(workload.gradients[static_cast<std::size_t>(i)].bytes());
+  for (int i = count - 1; i >= 0; --i) sizes.emplace_back(workload.gradients[i].bytes());
   std::vector<std::vector<int>> packs = pack_by_bytes(sizes, bytes_per_pack);
   for (std::vector<int>& pack : packs) {
     for (int& i : pack) i = count - 1 - i;

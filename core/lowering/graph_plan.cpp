@@ -16,7 +16,7 @@ using Members = std::vector<std::int64_t>;
 bool is_everyone(const Members& members, std::int64_t replicas) {
   if (std::ssize(members) != replicas) return false;
   for (std::int64_t i = 0; i < replicas; ++i) {
-    if (members[static_cast<std::size_t>(i)] != i) return false;
+    if (members[i] != i) return false;
   }
   return true;
 }
@@ -31,7 +31,7 @@ std::optional<Partition> partition_of(const Members& members, std::int64_t repli
   const Partition partition{replicas, size, stride};
   const std::int64_t group = partition.place(members.front()).group;
   for (std::int64_t r = 0; r < size; ++r) {
-    const auto [in, rank] = partition.place(members[static_cast<std::size_t>(r)]);
+    const auto [in, rank] = partition.place(members[r]);
     if (in != group || rank != r) return std::nullopt;
   }
   return partition;
@@ -62,8 +62,7 @@ class GraphPlanner {
   tl::expected<CollectiveId, StrategyProblem> collective(const ExecutionGraph::Collective& one) {
     const auto key = std::tuple(one.communicator, one.kind, one.type, one.elements, one.root);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    const ExecutionGraph::Communicator& communicator =
-        graph_->communicators[static_cast<std::size_t>(one.communicator)];
+    const ExecutionGraph::Communicator& communicator = graph_->communicators[one.communicator];
     Strategy strategy = strategy_;
     strategy.collective = one.kind;
     strategy.root = one.root;

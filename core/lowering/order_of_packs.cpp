@@ -20,8 +20,7 @@ void sort_by_keys(Plan& plan) {
   std::vector<std::int64_t> keys;
   for (const Pack& pack : plan.packs) keys.push_back(pack.payload.instance_key);
   std::vector<Pack> sorted;
-  for (const int i : launch_order(keys))
-    sorted.push_back(std::move(plan.packs[static_cast<std::size_t>(i)]));
+  for (const int i : launch_order(keys)) sorted.push_back(std::move(plan.packs[i]));
   plan.packs = std::move(sorted);
 }
 
@@ -34,8 +33,7 @@ void set_launch_order(const Strategy& strategy, Plan& plan) {
   if (strategy.instance_keys || descending) give_keys(plan);
   if (strategy.launch != Launch::kSerial || plan.fuses()) return;
   if (descending) sort_by_keys(plan);
-  for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i)
-    plan.packs[static_cast<std::size_t>(i)].after = i - 1;
+  for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i) plan.packs[i].after = i - 1;
 }
 
 }  // namespace tutti::core

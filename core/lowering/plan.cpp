@@ -83,8 +83,7 @@ bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
 std::vector<int> answers_to(const Plan& plan) {
   std::vector<int> answers(plan.packs.size(), -1);
   for (std::size_t p = 0; p < plan.packs.size(); ++p) {
-    if (plan.packs[p].answers >= 0)
-      answers[static_cast<std::size_t>(plan.packs[p].answers)] = static_cast<int>(p);
+    if (plan.packs[p].answers >= 0) answers[plan.packs[p].answers] = static_cast<int>(p);
   }
   return answers;
 }
@@ -118,8 +117,7 @@ class Planner : private PackMaker {
       note_odd_device();
     for (const PlannedExchange& e : plan_.exchanges)
       plan_.notes.add("plan.exchange", "{}",
-                      describe(e, communicators[static_cast<std::size_t>(e.communicator)],
-                               workload.micro_batches));
+                      describe(e, communicators[e.communicator], workload.micro_batches));
     if (plan_.partition && !strategy.independent)
       plan_.notes.add("plan.groups",
                       "gradients are reduced in {} groups of {} replicas; the replicas of a group "
@@ -168,9 +166,7 @@ class Planner : private PackMaker {
     const bool before = strategy.compression && !strategy.compression->of_packs;
     return before ? as_sent(workload, strategy.compression) : workload;
   }
-  [[nodiscard]] const Variable& gradient(int i) const {
-    return workload_.gradients[static_cast<std::size_t>(i)];
-  }
+  [[nodiscard]] const Variable& gradient(int i) const { return workload_.gradients[i]; }
 
   // --- which gradients go together ---
 
@@ -266,13 +262,12 @@ class Planner : private PackMaker {
       std::vector<int> members;
       bool packed = false;
       for (const int unit : group) {
-        const std::vector<int>& gradients = units[static_cast<std::size_t>(unit)];
+        const std::vector<int>& gradients = units[unit];
         packed = packed || (units_are_packed && gradients.size() > 1);
         members.insert(members.end(), gradients.begin(), gradients.end());
       }
       if (merges && strategy_.merging == Merging::kSeparate) {
-        for (const int unit : group)
-          add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
+        for (const int unit : group) add_merged(units[unit], Merging::kConcat);
         plan_.notes.add("plan.merging-is-off",
                         "all_reduce_merge_scope has no effect, because merging is off");
       } else {
@@ -382,8 +377,7 @@ class Planner : private PackMaker {
     // Gradients that were converted one by one before packing are converted back one by one.
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
-        pack.converted_out +=
-            converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
+        pack.converted_out += converted(m.count, own_.gradients[m.variable].type, sent);
     }
     pack.payload.members = std::move(members);
     return pack;

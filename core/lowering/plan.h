@@ -61,9 +61,7 @@ class MemberList {
  public:
   explicit MemberList(std::vector<std::int64_t> replicas);
   [[nodiscard]] const std::vector<std::int64_t>& replicas() const { return replicas_; }
-  [[nodiscard]] std::int64_t replica(std::int64_t rank) const {
-    return replicas_[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] std::int64_t replica(std::int64_t rank) const { return replicas_[rank]; }
   /// Returns the rank of a replica. REQUIRES: the replica is in the list.
   [[nodiscard]] std::int64_t rank(std::int64_t replica) const;
 
@@ -186,9 +184,7 @@ struct Plan {
   [[nodiscard]] const Collective& collective(const PlannedExchange& exchange) const {
     return planned(exchange.collective).first;
   }
-  [[nodiscard]] const PlannedCollective& planned(CollectiveId id) const {
-    return collectives[static_cast<std::size_t>(id)];
-  }
+  [[nodiscard]] const PlannedCollective& planned(CollectiveId id) const { return collectives[id]; }
 
   /// True if the gate fuses packs at run time.
   [[nodiscard]] bool fuses() const { return gate && gate->fuses(); }

@@ -32,9 +32,8 @@ PlanView view_of(const StepPrograms& programs, const Plan& plan) {
   const auto by_keys = static_cast<std::int32_t>(view.communicators.size());
   view.communicators.push_back({"gradients, by keys", all, false});
   view.use = [&plan, by_keys](std::int32_t, const Task& task) -> PlanView::Use {
-    if (task.pack < 0)
-      return {plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1, task.index};
-    const Collective& collective = plan.collective(plan.packs[static_cast<std::size_t>(task.pack)]);
+    if (task.pack < 0) return {plan.exchanges[task.index].communicator + 1, task.index};
+    const Collective& collective = plan.collective(plan.packs[task.pack]);
     return {collective.nccl || collective.parts ? 0 : by_keys, task.pack};
   };
   return view;

@@ -76,9 +76,7 @@ class ServerPlanner {
 
  private:
   [[nodiscard]] int count() const { return static_cast<int>(workload_.gradients.size()); }
-  [[nodiscard]] const Variable& variable(int v) const {
-    return workload_.gradients[static_cast<std::size_t>(v)];
-  }
+  [[nodiscard]] const Variable& variable(int v) const { return workload_.gradients[v]; }
 
   // --- where ---
 
@@ -91,9 +89,7 @@ class ServerPlanner {
   void note_loads(const std::vector<int>& places) {
     if (servers_.count == 1) return;
     std::vector<std::int64_t> loads(static_cast<std::size_t>(servers_.count));
-    for (int v = 0; v < count(); ++v)
-      loads[static_cast<std::size_t>(places[static_cast<std::size_t>(v)])] +=
-          variable(v).bytes().count();
+    for (int v = 0; v < count(); ++v) loads[places[v]] += variable(v).bytes().count();
     const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
     plan_.notes.add(
         "servers.variables-lie",
@@ -139,7 +135,7 @@ class ServerPlanner {
   }
   [[nodiscard]] StarTree::Relays relays(int v, Servers::Relay relay) const {
     if (relay == Servers::Relay::kReplicaInTurn) return {v % per_worker_, per_worker_};
-    const int cache = caches_[static_cast<std::size_t>(v)];
+    const int cache = caches_[v];
     if (relay == Servers::Relay::kByLoad && cache >= 0) return {cache, per_worker_};
     // If replicas are CPUs, a worker's first replica is its host.
     return on_gpus_ ? StarTree::Relays{host(0), 1} : StarTree::Relays{0, per_worker_};
@@ -149,8 +145,8 @@ class ServerPlanner {
 
   void add(int v, PackPhase phase, const std::vector<int>& places) {
     if (variable(v).elements == 0) return;
-    if (is_sparse(v, phase)) return add_rows(v, phase, root(places[static_cast<std::size_t>(v)]));
-    const Rank at = root(places[static_cast<std::size_t>(v)]);
+    if (is_sparse(v, phase)) return add_rows(v, phase, root(places[v]));
+    const Rank at = root(places[v]);
     Collective c = collective(v, at);
     if (phase == PackPhase::kRead) {
       c.kind = CollectiveKind::kBroadcast;

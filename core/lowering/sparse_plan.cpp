@@ -36,9 +36,9 @@ Dense dense_of(const Workload& all) {
   dense.workload.checkpoint_every = 0;
   std::vector<int> now(all.gradients.size(), -1);
   for (int v = 0; v < static_cast<int>(all.gradients.size()); ++v) {
-    const Variable& gradient = all.gradients[static_cast<std::size_t>(v)];
+    const Variable& gradient = all.gradients[v];
     if (gradient.slices) continue;
-    now[static_cast<std::size_t>(v)] = static_cast<int>(dense.was.size());
+    now[v] = static_cast<int>(dense.was.size());
     dense.was.push_back(v);
     dense.workload.gradients.push_back(gradient);
   }
@@ -46,7 +46,7 @@ Dense dense_of(const Workload& all) {
   for (BackwardSegment& segment : dense.workload.segments) {
     std::vector<int> left;
     for (const int v : segment.variables) {
-      if (now[static_cast<std::size_t>(v)] >= 0) left.push_back(now[static_cast<std::size_t>(v)]);
+      if (now[v] >= 0) left.push_back(now[v]);
     }
     segment.variables = std::move(left);
   }
@@ -80,10 +80,8 @@ class SparsePlanner {
       if (!made) return made;
       plan = std::move(*made);
       for (Pack& pack : plan.packs) {
-        for (Member& member : pack.payload.members)
-          member.variable = dense.was[static_cast<std::size_t>(member.variable)];
-        if (pack.also_needs >= 0)
-          pack.also_needs = dense.was[static_cast<std::size_t>(pack.also_needs)];
+        for (Member& member : pack.payload.members) member.variable = dense.was[member.variable];
+        if (pack.also_needs >= 0) pack.also_needs = dense.was[pack.also_needs];
       }
     }
     plan_ = &plan;
@@ -98,9 +96,7 @@ class SparsePlanner {
     // Variables are in reverse order of creation, because the gradients of the last variables
     // become ready first.
     for (int v = static_cast<int>(workload_.gradients.size()) - 1; v >= 0; --v) {
-      if (const Variable& gradient = workload_.gradients[static_cast<std::size_t>(v)];
-          gradient.slices)
-        add(v, gradient);
+      if (const Variable& gradient = workload_.gradients[v]; gradient.slices) add(v, gradient);
     }
     return plan;
   }

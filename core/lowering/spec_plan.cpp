@@ -54,9 +54,7 @@ class SpecPlanner {
   static tl::unexpected<StrategyProblem> problem(std::string text) {
     return tl::make_unexpected(StrategyProblem{"", std::move(text)});
   }
-  [[nodiscard]] const Variable& gradient(int v) const {
-    return workload_.gradients[static_cast<std::size_t>(v)];
-  }
+  [[nodiscard]] const Variable& gradient(int v) const { return workload_.gradients[v]; }
   [[nodiscard]] bool literal() const { return spec_.validation == SpecValidation::kLiteral; }
   [[nodiscard]] bool is_contrib() const { return spec_.api == SpecApi::kMultiWorkerAllReduce; }
 
@@ -87,8 +85,7 @@ class SpecPlanner {
   std::optional<StrategyProblem> add_entry(std::size_t e) {
     std::vector<int> taken;
     for (int v = 0; v < static_cast<int>(workload_.gradients.size()); ++v) {
-      if (plan_.entry_of_gradient[static_cast<std::size_t>(v)] == static_cast<int>(e))
-        taken.push_back(v);
+      if (plan_.entry_of_gradient[v] == static_cast<int>(e)) taken.push_back(v);
     }
     const SpecEntry& entry = spec_.entries[e];
     if (taken.empty()) {
@@ -121,9 +118,8 @@ class SpecPlanner {
     note_ignored_shards(entry);
     const auto before = static_cast<int>(plan_.packs.size());
     for (Pack& pack : part->packs) {
-      for (Member& member : pack.payload.members)
-        member.variable = taken[static_cast<std::size_t>(member.variable)];
-      if (pack.also_needs >= 0) pack.also_needs = taken[static_cast<std::size_t>(pack.also_needs)];
+      for (Member& member : pack.payload.members) member.variable = taken[member.variable];
+      if (pack.also_needs >= 0) pack.also_needs = taken[pack.also_needs];
       if (pack.after >= 0) pack.after += before;
       pack.entry = static_cast<int>(e);
       pack.collective += collectives;
@@ -213,18 +209,17 @@ class SpecPlanner {
     std::vector<int> chain;
     std::vector<int> entries;
     for (int p = 0; p < static_cast<int>(plan_.packs.size()); ++p) {
-      const Pack& pack = plan_.packs[static_cast<std::size_t>(p)];
+      const Pack& pack = plan_.packs[p];
       if (!serial(pack)) continue;
       chain.push_back(p);
       if (entries.empty() || entries.back() != pack.entry) entries.push_back(pack.entry);
     }
     if (entries.size() < 2) return;  // the packs of a single entry are already chained
     std::stable_sort(chain.begin(), chain.end(), [&](int a, int b) {
-      return last_variable(plan_.packs[static_cast<std::size_t>(a)]) >
-             last_variable(plan_.packs[static_cast<std::size_t>(b)]);
+      return last_variable(plan_.packs[a]) > last_variable(plan_.packs[b]);
     });
     for (std::size_t i = 0; i < chain.size(); ++i)
-      plan_.packs[static_cast<std::size_t>(chain[i])].after = i == 0 ? -1 : chain[i - 1];
+      plan_.packs[chain[i]].after = i == 0 ? -1 : chain[i - 1];
   }
 
   // --- differences between TensorFlow's behavior and its users' expectations ---
@@ -261,12 +256,10 @@ class SpecPlanner {
     const std::vector<int> order = core::result_order(plan_.entry_of_gradient);
     std::vector<int> others;  // variables that would get the gradient of another variable
     for (int v = 0; v < static_cast<int>(order.size()); ++v) {
-      if (order[static_cast<std::size_t>(v)] != v) others.push_back(v);
+      if (order[v] != v) others.push_back(v);
     }
     if (others.empty()) return std::nullopt;
-    const auto given = [&](int v) -> const Variable& {
-      return gradient(order[static_cast<std::size_t>(v)]);
-    };
+    const auto given = [&](int v) -> const Variable& { return gradient(order[v]); };
     if (spec_.result_order == ResultOrder::kRestored) {
       plan_.notes.add("spec.results-restored",
                       "TensorFlow returns results in the order of the entries, so {} of {} "

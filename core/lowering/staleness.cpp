@@ -21,7 +21,7 @@ void UpdatesBehind::add(const UpdatesBehind& others) {
 void AsyncServersList::step_ended(std::int64_t worker, std::int32_t step, std::int32_t of,
                                   Time now) {
   if (through_) return;
-  steps_[static_cast<std::size_t>(worker)] = step + 1;
+  steps_[worker] = step + 1;
   until_ = now;
   through_ = step + 1 == of;
 }

@@ -34,19 +34,15 @@ class Versions {
 
   [[nodiscard]] bool any() const { return !read_.empty(); }
   /// Records that the worker reads the current version of the variable.
-  void read(std::int64_t worker, int variable) {
-    of(worker, variable) = versions_[static_cast<std::size_t>(variable)];
-  }
+  void read(std::int64_t worker, int variable) { of(worker, variable) = versions_[variable]; }
   /// Records that the worker's gradient of the variable is applied.
   void applied(std::int64_t worker, int variable) {
-    behind_.count(versions_[static_cast<std::size_t>(variable)]++ - of(worker, variable));
+    behind_.count(versions_[variable]++ - of(worker, variable));
   }
   [[nodiscard]] const UpdatesBehind& behind() const { return behind_; }
 
  private:
-  std::int64_t& of(std::int64_t worker, int variable) {
-    return read_[static_cast<std::size_t>(worker)][static_cast<std::size_t>(variable)];
-  }
+  std::int64_t& of(std::int64_t worker, int variable) { return read_[worker][variable]; }
 
   std::vector<std::int64_t> versions_;  ///< by variable: number of its current version
   /// By worker and variable: version that the worker read last.

@@ -32,22 +32,18 @@ class CommunicationTasks {
   /// Records that the runner requested a communicate task.
   void begun(TaskId id, const Task& task) {
     if (task.pack >= 0) return;
-    exchanges_[static_cast<std::size_t>(task.index)] = id;
-    ++begun_[static_cast<std::size_t>(task.index)];
+    exchanges_[task.index] = id;
+    ++begun_[task.index];
   }
   /// Returns the index, counted from 0, of the latest execution of the task's exchange in this
   /// step; 0 for packs.
   [[nodiscard]] std::int64_t occurrence(const Task& task) const {
-    return task.pack >= 0 ? 0 : begun_[static_cast<std::size_t>(task.index)] - 1;
+    return task.pack >= 0 ? 0 : begun_[task.index] - 1;
   }
-  [[nodiscard]] TaskId of_pack(std::int32_t pack) const {
-    return program_->task_of_pack[static_cast<std::size_t>(pack)];
-  }
+  [[nodiscard]] TaskId of_pack(std::int32_t pack) const { return program_->task_of_pack[pack]; }
   /// Returns the latest task of the exchange. This is the task in flight, because a communicator
   /// executes one exchange at a time.
-  [[nodiscard]] TaskId of_exchange(std::int32_t exchange) const {
-    return exchanges_[static_cast<std::size_t>(exchange)];
-  }
+  [[nodiscard]] TaskId of_exchange(std::int32_t exchange) const { return exchanges_[exchange]; }
 
  private:
   const StepProgram* program_;

@@ -74,10 +74,8 @@ class Writer {
   std::string parts();
 
  private:
-  [[nodiscard]] const TopologyNode& node(int index) const {
-    return topology_.nodes[static_cast<std::size_t>(index)];
-  }
-  [[nodiscard]] std::string& name(int index) { return names_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const TopologyNode& node(int index) const { return topology_.nodes[index]; }
+  [[nodiscard]] std::string& name(int index) { return names_[index]; }
   [[nodiscard]] int ports(int card) const;
   [[nodiscard]] bool leads_to_device(int index, int from) const;
   void name_nodes();
@@ -90,16 +88,15 @@ class Writer {
 
 int Writer::ports(int card) const {
   const auto& links = node(card).links;
-  return static_cast<int>(std::count_if(links.begin(), links.end(), [this](int l) {
-    return topology_.links[static_cast<std::size_t>(l)].kind == Wire::kNet;
-  }));
+  return static_cast<int>(std::count_if(
+      links.begin(), links.end(), [this](int l) { return topology_.links[l].kind == Wire::kNet; }));
 }
 
 bool Writer::leads_to_device(int index, int from) const {
   if (node(index).kind == NodeKind::kGpu || node(index).kind == NodeKind::kNet) return true;
   if (node(index).kind == NodeKind::kCpu) return false;
   return std::any_of(node(index).links.begin(), node(index).links.end(), [&](int l) {
-    const TopologyLink& link = topology_.links[static_cast<std::size_t>(l)];
+    const TopologyLink& link = topology_.links[l];
     const bool down = link.kind == Wire::kPci || link.kind == Wire::kNet;
     return down && link.to != from && leads_to_device(link.to, index);
   });
@@ -125,9 +122,9 @@ void Writer::name_nodes() {
     }
   }
   for (int c = 0; c < topology_.count(NodeKind::kCpu); ++c)
-    name(topology_.all(NodeKind::kCpu)[static_cast<std::size_t>(c)]) = fmt::format("cpu{}", c);
+    name(topology_.all(NodeKind::kCpu)[c]) = fmt::format("cpu{}", c);
   for (int n = 0; n < topology_.count(NodeKind::kNet); ++n)
-    name(topology_.all(NodeKind::kNet)[static_cast<std::size_t>(n)]) = fmt::format("nic{}", n);
+    name(topology_.all(NodeKind::kNet)[n]) = fmt::format("nic{}", n);
 }
 
 std::string Writer::link(const TopologyLink& link) {
@@ -136,7 +133,7 @@ std::string Writer::link(const TopologyLink& link) {
   const auto port_of = [this](int index) {
     if (node(index).kind != NodeKind::kNic || ports(index) != 1) return index;
     for (const int l : node(index).links) {
-      const TopologyLink& to_port = topology_.links[static_cast<std::size_t>(l)];
+      const TopologyLink& to_port = topology_.links[l];
       if (to_port.kind == Wire::kNet) return to_port.to;
     }
     return index;
@@ -162,7 +159,7 @@ std::string Writer::link(const TopologyLink& link) {
     case Wire::kPci:
     case Wire::kNet: break;
   }
-  const float back = topology_.links[static_cast<std::size_t>(link.back)].gb_per_s;
+  const float back = topology_.links[link.back].gb_per_s;
   std::string text = fmt::format(
       "  link {{ from: \"{}\" to: \"{}\" kind: {} bandwidth_gb_per_s: {:g} latency_us: {}",
       name(from), name(to), kind, std::min(link.gb_per_s, back), us);
@@ -257,9 +254,7 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
         fmt::format("machine \"{}\" has no {}, whose parameters are needed for the devices",
                     like.name(), like.gpus().empty() ? "GPU" : "CPU")));
   }
-  const auto part = [&like](int index) -> const Part& {
-    return like.parts()[static_cast<std::size_t>(index)];
-  };
+  const auto part = [&like](int index) -> const Part& { return like.parts()[index]; };
   const int gpus = topology.count(NodeKind::kGpu), cpus = topology.count(NodeKind::kCpu);
   std::string text =
       fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus, topology.min_sm() / 10,

@@ -31,8 +31,7 @@ struct PointToPoint {
   std::vector<std::vector<int>> relays;
 
   [[nodiscard]] int relay(int from, int to) const {
-    return relays.empty() ? from
-                          : relays[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+    return relays.empty() ? from : relays[from][to];
   }
 };
 

@@ -57,7 +57,7 @@ NodePlace in_second(int nodes, int node, Version version) {
 int searched(const Graphs& graphs) { return std::min(graphs.ring.channels, graphs.tree.channels); }
 
 const std::vector<int>& order(const Graph& graph, int channel) {
-  return graph.orders[static_cast<std::size_t>(channel)].gpus;
+  return graph.orders[channel].gpus;
 }
 
 /// True if odd nodes use the other ring of each pair of rings. Before 2.26, this applies to all
@@ -112,16 +112,13 @@ std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool sec
   std::vector<TreePlace> places(static_cast<std::size_t>(nodes) * gpus.size());
   for (int node = 0; node < nodes; ++node) {
     const auto rank = [&](int of_node, std::size_t i) { return of_node * each + gpus[i]; };
-    const auto place = [&](std::size_t i) -> TreePlace& {
-      return places[static_cast<std::size_t>(rank(node, i))];
-    };
+    const auto place = [&](std::size_t i) -> TreePlace& { return places[rank(node, i)]; };
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       if (i > 0) place(i).up = rank(node, i - 1);
       if (i + 1 < gpus.size()) place(i).down[0] = rank(node, i + 1);
     }
     const NodePlace among = second ? in_second(nodes, node, version) : in_order(nodes, node);
-    if (among.up >= 0)
-      place(at.to_parent).up = rank(among.up, at.to_child[static_cast<std::size_t>(among.child)]);
+    if (among.up >= 0) place(at.to_parent).up = rank(among.up, at.to_child[among.child]);
     for (const std::size_t child : {0U, 1U}) {
       if (among.down[child] >= 0)
         add_child(place(at.to_child[child]), rank(among.down[child], at.to_parent));

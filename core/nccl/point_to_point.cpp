@@ -27,9 +27,8 @@ int to_local_peer(const Topology& node, const Paths& paths, int gpu, int peer) {
 int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   float wanted = 0, have = 0;
   for (const int l : node.node(NodeKind::kGpu, gpu).links) {
-    const TopologyLink& link = node.links[static_cast<std::size_t>(l)];
-    if (node.nodes[static_cast<std::size_t>(link.to)].kind == NodeKind::kCpu)
-      wanted = link.gb_per_s;
+    const TopologyLink& link = node.links[l];
+    if (node.nodes[link.to].kind == NodeKind::kCpu) wanted = link.gb_per_s;
   }
   int ports = 0;
   for (const int net : paths.local_nets(gpu).places) {

@@ -13,9 +13,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-const Part& part(const Machine& machine, int index) {
-  return machine.parts()[static_cast<std::size_t>(index)];
-}
+const Part& part(const Machine& machine, int index) { return machine.parts()[index]; }
 
 /// The NVLinks of a GPU: the parts to which they lead, and their total data-sheet rate.
 struct Nvlinks {
@@ -132,8 +130,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.transport = at_gpus(*transport, s.generation);
   // Collects the cards that are nearest to the participating GPUs.
   std::set<int> cards;
-  for (int g = 0; g < s.gpus; ++g)
-    cards.insert(machine.nearest_nic(machine.gpus()[static_cast<std::size_t>(g)]));
+  for (int g = 0; g < s.gpus; ++g) cards.insert(machine.nearest_nic(machine.gpus()[g]));
   cards.erase(-1);
   s.nics =
       std::max(1, static_cast<int>(s.gpus == of_machine ? machine.nics().size() : cards.size()));

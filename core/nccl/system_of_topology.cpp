@@ -41,8 +41,8 @@ struct Ways {
 Ways ways_of(const Topology& topology, int gpu) {
   Ways ways;
   for (const int l : topology.node(NodeKind::kGpu, gpu).links) {
-    const TopologyLink& link = topology.links[static_cast<std::size_t>(l)];
-    const NodeKind end = topology.nodes[static_cast<std::size_t>(link.to)].kind;
+    const TopologyLink& link = topology.links[l];
+    const NodeKind end = topology.nodes[link.to].kind;
     if (link.kind == Wire::kPci) ways.pcie = link.gb_per_s;
     if (link.kind == Wire::kC2c) ways.c2c = true;
     if (link.kind != Wire::kNvl || link.to == link.from) continue;

@@ -261,11 +261,11 @@ std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine e
                                 std::int64_t{away} << 4 ^ static_cast<std::int64_t>(staging) << 2 ^
                                     static_cast<std::int64_t>(engine)));
   const auto [number, fresh] = unicast_index_.find_or_add(hash, [&](std::int32_t n) {
-    const Unicast& known = unicasts_[static_cast<std::size_t>(n)];
+    const Unicast& known = unicasts_[n];
     return known.from == from && known.to == to && known.staging == staging &&
            known.engine == engine && known.away == away;
   });
-  if (!fresh) return unicasts_[static_cast<std::size_t>(number)].path;
+  if (!fresh) return unicasts_[number].path;
   paths_.push_back(make_unicast(from, to, staging, engine, away));
   const auto id = static_cast<std::int32_t>(paths_.size()) - 1;
   unicasts_.push_back({from, to, staging, engine, away, id});
@@ -367,7 +367,7 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
   std::int32_t adder = -1;
   for (std::int32_t p = 0; p < static_cast<std::int32_t>(machine.parts().size()) && adder < 0;
        ++p) {
-    if (machine.parts()[static_cast<std::size_t>(p)].in_switch_reduction) adder = p;
+    if (machine.parts()[p].in_switch_reduction) adder = p;
   }
   TUTTI_CHECK(adder >= 0, "machine {} has no switch that can reduce", machine.name());
 

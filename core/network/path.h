@@ -114,9 +114,7 @@ class PathBook {
   /// Returns a path that consists only of this link, without the link's latency.
   std::int32_t link_alone(LinkId link);
 
-  [[nodiscard]] const Path& path(std::int32_t id) const {
-    return paths_[static_cast<std::size_t>(id)];
-  }
+  [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[id]; }
   /// The number of resources. All resource ids are below this number.
   [[nodiscard]] ResourceId resources() const { return resources_; }
 

@@ -32,7 +32,7 @@ std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gra
               max_bytes.count(), max_group);
   std::vector<int> small;
   for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
-    const SmallGradient& gradient = gradients[static_cast<std::size_t>(i)];
+    const SmallGradient& gradient = gradients[i];
     if (gradient.type == DataType::kFloat32 &&
         gradient.elements * size_of(gradient.type) <= max_bytes)
       small.push_back(i);
@@ -41,10 +41,10 @@ std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gra
       extract_ranges(small, exact_group ? max_group - 2 : max_group).runs;
   std::vector<bool> packed(gradients.size(), false);
   for (const std::vector<int>& run : units) {
-    for (const int i : run) packed[static_cast<std::size_t>(i)] = true;
+    for (const int i : run) packed[i] = true;
   }
   for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
-    if (!packed[static_cast<std::size_t>(i)]) units.push_back({i});
+    if (!packed[i]) units.push_back({i});
   }
   return units;
 }

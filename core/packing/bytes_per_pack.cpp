@@ -21,7 +21,7 @@ std::vector<std::vector<int>> pack_by_bytes(std::span<const std::optional<Bytes>
       held = Bytes();
     }
     packs.back().push_back(i);
-    held += sizes[static_cast<std::size_t>(i)].value_or(Bytes());
+    held += sizes[i].value_or(Bytes());
   }
   return packs;
 }

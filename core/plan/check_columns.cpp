@@ -133,14 +133,14 @@ class ColumnChecker {
     if (own && (task.hold >= 0 || task.opens >= 0))
       add(PlanProblemCode::kNotAllowedInBlock, t,
           fmt::format("task {} waits for a hold, but is in a block", t));
-    if (task.hold >= 0 && !opened_[static_cast<std::size_t>(task.hold)])
+    if (task.hold >= 0 && !opened_[task.hold])
       add(PlanProblemCode::kHoldNeverOpened, t,
           fmt::format("no task before task {} opens hold {}", t, task.hold));
     if (task.opens >= 0) {
-      if (opened_[static_cast<std::size_t>(task.opens)])
+      if (opened_[task.opens])
         add(PlanProblemCode::kHoldOpenedTwice, t,
             fmt::format("task {} opens hold {} a second time", t, task.opens));
-      opened_[static_cast<std::size_t>(task.opens)] = true;
+      opened_[task.opens] = true;
     }
     if (task.every_steps < 1)
       add(PlanProblemCode::kNeverTakesPart, t,
@@ -168,8 +168,7 @@ class ColumnChecker {
     if (own && t != own->exit)
       add(PlanProblemCode::kBlockLeftBeside, t,
           fmt::format("task {} leaves its block without passing the exit", t));
-    if (const std::int32_t b = c_.block_of(to);
-        b >= 0 && to != c_.blocks[static_cast<std::size_t>(b)].entry)
+    if (const std::int32_t b = c_.block_of(to); b >= 0 && to != c_.blocks[b].entry)
       add(PlanProblemCode::kBlockEnteredBeside, to,
           fmt::format("task {} enters a block without passing the entry", to));
   }

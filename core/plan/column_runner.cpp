@@ -48,12 +48,12 @@ void ColumnRunner::follow(std::size_t base, Host& host) {
           if (found != arrived_.end()) arrived_.erase(found);
           frames_.pop_back();
         } else {
-          start(found->second[static_cast<std::size_t>(frame.next++)], host);
+          start(found->second[frame.next++], host);
         }
         break;
       }
       case Frame::Of::kEntry: {
-        const TaskId entry = columns_.blocks[static_cast<std::size_t>(frame.index)].entry;
+        const TaskId entry = columns_.blocks[frame.index].entry;
         frames_.pop_back();
         start(entry, host);
         break;
@@ -69,7 +69,7 @@ void ColumnRunner::arrive(TaskId id, Host& host) {
     if (--*missing > 0) return;
     missing_.erase(id);
   }
-  if (const std::int32_t h = columns_.hold(id); h >= 0 && !open_[static_cast<std::size_t>(h)])
+  if (const std::int32_t h = columns_.hold(id); h >= 0 && !open_[h])
     return arrived_[h].push_back(id);
   start(id, host);
 }
@@ -103,13 +103,13 @@ void ColumnRunner::start(TaskId id, Host& host) {
 
 void ColumnRunner::complete(TaskId id) {
   if (const std::int32_t b = columns_.blocks.empty() ? -1 : columns_.block_of(id); b >= 0) {
-    const Block& block = columns_.blocks[static_cast<std::size_t>(b)];
-    if (id == block.exit && ++iteration_[static_cast<std::size_t>(b)] < block.repeat)
+    const Block& block = columns_.blocks[b];
+    if (id == block.exit && ++iteration_[b] < block.repeat)
       return frames_.push_back({0, b, Frame::Of::kEntry});
   }
   frames_.push_back({columns_.first_edge(id), id, Frame::Of::kSuccessors});
   if (const std::int32_t h = columns_.opened(id); h >= 0) {
-    open_[static_cast<std::size_t>(h)] = true;
+    open_[h] = true;
     frames_.push_back({0, h, Frame::Of::kHeld});
   }
 }

@@ -30,15 +30,12 @@ class IssueOrder {
   [[nodiscard]] bool is_certain(TaskId before, TaskId after) const;
   /// Returns the previous computation in tasks() if it is certainly issued, and therefore
   /// completes, before the computation `task`; otherwise kNoTask.
-  [[nodiscard]] TaskId earlier_on_stream(TaskId task) const {
-    return earlier_[static_cast<std::size_t>(task)];
-  }
+  [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[task]; }
   /// Visits the tasks that `task` waits for: its predecessors, and the task that opens its hold.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
     const auto t = static_cast<std::size_t>(task);
-    for (std::int32_t e = first_before_[t]; e < first_before_[t + 1]; ++e)
-      visit(before_[static_cast<std::size_t>(e)]);
+    for (std::int32_t e = first_before_[t]; e < first_before_[t + 1]; ++e) visit(before_[e]);
   }
 
  private:

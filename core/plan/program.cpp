@@ -51,13 +51,12 @@ Program ProgramBuilder::build_unchecked(TaskId end) && {
   p.first_edge.assign(p.tasks.size() + 1, 0);
   for (const Edge& edge : edges_) {
     ++p.first_edge[static_cast<std::size_t>(edge.from) + 1];
-    ++count[static_cast<std::size_t>(edge.to)];
+    ++count[edge.to];
   }
   for (std::size_t t = 0; t < p.tasks.size(); ++t) p.first_edge[t + 1] += p.first_edge[t];
   p.successors.resize(edges_.size());
   std::vector<std::int32_t> next(p.first_edge.begin(), p.first_edge.end() - 1);
-  for (const Edge& edge : edges_)
-    p.successors[static_cast<std::size_t>(next[static_cast<std::size_t>(edge.from)]++)] = edge.to;
+  for (const Edge& edge : edges_) p.successors[next[edge.from]++] = edge.to;
   p.join.assign(p.tasks.size(), -1);
   for (std::size_t t = 0; t < p.tasks.size(); ++t) {
     if (count[t] == 0) p.roots.push_back(static_cast<TaskId>(t));
@@ -67,7 +66,7 @@ Program ProgramBuilder::build_unchecked(TaskId end) && {
   }
   for (Block& block : p.blocks) {
     for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
-      const std::int32_t join = p.join[static_cast<std::size_t>(t)];
+      const std::int32_t join = p.join[t];
       if (join < 0) continue;
       if (block.joins.count == 0) block.joins.first = join;
       ++block.joins.count;

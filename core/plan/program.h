@@ -159,7 +159,7 @@ class ProgramBuilder {
   void repeat_since(TaskId entry, std::int32_t repeat);
   void set_share_whole(std::int64_t whole) { program_.share_whole = whole; }
   [[nodiscard]] std::int32_t size() const { return program_.size(); }
-  [[nodiscard]] Task& task(TaskId id) { return program_.tasks[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] Task& task(TaskId id) { return program_.tasks[id]; }
 
   /// Returns the program, whose step ends when `end` starts.
   /// REQUIRES: problems_of() of the result is empty (build() checks this, because a program that

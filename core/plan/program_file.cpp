@@ -307,7 +307,7 @@ Expected<void> write_program_file(const std::string& path, const Program& progra
   for (TaskId t = 0; t < program.size(); ++t) {
     const std::int64_t first = columns.first_edge(t);
     (*writer)->add(
-        program.tasks[static_cast<std::size_t>(t)], columns.predecessors[t],
+        program.tasks[t], columns.predecessors[t],
         {columns.successors + first, static_cast<std::size_t>(columns.edges_end[t] - first)});
   }
   return (*writer)->finish();

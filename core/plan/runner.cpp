@@ -28,9 +28,8 @@ void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
 }
 
 void Runner::done(TaskId id, Host& host) {
-  TUTTI_CHECK(requested_[static_cast<std::size_t>(id)],
-              "task {} completes before it was started, or twice", id);
-  requested_[static_cast<std::size_t>(id)] = false;
+  TUTTI_CHECK(requested_[id], "task {} completes before it was started, or twice", id);
+  requested_[id] = false;
   const std::size_t base = frames_.size();
   complete(id);
   follow(base, host);
@@ -46,18 +45,18 @@ void Runner::follow(std::size_t base, Host& host) {
         if (frame.next == program_->first_edge[static_cast<std::size_t>(frame.index) + 1])
           frames_.pop_back();
         else
-          arrive(program_->successors[static_cast<std::size_t>(frame.next++)], host);
+          arrive(program_->successors[frame.next++], host);
         break;
       case Frame::Of::kHeld: {
-        const std::vector<TaskId>& arrived = holds_[static_cast<std::size_t>(frame.index)].arrived;
+        const std::vector<TaskId>& arrived = holds_[frame.index].arrived;
         if (frame.next == static_cast<std::int32_t>(arrived.size()))
           frames_.pop_back();
         else
-          start(arrived[static_cast<std::size_t>(frame.next++)], host);
+          start(arrived[frame.next++], host);
         break;
       }
       case Frame::Of::kEntry: {
-        const TaskId entry = program_->blocks[static_cast<std::size_t>(frame.index)].entry;
+        const TaskId entry = program_->blocks[frame.index].entry;
         frames_.pop_back();
         start(entry, host);
         break;
@@ -68,10 +67,10 @@ void Runner::follow(std::size_t base, Host& host) {
 
 /// Records that one more predecessor of the task is complete.
 void Runner::arrive(TaskId id, Host& host) {
-  const std::int32_t join = program_->join[static_cast<std::size_t>(id)];
-  if (join >= 0 && --missing_[static_cast<std::size_t>(join)] > 0) return;
-  if (const std::int32_t h = task(id).hold; h >= 0 && !holds_[static_cast<std::size_t>(h)].open)
-    return holds_[static_cast<std::size_t>(h)].arrived.push_back(id);
+  const std::int32_t join = program_->join[id];
+  if (join >= 0 && --missing_[join] > 0) return;
+  if (const std::int32_t h = task(id).hold; h >= 0 && !holds_[h].open)
+    return holds_[h].arrived.push_back(id);
   start(id, host);
 }
 
@@ -84,17 +83,17 @@ void Runner::start(TaskId id, Host& host) {
       if (t.reported) host.mark(t);
       return complete(id);
     case Task::Kind::kCompute:
-      requested_[static_cast<std::size_t>(id)] = true;
+      requested_[id] = true;
       return host.compute(id, t,
                           duration_of(t.cost, pace_ppm_, *durations_, rates_, program_->shares,
                                       program_->share_whole),
                           compute_bound_of(t.cost, *durations_));
     case Task::Kind::kCommunicate: {
-      requested_[static_cast<std::size_t>(id)] = true;
+      requested_[id] = true;
       std::int64_t number = t.number;
       if (t.number_stride > 0) {
         const std::int32_t block = program_->block_of(id);
-        number += std::int64_t{t.number_stride} * iteration_[static_cast<std::size_t>(block)];
+        number += std::int64_t{t.number_stride} * iteration_[block];
       }
       return host.communicate(id, t, number);
     }
@@ -107,14 +106,13 @@ void Runner::complete(TaskId id) {
     const Block& block = program_->blocks[b];
     if (id != block.exit || ++iteration_[b] == block.repeat) continue;
     for (std::int32_t j = block.joins.first; j < block.joins.first + block.joins.count; ++j)
-      missing_[static_cast<std::size_t>(j)] = program_->predecessors[static_cast<std::size_t>(j)];
+      missing_[j] = program_->predecessors[j];
     frames_.push_back({Frame::Of::kEntry, static_cast<std::int32_t>(b), 0});
     return;
   }
-  frames_.push_back(
-      {Frame::Of::kSuccessors, id, program_->first_edge[static_cast<std::size_t>(id)]});
+  frames_.push_back({Frame::Of::kSuccessors, id, program_->first_edge[id]});
   if (const std::int32_t h = task(id).opens; h >= 0) {
-    holds_[static_cast<std::size_t>(h)].open = true;
+    holds_[h].open = true;
     frames_.push_back({Frame::Of::kHeld, h, 0});
   }
 }

@@ -57,9 +57,7 @@ class Runner {
     std::int32_t next;
   };
 
-  [[nodiscard]] const Task& task(TaskId id) const {
-    return program_->tasks[static_cast<std::size_t>(id)];
-  }
+  [[nodiscard]] const Task& task(TaskId id) const { return program_->tasks[id]; }
   [[nodiscard]] bool takes_part(const Task& task) const;
 
   void arrive(TaskId id, Host& host);

@@ -61,12 +61,12 @@ bool has_forward_edges(const Program& program) {
   }
   std::vector<bool> opened(static_cast<std::size_t>(program.holds), false);
   for (TaskId t = 0; t < program.size(); ++t) {
-    const Task& task = program.tasks[static_cast<std::size_t>(t)];
-    if (task.hold >= 0 && !opened[static_cast<std::size_t>(task.hold)]) return false;
-    if (task.opens >= 0) opened[static_cast<std::size_t>(task.opens)] = true;
-    for (std::int32_t e = program.first_edge[static_cast<std::size_t>(t)];
+    const Task& task = program.tasks[t];
+    if (task.hold >= 0 && !opened[task.hold]) return false;
+    if (task.opens >= 0) opened[task.opens] = true;
+    for (std::int32_t e = program.first_edge[t];
          e < program.first_edge[static_cast<std::size_t>(t) + 1]; ++e) {
-      if (program.successors[static_cast<std::size_t>(e)] <= t) return false;
+      if (program.successors[e] <= t) return false;
     }
   }
   return true;
@@ -76,9 +76,9 @@ OwnedColumns::OwnedColumns(const Program& program) : program_(program) {
   TUTTI_CHECK(has_forward_edges(program), "a program of {} tasks has edges to lower numbers",
               program.size());
   predecessors_.assign(program.tasks.size(), 0);
-  for (const TaskId to : program.successors) ++predecessors_[static_cast<std::size_t>(to)];
+  for (const TaskId to : program.successors) ++predecessors_[to];
   for (TaskId t = 0; t < program.size(); ++t) {
-    const Task& task = program.tasks[static_cast<std::size_t>(t)];
+    const Task& task = program.tasks[t];
     kinds_.push_back(TaskColumns::packed_kinds(task));
     edges_end_.push_back(program.first_edge[static_cast<std::size_t>(t) + 1]);
     values_.push_back(task.cost.value);

@@ -32,14 +32,13 @@ inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durat
                         const ComputeRates& rates, std::span<const Share> shares,
                         std::int64_t share_whole) {
   switch (cost.kind) {
-    case TaskCost::Kind::kTime:
-      return at_pace(durations.rows[static_cast<std::size_t>(cost.value)].time, pace_ppm);
+    case TaskCost::Kind::kTime: return at_pace(durations.rows[cost.value].time, pace_ppm);
     case TaskCost::Kind::kOwnTime: return at_pace(Time(cost.value), pace_ppm);
     case TaskCost::Kind::kCopy: return transfer_time(Bytes(cost.value), rates.copy);
     case TaskCost::Kind::kMemory: return transfer_time(Bytes(cost.value), rates.memory);
     case TaskCost::Kind::kShares: break;
   }
-  return shares_of(at_pace(durations.rows[static_cast<std::size_t>(cost.value)].time, pace_ppm),
+  return shares_of(at_pace(durations.rows[cost.value].time, pace_ppm),
                    shares.subspan(static_cast<std::size_t>(cost.shares.first),
                                   static_cast<std::size_t>(cost.shares.count)),
                    share_whole);
@@ -47,9 +46,7 @@ inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durat
 
 /// Returns the share of a task's time that is limited by multiprocessors, in millionths.
 inline std::int64_t compute_bound_of(const TaskCost& cost, const Durations& durations) {
-  return cost.kind == TaskCost::Kind::kTime
-             ? durations.rows[static_cast<std::size_t>(cost.value)].compute_bound_ppm
-             : 0;
+  return cost.kind == TaskCost::Kind::kTime ? durations.rows[cost.value].compute_bound_ppm : 0;
 }
 
 }  // namespace tutti::core

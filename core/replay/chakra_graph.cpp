@@ -45,7 +45,7 @@ class ChakraGraph {
   Expected<ExecutionGraph> read() {
     graph_.file = files_.path;
     std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
-    for (std::int64_t r = 0; r < ranks_; ++r) all[static_cast<std::size_t>(r)] = r;
+    for (std::int64_t r = 0; r < ranks_; ++r) all[r] = r;
     graph_.communicators.push_back({"", std::move(all)});
     if (!files_.groups.empty()) {
       if (auto read = read_groups(); !read) return tl::make_unexpected(read.error());
@@ -90,12 +90,12 @@ class ChakraGraph {
           std::int64_t rank = -1;
           const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
           if (error != std::errc() || stop != text.data() + text.size() || rank < 0 ||
-              rank >= ranks_ || seen[static_cast<std::size_t>(rank)]) {
+              rank >= ranks_ || seen[rank]) {
             wrong(ProblemCode::kInvalid,
                   fmt::format("\"{}\": expected distinct ranks, 0 to {}", name, ranks_ - 1));
             break;
           }
-          seen[static_cast<std::size_t>(rank)] = true;
+          seen[rank] = true;
           one.ranks.push_back(rank);
         }
         if (in.failed()) break;
@@ -246,7 +246,7 @@ class ChakraGraph {
   void number_streams(ExecutionGraph::Rank& rank) const {
     std::vector<std::uint8_t> number(256, 0);
     std::uint8_t next = 0;
-    for (const auto& [key, first] : streams_) number[static_cast<std::size_t>(first)] = next++;
+    for (const auto& [key, first] : streams_) number[first] = next++;
     for (std::size_t t = 0; t < rank.program.tasks.size(); ++t) {
       if (rank.program.tasks[t].kind == Task::Kind::kCompute)
         rank.streams[t] = number[rank.streams[t]];
@@ -281,7 +281,7 @@ class ChakraGraph {
           node.id, node.name);
     const auto which = communicator(node);
     if (!which) return tl::make_unexpected(which.error());
-    const auto& ranks = graph_.communicators[static_cast<std::size_t>(*which)].ranks;
+    const auto& ranks = graph_.communicators[*which].ranks;
     if (std::find(ranks.begin(), ranks.end(), rank_) == ranks.end())
       return fail(ProblemCode::kConflict, file_,
                   "node {} \"{}\": rank {} is not a member of the communicator \"{}\"", node.id,
@@ -318,14 +318,14 @@ class ChakraGraph {
           ProblemCode::kDuplicate, file_,
           "node {} \"{}\" is the second node of this rank for collective {} on communicator \"{}\"",
           node.id, node.name, turn, node.group);
-    ExecutionGraph::Collective& known = graph_.collectives[static_cast<std::size_t>(number)];
+    ExecutionGraph::Collective& known = graph_.collectives[number];
     if (known.kind != one.kind || known.root != one.root)
       return fail(ProblemCode::kConflict, file_,
                   "node {} \"{}\" of rank {} is collective {} on communicator \"{}\": {} with root "
                   "{}, but the same collective of rank {} is \"{}\": {} with root {}",
                   node.id, node.name, rank_, turn, node.group, to_string(one.kind), one.root,
-                  graph_.communicators[static_cast<std::size_t>(which)].ranks.front(), known.name,
-                  to_string(known.kind), known.root);
+                  graph_.communicators[which].ranks.front(), known.name, to_string(known.kind),
+                  known.root);
     if (known.elements != one.elements) ++uneven_;
     known.elements = std::max(known.elements, one.elements);
     return builder_.collective(number);
@@ -336,8 +336,7 @@ class ChakraGraph {
   /// Makes all blocks equal, because the trace may have rounded their sizes differently.
   void round_blocks() {
     for (ExecutionGraph::Collective& one : graph_.collectives) {
-      const std::int64_t ranks =
-          std::ssize(graph_.communicators[static_cast<std::size_t>(one.communicator)].ranks);
+      const std::int64_t ranks = std::ssize(graph_.communicators[one.communicator].ranks);
       if (has_blocks(one.kind)) one.elements = (one.elements + ranks - 1) / ranks * ranks;
     }
   }

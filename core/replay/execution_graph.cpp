@@ -86,18 +86,16 @@ class DryRun {
       finish(rank, id);
       const std::int64_t number = std::ssize(sent_);
       sent_.push_back({rank, task.index});
-      const auto taken =
-          matchers_[static_cast<std::size_t>(message.peer)].sent(rank, message.tag, number);
+      const auto taken = matchers_[message.peer].sent(rank, message.tag, number);
       if (taken) finish(message.peer, static_cast<TaskId>(*taken));
     } else {
-      const auto taken =
-          matchers_[static_cast<std::size_t>(rank)].posted(message.peer, message.tag, id);
+      const auto taken = matchers_[rank].posted(message.peer, message.tag, id);
       if (taken) finish(rank, id);
     }
   }
 
   void collective(std::int64_t rank, TaskId id, std::int32_t number) {
-    std::vector<Done>& came = came_[static_cast<std::size_t>(number)];
+    std::vector<Done>& came = came_[number];
     came.push_back({rank, id});
     if (came.size() < communicator_of(number).ranks.size()) return;
     for (const Done& one : came) finish(one.rank, one.task);
@@ -124,7 +122,7 @@ class DryRun {
     for (std::size_t r = 0; r < matchers_.size(); ++r) {
       const auto number = matchers_[r].unreceived();
       if (!number) continue;
-      const Sent& sent = sent_[static_cast<std::size_t>(*number)];
+      const Sent& sent = sent_[*number];
       const ExecutionGraph::Message& message = message_of(sent.rank, sent.message);
       add(
           fmt::format("rank {} sends {} bytes to rank {} with tag {} ({}), but that rank never "
@@ -147,7 +145,7 @@ class DryRun {
       const auto task = matchers_[r].unmatched_receive();
       if (!task) continue;
       const auto rank = static_cast<std::int64_t>(r);
-      const Task& receive = graph_.ranks[r].program.tasks[static_cast<std::size_t>(*task)];
+      const Task& receive = graph_.ranks[r].program.tasks[*task];
       const ExecutionGraph::Message& message = message_of(rank, receive.index);
       add(
           fmt::format("rank {} waits forever for {} with {} ({}): no rank sends this message, or "
@@ -185,11 +183,10 @@ class DryRun {
   }
   [[nodiscard]] const ExecutionGraph::Message& message_of(std::int64_t rank,
                                                           std::int32_t index) const {
-    return graph_.ranks[static_cast<std::size_t>(rank)].messages[static_cast<std::size_t>(index)];
+    return graph_.ranks[rank].messages[index];
   }
   [[nodiscard]] const ExecutionGraph::Communicator& communicator_of(std::int32_t number) const {
-    return graph_.communicators[static_cast<std::size_t>(
-        graph_.collectives[static_cast<std::size_t>(number)].communicator)];
+    return graph_.communicators[graph_.collectives[number].communicator];
   }
 
   struct Sent {
@@ -221,7 +218,7 @@ PlanView view_of(const ExecutionGraph& graph) {
   }
   view.use = [&graph](std::int32_t, const Task& task) -> PlanView::Use {
     if (task.pack < 0) return {};
-    return {graph.collectives[static_cast<std::size_t>(task.pack)].communicator, task.pack};
+    return {graph.collectives[task.pack].communicator, task.pack};
   };
   return view;
 }
@@ -255,10 +252,9 @@ std::vector<Problem> problems_of(const ExecutionGraph& graph) {
   std::vector<Problem> problems;
   const auto add = [&](const PlanProblem& found) {
     if (problems.size() >= kMaxProblems || !is_certain(found.code)) return;
-    const std::string of =
-        found.pack >= 0 ? fmt::format(" (pack {} is \"{}\")", found.pack,
-                                      graph.collectives[static_cast<std::size_t>(found.pack)].name)
-                        : "";
+    const std::string of = found.pack >= 0 ? fmt::format(" (pack {} is \"{}\")", found.pack,
+                                                         graph.collectives[found.pack].name)
+                                           : "";
     problems.push_back(problem_of(graph, found.text + of));
   };
   for (const PlanProblem& found : problems_of(view_of(graph))) add(found);

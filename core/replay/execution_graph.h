@@ -77,11 +77,10 @@ struct ExecutionGraph {
     /// Returns the task of a collective. REQUIRES: the rank takes part in the collective.
     [[nodiscard]] TaskId task_of(std::int32_t collective) const;
     [[nodiscard]] std::int64_t compute_bound_of(TaskId task) const {
-      return compute_bound_ppm.empty() ? 1'000'000
-                                       : compute_bound_ppm[static_cast<std::size_t>(task)];
+      return compute_bound_ppm.empty() ? 1'000'000 : compute_bound_ppm[task];
     }
     [[nodiscard]] TaskId announcement_of(TaskId task) const {
-      return announced.empty() ? kNoTask : announced[static_cast<std::size_t>(task)];
+      return announced.empty() ? kNoTask : announced[task];
     }
   };
 

@@ -38,7 +38,7 @@ class GoalGraph {
     RankBuilder builder;
     std::vector<bool> has_start(rank.operations.size(), false);
     for (const GoalDependency& one : rank.dependencies) {
-      if (one.at_start) has_start[static_cast<std::size_t>(one.on)] = true;
+      if (one.at_start) has_start[one.on] = true;
     }
     // By operation: the task of the operation, and the task that announces its start.
     std::vector<TaskId> tasks, starts(rank.operations.size(), kNoTask);
@@ -65,7 +65,7 @@ class GoalGraph {
     ExecutionGraph::Rank built = std::move(builder).build();
     if (const auto problems = problems_of(built.program); !problems.empty())
       return tl::make_unexpected(damaged(rank, tasks, problems.front()));
-    graph_.ranks[static_cast<std::size_t>(rank.rank)] = std::move(built);
+    graph_.ranks[rank.rank] = std::move(built);
     return {};
   }
 

@@ -25,7 +25,7 @@ TaskId RankBuilder::compute(Time duration, std::uint8_t stream, std::int32_t com
   }
   if (const TaskId announcing = std::exchange(announcing_, kNoTask); announcing != kNoTask) {
     announced_.resize(tasks_.size(), kNoTask);
-    announced_[static_cast<std::size_t>(id)] = announcing;
+    announced_[id] = announcing;
   }
   return id;
 }
@@ -59,14 +59,14 @@ TaskId RankBuilder::announce() {
 ExecutionGraph::Rank RankBuilder::build() && {
   if (tasks_.empty()) compute(Time(), 0);  // so that every step of the rank has at least one event
   std::vector<bool> has_successor(tasks_.size(), false);
-  for (const Edge& edge : edges_) has_successor[static_cast<std::size_t>(edge.from)] = true;
+  for (const Edge& edge : edges_) has_successor[edge.from] = true;
   ProgramBuilder builder;
   for (const Task& task : tasks_) builder.add(task);
   for (const Edge& edge : edges_) builder.edge(edge.from, edge.to);
   const TaskId end = builder.add({});
   rank_.streams.push_back(0);
   for (TaskId t = 0; t < end; ++t) {
-    if (!has_successor[static_cast<std::size_t>(t)]) builder.edge(t, end);
+    if (!has_successor[t]) builder.edge(t, end);
   }
   if (!rank_.compute_bound_ppm.empty())
     rank_.compute_bound_ppm.resize(rank_.streams.size(), 1'000'000);

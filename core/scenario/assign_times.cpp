@@ -95,7 +95,7 @@ class Nccl {
     std::vector<Taken> all;
     const int per_worker = scenario_.cluster->replicas_per_worker();
     const auto add = [&](CollectiveId id, const Strategy& strategy, bool of_pack) {
-      PlannedCollective& planned = scenario_.plan.collectives[static_cast<std::size_t>(id)];
+      PlannedCollective& planned = scenario_.plan.collectives[id];
       Collective& c = planned.first;
       const Partition* const groups = planned.groups ? &*planned.groups : nullptr;
       const MemberList* const members = planned.members.get();
@@ -117,8 +117,7 @@ class Nccl {
       add(pack.collective, known->second, true);
     }
     for (PlannedExchange& e : scenario_.plan.exchanges)
-      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy,
-          false);
+      add(e.collective, scenario_.communicators[e.communicator].strategy, false);
     return all;
   }
 

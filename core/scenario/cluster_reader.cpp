@@ -127,10 +127,9 @@ class ClusterReader {
         return false;
       }
       const std::vector<int>& devices = machine.gpus().empty() ? machine.cpus() : machine.gpus();
-      const Part& first = machine.parts()[static_cast<std::size_t>(devices.front())];
+      const Part& first = machine.parts()[devices.front()];
       for (int r = 1; r < replicas; ++r) {
-        const Part& other =
-            machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
+        const Part& other = machine.parts()[devices[r]];
         if (other.device == first.device) continue;
         fields_.complain(
             workers, ProblemCode::kConflict,

@@ -39,13 +39,11 @@ class LinkChecks {
       const std::vector<Part>& parts = group.machine->parts();
       for (std::size_t l = 0; l < group.machine->links().size(); l += 2) {
         const MachineLink& link = group.machine->links()[l];
-        check(fmt::format("link \"{}\"–\"{}\"", parts[static_cast<std::size_t>(link.from)].name,
-                          parts[static_cast<std::size_t>(link.to)].name),
+        check(fmt::format("link \"{}\"–\"{}\"", parts[link.from].name, parts[link.to].name),
               link.bandwidth);
       }
       for (const int nic : group.machine->nics()) {
-        check(fmt::format("nic \"{}\"", parts[static_cast<std::size_t>(nic)].name),
-              parts[static_cast<std::size_t>(nic)].nic);
+        check(fmt::format("nic \"{}\"", parts[nic].name), parts[nic].nic);
       }
     }
     if (cluster_.network() && cluster_.network()->port_bandwidth)

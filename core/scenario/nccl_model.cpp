@@ -28,7 +28,7 @@ void visit_collectives(PlanOrNot& plan, Visit visit) {
   // Packs of a trace share collectives, and each is visited once.
   std::set<CollectiveId> visited;
   const auto visit_once = [&](CollectiveId id) {
-    if (visited.insert(id).second) visit(plan.collectives[static_cast<std::size_t>(id)].first);
+    if (visited.insert(id).second) visit(plan.collectives[id].first);
   };
   for (const auto& pack : plan.packs) visit_once(pack.collective);
   for (const auto& exchange : plan.exchanges) visit_once(exchange.collective);

@@ -176,7 +176,7 @@ class NetworkReader {
   // --- ports ---
 
   [[nodiscard]] Bandwidth port_of(const Machine& machine, int nic) const {
-    const Bandwidth own = machine.parts()[static_cast<std::size_t>(nic)].nic;
+    const Bandwidth own = machine.parts()[nic].nic;
     return network_.port_bandwidth ? std::min(own, *network_.port_bandwidth) : own;
   }
 

@@ -99,7 +99,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   digest.number(static_cast<std::int64_t>(scenario.plan.packs.size()));
   for (const Pack& pack : scenario.plan.packs) {
     for (const Member& member : pack.payload.members) {
-      digest.text(scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name);
+      digest.text(scenario.workload.gradients[member.variable].name);
       digest.number(member.first);
       digest.number(member.count);
       digest.number(member.offset);

@@ -138,12 +138,11 @@ std::string describe(const Strategy& strategy) {
 }
 
 std::vector<std::string> names_of(const Workload& workload, const Pack& pack) {
-  if (pack.payload.on_read >= 0)
-    return {workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name};
+  if (pack.payload.on_read >= 0) return {workload.on_read[pack.payload.on_read].name};
   if (!pack.payload.name.empty()) return {pack.payload.name};
   std::vector<std::string> names;
   for (const Member& member : pack.payload.members) {
-    const Variable& gradient = workload.gradients[static_cast<std::size_t>(member.variable)];
+    const Variable& gradient = workload.gradients[member.variable];
     names.push_back(gradient.name);
     if (pack.payload.content == PackContent::kIndices) names.back() += " (indices)";
     if (pack.payload.content == PackContent::kLengths) names.back() += " (how many rows)";

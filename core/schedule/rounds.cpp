@@ -48,7 +48,7 @@ class RoundCount {
   };
 
   [[nodiscard]] std::size_t number(Rank rank, Lane lane) const {
-    return first_[static_cast<std::size_t>(rank)] + static_cast<std::size_t>(lane);
+    return first_[rank] + static_cast<std::size_t>(lane);
   }
 
   void send(std::size_t from, Rank to, Lane lane, std::int64_t depth) {
@@ -99,7 +99,7 @@ class RoundCount {
 
   void send_on(std::size_t own, const LaneWork& lane, const Step& step, std::int64_t depth) {
     const std::int64_t elements = receives(step.kind) ? step.target.count : step.source.count;
-    sent_[static_cast<std::size_t>(lane.rank)] += elements;
+    sent_[lane.rank] += elements;
     rounds_.all_sent += elements;
     if (step.kind != StepKind::kMulticast)
       return send(own, step.to.rank(lane.rank, schedule_.ranks()), step.to.lane, depth);

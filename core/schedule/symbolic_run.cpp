@@ -107,7 +107,7 @@ void SymbolicRun::tick(std::size_t number, const Step& step) {
   ++work.clock[number];
   if (step.wait.lane < 0 || step.wait.count == 0) return;
   const LaneWork& awaited = work_[lane_number(lanes_[number].rank, step.wait.lane)];
-  join(work.clock, awaited.history[static_cast<std::size_t>(step.wait.count - 1)]);
+  join(work.clock, awaited.history[step.wait.count - 1]);
 }
 
 SymbolicRun::Obstacle SymbolicRun::obstacle(std::size_t number, std::optional<std::size_t> sender) {
@@ -316,7 +316,7 @@ void SymbolicRun::untaken(
 // --- buffers ---
 
 SymbolicBuffer& SymbolicRun::buffer(Rank rank, Buffer which) {
-  return (which == Buffer::kData ? data_ : scratch_)[static_cast<std::size_t>(rank)];
+  return (which == Buffer::kData ? data_ : scratch_)[rank];
 }
 
 bool SymbolicRun::inside(std::size_t number, Rank rank, const Range& range) {

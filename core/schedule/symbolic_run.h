@@ -48,7 +48,7 @@ class SymbolicRun {
   [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
   [[nodiscard]] const LaneState& lane(std::size_t number) const { return lanes_[number]; }
   [[nodiscard]] std::size_t lane_number(Rank rank, Lane lane) const {
-    return first_lane_[static_cast<std::size_t>(rank)] + static_cast<std::size_t>(lane);
+    return first_lane_[rank] + static_cast<std::size_t>(lane);
   }
 
   /// Executes the lane's next step. A fused receive-and-send step may take two calls, one for each
@@ -70,9 +70,7 @@ class SymbolicRun {
   /// Calls `tell(from, to, messages)` for each connection with messages that were never received.
   void untaken(const std::function<void(std::size_t from, std::size_t to, std::size_t messages)>&
                    tell) const;
-  [[nodiscard]] const SymbolicBuffer& data(Rank rank) const {
-    return data_[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] const SymbolicBuffer& data(Rank rank) const { return data_[rank]; }
   [[nodiscard]] Sums& sums() { return sums_; }
   /// The problems found in the steps that have been executed. Execution stops at the first problem.
   [[nodiscard]] const std::vector<Violation>& problems() const { return problems_; }

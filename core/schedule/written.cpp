@@ -5,7 +5,7 @@ namespace tutti::core {
 WrittenSchedule WrittenSchedule::of(const Schedule& schedule) {
   std::vector<RankLanes> ranks(static_cast<std::size_t>(schedule.ranks()));
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
-    RankLanes& written = ranks[static_cast<std::size_t>(rank)];
+    RankLanes& written = ranks[rank];
     written.scratch = schedule.scratch(rank);
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
       LaneSteps steps;

@@ -40,23 +40,19 @@ class WrittenSchedule : public Schedule {
     return static_cast<std::int64_t>(at(rank, lane).steps.size());
   }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    return at(rank, lane).steps[static_cast<std::size_t>(index)];
+    return at(rank, lane).steps[index];
   }
   [[nodiscard]] std::int64_t scratch(Rank rank) const override { return at(rank).scratch; }
   [[nodiscard]] int credits(Rank rank, Lane lane) const override { return at(rank, lane).credits; }
   [[nodiscard]] Engine engine(Rank rank, Lane lane) const override { return at(rank, lane).engine; }
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const override {
     const std::vector<std::int32_t>& slots = at(rank, lane).arrival_slots;
-    return slots.empty() ? sender : slots[static_cast<std::size_t>(sender)];
+    return slots.empty() ? sender : slots[sender];
   }
 
  private:
-  [[nodiscard]] const RankLanes& at(Rank rank) const {
-    return ranks_[static_cast<std::size_t>(rank)];
-  }
-  [[nodiscard]] const LaneSteps& at(Rank rank, Lane lane) const {
-    return at(rank).lanes[static_cast<std::size_t>(lane)];
-  }
+  [[nodiscard]] const RankLanes& at(Rank rank) const { return ranks_[rank]; }
+  [[nodiscard]] const LaneSteps& at(Rank rank, Lane lane) const { return at(rank).lanes[lane]; }
 
   std::vector<RankLanes> ranks_;
 };

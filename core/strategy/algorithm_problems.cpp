@@ -40,7 +40,7 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
                                 offset, per_worker, 1 - per_worker, per_worker - 1)});
   }
   std::vector<LinkedDevice> devices(static_cast<std::size_t>(per_worker));
-  for (int i = 0; i < per_worker; ++i) devices[static_cast<std::size_t>(i)].number = i;
+  for (int i = 0; i < per_worker; ++i) devices[i].number = i;
   if (!runtime.gpu_ring_order.empty() && !names_each_once(devices, runtime.gpu_ring_order)) {
     problems.push_back(
         {"tf_ring",

@@ -134,10 +134,8 @@ std::vector<int> entries_of(const AllReduceSpec& spec, std::span<const LimitedGr
 std::vector<int> result_order(std::span<const int> entry_of_gradient) {
   std::vector<int> order(entry_of_gradient.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return entry_of_gradient[static_cast<std::size_t>(a)] <
-           entry_of_gradient[static_cast<std::size_t>(b)];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return entry_of_gradient[a] < entry_of_gradient[b]; });
   return order;
 }
 

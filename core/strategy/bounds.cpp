@@ -86,7 +86,7 @@ class Cuts {
 
  private:
   static const std::string& part_name(const Machine& machine, int part) {
-    return machine.parts()[static_cast<std::size_t>(part)].name;
+    return machine.parts()[part].name;
   }
 
   [[nodiscard]] Time start(const Cut& cut, const std::vector<Time>& ready) const {
@@ -122,7 +122,7 @@ class Cuts {
     for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
       const Machine& machine = *cluster_.groups()[g].machine;
       for (int i = 0; i < cluster_.replicas_per_worker(); ++i) {
-        const int part = devices(machine)[static_cast<std::size_t>(i)];
+        const int part = devices(machine)[i];
         for (const bool leaving : {true, false}) {
           Capacity capacity = links_of(machine, part, leaving);
           if (capacity.bytes_per_second == 0) {
@@ -244,7 +244,7 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
       winning_segment = s;
       winning_bytes = later;
     }
-    for (const int v : variables) later -= workload.gradients[static_cast<std::size_t>(v)].bytes();
+    for (const int v : variables) later -= workload.gradients[v].bytes();
   }
   if (!winner.cut) return best;
   return {

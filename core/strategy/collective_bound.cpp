@@ -67,13 +67,12 @@ class CutSearch {
     const std::vector<int>& devices = machine.gpus().empty() ? machine.cpus() : machine.gpus();
     for (const std::int64_t worker : workers) {
       for (std::int64_t i = 0; i < per_worker; ++i) {
-        const int part = devices[static_cast<std::size_t>(i)];
+        const int part = devices[i];
         Capacity out = links_of(machine, part, true);
         Capacity in = links_of(machine, part, false);
         if (out.bytes_per_second == 0 && cluster_.workers() > 1) out = ports_of(cluster_, machine);
         if (in.bytes_per_second == 0 && cluster_.workers() > 1) in = ports_of(cluster_, machine);
-        cut(worker * per_worker + i, 1, out, in,
-            machine.parts()[static_cast<std::size_t>(part)].name);
+        cut(worker * per_worker + i, 1, out, in, machine.parts()[part].name);
       }
       if (cluster_.workers() == 1) continue;
       const Capacity ports = ports_of(cluster_, machine);

@@ -21,9 +21,8 @@ std::int64_t CollectiveKeys::group(const std::vector<std::string>& devices) {
 std::vector<int> launch_order(const std::vector<std::int64_t>& instance_keys) {
   std::vector<int> order(instance_keys.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return instance_keys[static_cast<std::size_t>(a)] > instance_keys[static_cast<std::size_t>(b)];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return instance_keys[a] > instance_keys[b]; });
   return order;
 }
 

@@ -25,7 +25,7 @@ Capacity links_of(const Machine& machine, int part, bool leaving) {
 Capacity ports_of(const Cluster& cluster, const Machine& machine) {
   Capacity capacity;
   for (const int nic : machine.nics()) {
-    Bandwidth bandwidth = machine.parts()[static_cast<std::size_t>(nic)].nic;
+    Bandwidth bandwidth = machine.parts()[nic].nic;
     if (cluster.network()->port_bandwidth)
       bandwidth = std::min(bandwidth, *cluster.network()->port_bandwidth);
     capacity.add(bandwidth, cluster.network()->latency);

@@ -47,7 +47,7 @@ bool is_of_device(const Hop& hop, const Cluster& cluster) {
 bool by_nvlink(const Machine& machine, int from, int to) {
   const auto route = machine.route(from, to);
   return route && !route->empty() && std::all_of(route->begin(), route->end(), [&](int link) {
-           return machine.links()[static_cast<std::size_t>(link)].kind == LinkKind::kNvlink;
+           return machine.links()[link].kind == LinkKind::kNvlink;
          });
 }
 
@@ -57,7 +57,7 @@ double nvlink_width(const Machine& machine, int from, int to) {
   const std::span<const int> route = machine.route(from, to).value_or(std::span<const int>());
   double narrowest = 0;
   for (const int link : route) {
-    const double width = to_gb_per_s(machine.links()[static_cast<std::size_t>(link)].bandwidth);
+    const double width = to_gb_per_s(machine.links()[link].bandwidth);
     narrowest = narrowest > 0 ? std::min(narrowest, width) : width;
   }
   return narrowest;
@@ -119,8 +119,8 @@ class Routes {
     const auto elements = static_cast<double>(std::max<std::int64_t>(1, step.source.count));
     const std::int32_t away = step.to.away;
     if (away == 0 && from.worker == to.worker) {
-      of_rank_[static_cast<std::size_t>(rank)].first += elements;
-      of_rank_[static_cast<std::size_t>(peer)].second += elements;
+      of_rank_[rank].first += elements;
+      of_rank_[peer].second += elements;
       return inside({from, to, false, false, 0, engine, elements});
     }
     Stretch across{from, to, true, true, away, engine, elements};
@@ -244,8 +244,8 @@ class NcclLinks::Adder {
     for (const LinkId link : path.silent_links) add(-1, link, cluster_.link(link).bandwidth, way);
     if (!way.between_workers) return;
     if (of_worker_.empty()) of_worker_.resize(static_cast<std::size_t>(cluster_.workers()));
-    of_worker_[static_cast<std::size_t>(way.from.worker)].first += way.elements;
-    of_worker_[static_cast<std::size_t>(way.to.worker)].second += way.elements;
+    of_worker_[way.from.worker].first += way.elements;
+    of_worker_[way.to.worker].second += way.elements;
   }
 
   [[nodiscard]] double most_of_worker() const {
@@ -273,7 +273,7 @@ class NcclLinks::Adder {
     const auto [number, fresh] = index_.find_or_add(
         FlatIndex::hash_of(static_cast<std::uint64_t>(resource), static_cast<std::uint64_t>(link)),
         [&](std::int32_t n) {
-          const Place& known = places_[static_cast<std::size_t>(n)];
+          const Place& known = places_[n];
           return known.resource == resource && known.link == link;
         });
     if (fresh) {
@@ -285,7 +285,7 @@ class NcclLinks::Adder {
           way.between_workers ? Part::kPort : Part::kInside;  // a port of the ideal network
       if (link >= 0) describe(place);
     }
-    Place& place = places_[static_cast<std::size_t>(number)];
+    Place& place = places_[number];
     (way.far ? place.far : place.near) += way.elements;
   }
 

@@ -11,8 +11,8 @@ bool are_peers(const Machine& machine, int from, int to) {
   const auto route = machine.route(from, to);
   if (!route || route->empty()) return false;
   return std::none_of(route->begin(), route->end(), [&](int link) {
-    const int end = machine.links()[static_cast<std::size_t>(link)].to;
-    return machine.parts()[static_cast<std::size_t>(end)].kind == PartKind::kCpu;
+    const int end = machine.links()[link].to;
+    return machine.parts()[end].kind == PartKind::kCpu;
   });
 }
 
@@ -34,8 +34,7 @@ std::vector<std::int32_t> device_order(const Machine& machine, int replicas,
     LinkedDevice& device = devices.emplace_back();
     device.number = gpu;
     for (int peer = 0; peer < replicas; ++peer) {
-      if (peer != gpu && are_peers(machine, machine.gpus()[static_cast<std::size_t>(gpu)],
-                                   machine.gpus()[static_cast<std::size_t>(peer)]))
+      if (peer != gpu && are_peers(machine, machine.gpus()[gpu], machine.gpus()[peer]))
         device.links.push_back({peer, 1});
     }
   }

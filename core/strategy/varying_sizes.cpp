@@ -62,10 +62,10 @@ Shares shares_of(const Collective& uneven) {
       if (from == to) continue;  // a rank's own block stays where it is
       const std::int64_t size = uneven.filled->of(from, to);
       const bool inside = worker(from) == worker(to);
-      Load& gives = (inside ? near : far)[static_cast<std::size_t>(from)];
+      Load& gives = (inside ? near : far)[from];
       gives.sent += size;
       gives.full += block;
-      (inside ? near : far)[static_cast<std::size_t>(to)].received += size;
+      (inside ? near : far)[to].received += size;
       if (inside) continue;
       of_worker[worker(from)].sent += size;
       of_worker[worker(from)].full += block;

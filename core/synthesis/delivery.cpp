@@ -34,17 +34,16 @@ Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions
       std::accumulate(contributions.begin(), contributions.end(), std::int64_t{0});
   std::vector<std::int64_t> demands;
   for (int rank = 0; rank < graph.ranks; ++rank) {
-    demands.push_back(all - contributions[static_cast<std::size_t>(rank)]);
+    demands.push_back(all - contributions[rank]);
     flow.add_arc(first_rank + rank, sink, 0);
   }
   Ratio time = at_least;
   while (true) {
     for (int link = 0; link < links; ++link)
-      flow.set_capacity(link,
-                        graph.links[static_cast<std::size_t>(link)].capacity * time.numerator);
+      flow.set_capacity(link, graph.links[link].capacity * time.numerator);
     std::int64_t wanted = 0;
     for (int rank = 0; rank < graph.ranks; ++rank) {
-      const std::int64_t demand = demands[static_cast<std::size_t>(rank)] * time.denominator;
+      const std::int64_t demand = demands[rank] * time.denominator;
       flow.set_capacity(first_demand + rank, demand);
       wanted += demand;
     }
@@ -52,11 +51,10 @@ Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions
     // Finds the ranks on the far side of the narrowest cut, and the links that cross the cut.
     Ratio longer{0, 0};
     for (int rank = 0; rank < graph.ranks; ++rank)
-      if (!flow.on_source_side(first_rank + rank))
-        longer.numerator += demands[static_cast<std::size_t>(rank)];
+      if (!flow.on_source_side(first_rank + rank)) longer.numerator += demands[rank];
     for (int link = 0; link < links; ++link)
       if (flow.on_source_side(2 * link) && !flow.on_source_side(2 * link + 1))
-        longer.denominator += graph.links[static_cast<std::size_t>(link)].capacity;
+        longer.denominator += graph.links[link].capacity;
     if (longer.denominator == 0) return time;  // no routes at all
     const std::int64_t common = std::gcd(longer.numerator, longer.denominator);
     time = {longer.numerator / common, longer.denominator / common};

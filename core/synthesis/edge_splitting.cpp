@@ -83,8 +83,7 @@ class Splitter {
  private:
   [[nodiscard]] std::size_t nodes() const { return static_cast<std::size_t>(graph_.nodes()); }
   [[nodiscard]] std::size_t degree(int node) const {
-    return entering_[static_cast<std::size_t>(node)].size() *
-           leaving_[static_cast<std::size_t>(node)].size();
+    return entering_[node].size() * leaving_[node].size();
   }
 
   // --- the graph ---
@@ -92,11 +91,11 @@ class Splitter {
   int add_arc(Arc arc) {
     const auto [known, fresh] = arc_of_path_.try_emplace(arc.path, static_cast<int>(arcs_.size()));
     if (!fresh) {
-      arcs_[static_cast<std::size_t>(known->second)].capacity += arc.capacity;
+      arcs_[known->second].capacity += arc.capacity;
       return known->second;
     }
-    leaving_[static_cast<std::size_t>(arc.from)].push_back(known->second);
-    entering_[static_cast<std::size_t>(arc.to)].push_back(known->second);
+    leaving_[arc.from].push_back(known->second);
+    entering_[arc.to].push_back(known->second);
     arcs_.push_back(std::move(arc));
     for (std::vector<std::int64_t>& flow : flows_) flow.resize(arcs_.size());
     return known->second;
@@ -106,7 +105,7 @@ class Splitter {
     for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_.next() % i]);
   }
 
-  Arc& arc(int id) { return arcs_[static_cast<std::size_t>(id)]; }
+  Arc& arc(int id) { return arcs_[id]; }
 
   void find_pieces_of_routes() {
     for (const std::vector<int>& route : graph_.routes) {
@@ -128,7 +127,7 @@ class Splitter {
     for (const Arc& one : arcs_) flow.add_arc(one.from, one.to, one.capacity);
     std::int64_t all = 0;
     for (int rank = 0; rank < graph_.ranks; ++rank) {
-      const std::int64_t own = contributions[static_cast<std::size_t>(rank)] * trees;
+      const std::int64_t own = contributions[rank] * trees;
       flow.add_arc(graph_.nodes(), rank, own);
       all += own;
     }
@@ -149,37 +148,36 @@ class Splitter {
     while (units > 0) {
       came_over_.assign(nodes(), -1);
       queue_.assign(1, from);
-      for (std::size_t i = 0; i < queue_.size() && came_over_[static_cast<std::size_t>(to)] < 0;
-           ++i) {
+      for (std::size_t i = 0; i < queue_.size() && came_over_[to] < 0; ++i) {
         const int node = queue_[i];
         // A half-arc has the number 2 * id for a step along an arc, and 2 * id + 1 for a step that
         // reduces the arc's flow.
         const auto visit = [&](int next, int half) {
-          int& over = came_over_[static_cast<std::size_t>(next)];
+          int& over = came_over_[next];
           if (over >= 0 || next == from) return;
           over = half;
           queue_.push_back(next);
         };
-        for (const int id : leaving_[static_cast<std::size_t>(node)]) {
-          if (flow[static_cast<std::size_t>(id)] < arc(id).capacity) visit(arc(id).to, 2 * id);
+        for (const int id : leaving_[node]) {
+          if (flow[id] < arc(id).capacity) visit(arc(id).to, 2 * id);
         }
-        for (const int id : entering_[static_cast<std::size_t>(node)]) {
-          if (flow[static_cast<std::size_t>(id)] > 0) visit(arc(id).from, 2 * id + 1);
+        for (const int id : entering_[node]) {
+          if (flow[id] > 0) visit(arc(id).from, 2 * id + 1);
         }
       }
-      if (came_over_[static_cast<std::size_t>(to)] < 0) return units;
+      if (came_over_[to] < 0) return units;
       const auto tail = [&](int half) {
         return half % 2 == 0 ? arc(half / 2).from : arc(half / 2).to;
       };
       std::int64_t room = units;
-      for (int node = to; node != from; node = tail(came_over_[static_cast<std::size_t>(node)])) {
-        const int half = came_over_[static_cast<std::size_t>(node)];
-        const std::int64_t used = flow[static_cast<std::size_t>(half / 2)];
+      for (int node = to; node != from; node = tail(came_over_[node])) {
+        const int half = came_over_[node];
+        const std::int64_t used = flow[half / 2];
         room = std::min(room, half % 2 == 0 ? arc(half / 2).capacity - used : used);
       }
-      for (int node = to; node != from; node = tail(came_over_[static_cast<std::size_t>(node)])) {
-        const int half = came_over_[static_cast<std::size_t>(node)];
-        flow[static_cast<std::size_t>(half / 2)] += half % 2 == 0 ? room : -room;
+      for (int node = to; node != from; node = tail(came_over_[node])) {
+        const int half = came_over_[node];
+        flow[half / 2] += half % 2 == 0 ? room : -room;
       }
       units -= room;
     }
@@ -197,8 +195,8 @@ class Splitter {
   /// arc (-1: the capacity was removed). Returns the number of units for which there is no path.
   std::int64_t mend(std::size_t rank, int in, int out, int direct, std::int64_t units) {
     std::vector<std::int64_t>& flow = flows_[rank];
-    std::int64_t& over_in = flow[static_cast<std::size_t>(in)];
-    std::int64_t& over_out = flow[static_cast<std::size_t>(out)];
+    std::int64_t& over_in = flow[in];
+    std::int64_t& over_out = flow[out];
     if (over_in <= arc(in).capacity && over_out <= arc(out).capacity) return 0;
     Before& before = before_.emplace_back(Before{rank, 0, {}});
     const std::int64_t moved = direct >= 0 ? std::min({units, over_in, over_out}) : 0;
@@ -208,12 +206,12 @@ class Splitter {
       before.moved = moved;
     over_in -= moved;
     over_out -= moved;
-    if (moved > 0) flow[static_cast<std::size_t>(direct)] += moved;
+    if (moved > 0) flow[direct] += moved;
     std::int64_t lost = 0;
     for (const int id : {in, out}) {
-      const std::int64_t excess = flow[static_cast<std::size_t>(id)] - arc(id).capacity;
+      const std::int64_t excess = flow[id] - arc(id).capacity;
       if (excess <= 0) continue;
-      flow[static_cast<std::size_t>(id)] -= excess;
+      flow[id] -= excess;
       lost += reroute(flow, arc(id).from, arc(id).to, excess);
     }
     return lost;
@@ -226,9 +224,9 @@ class Splitter {
         flow = std::move(before.flow);
         continue;
       }
-      flow[static_cast<std::size_t>(in)] += before.moved;
-      flow[static_cast<std::size_t>(out)] += before.moved;
-      flow[static_cast<std::size_t>(direct)] -= before.moved;
+      flow[in] += before.moved;
+      flow[out] += before.moved;
+      flow[direct] -= before.moved;
     }
   }
 
@@ -263,8 +261,8 @@ class Splitter {
   /// Splits off the links of a switch in pairs. If `evenly` is true, each link is divided equally
   /// among its partners.
   bool pass(int node, Pairs which, bool evenly) {
-    std::vector<int> in = entering_[static_cast<std::size_t>(node)];
-    std::vector<int> out = leaving_[static_cast<std::size_t>(node)];
+    std::vector<int> in = entering_[node];
+    std::vector<int> out = leaving_[node];
     if (attempt_ > 0) {
       shuffle(in);
       shuffle(out);
@@ -305,10 +303,10 @@ class Splitter {
       return false;
     // The remaining capacity has no partner, because the switch had more capacity on one side.
     for (const auto* arcs : {&entering_, &leaving_}) {
-      for (const int id : (*arcs)[static_cast<std::size_t>(node)]) {
+      for (const int id : (*arcs)[node]) {
         arc(id).capacity = 0;
         for (std::vector<std::int64_t>& flow : flows_) {
-          std::int64_t& used = flow[static_cast<std::size_t>(id)];
+          std::int64_t& used = flow[id];
           if (used == 0) continue;
           const std::int64_t units = std::exchange(used, 0);
           if (reroute(flow, arc(id).from, arc(id).to, units) > 0) return false;

@@ -15,7 +15,7 @@ constexpr std::int64_t kMaxTotalCapacity = std::int64_t{1} << 32;
 
 Time FabricGraph::latency(int from, int to) const {
   Time sum;
-  for (const int link : route(from, to)) sum += links[static_cast<std::size_t>(link)].latency;
+  for (const int link : route(from, to)) sum += links[link].latency;
   return sum;
 }
 
@@ -41,8 +41,7 @@ namespace {
 
 std::int64_t narrowest_of(const FabricGraph& graph, const std::vector<int>& route) {
   std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
-  for (const int link : route)
-    narrowest = std::min(narrowest, graph.links[static_cast<std::size_t>(link)].capacity);
+  for (const int link : route) narrowest = std::min(narrowest, graph.links[link].capacity);
   return narrowest;
 }
 

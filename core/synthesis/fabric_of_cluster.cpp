@@ -51,14 +51,13 @@ class GraphBuilder {
     reached[0] = true;
     for (std::size_t i = 0; i < queue.size(); ++i) {
       for (const FabricLink& link : graph_.links) {
-        if (link.from != queue[i] || reached[static_cast<std::size_t>(link.to)]) continue;
-        reached[static_cast<std::size_t>(link.to)] = true;
+        if (link.from != queue[i] || reached[link.to]) continue;
+        reached[link.to] = true;
         queue.push_back(link.to);
       }
     }
     for (int rank = 0; rank < graph_.ranks; ++rank)
-      if (!reached[static_cast<std::size_t>(rank)])
-        return graph_.names[static_cast<std::size_t>(rank)];
+      if (!reached[rank]) return graph_.names[rank];
     return "";
   }
 

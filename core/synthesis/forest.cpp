@@ -11,10 +11,10 @@ int Forest::depth() const {
   for (const SpanningTree& tree : all) {
     std::vector<int> depth(static_cast<std::size_t>(ranks), 0);
     for (const int rank : tree.order) {
-      const int parent = tree.parent[static_cast<std::size_t>(rank)];
+      const int parent = tree.parent[rank];
       if (parent < 0) continue;
-      depth[static_cast<std::size_t>(rank)] = depth[static_cast<std::size_t>(parent)] + 1;
-      deepest = std::max(deepest, depth[static_cast<std::size_t>(rank)]);
+      depth[rank] = depth[parent] + 1;
+      deepest = std::max(deepest, depth[rank]);
     }
   }
   return deepest;
@@ -24,14 +24,12 @@ double time_of_busiest_link(const FabricGraph& graph, const Forest& forest, Cros
   std::vector<std::int64_t> trees(graph.links.size(), 0);
   for (const SpanningTree& tree : forest.all) {
     for (const int rank : tree.order) {
-      const int parent = tree.parent[static_cast<std::size_t>(rank)];
+      const int parent = tree.parent[rank];
       if (parent < 0) continue;
       if (crossings.down)
-        for (const int link : graph.route(parent, rank))
-          trees[static_cast<std::size_t>(link)] += tree.copies;
+        for (const int link : graph.route(parent, rank)) trees[link] += tree.copies;
       if (crossings.up)
-        for (const int link : graph.route(rank, parent))
-          trees[static_cast<std::size_t>(link)] += tree.copies;
+        for (const int link : graph.route(rank, parent)) trees[link] += tree.copies;
     }
   }
   double longest = 0;
@@ -46,16 +44,14 @@ std::string flaw_of(const Forest& forest) {
   for (const SpanningTree& tree : forest.all) {
     std::vector<bool> reached(static_cast<std::size_t>(forest.ranks), false);
     for (const int rank : tree.order) {
-      const int parent = tree.parent[static_cast<std::size_t>(rank)];
-      if (reached[static_cast<std::size_t>(rank)] ||
-          (rank == tree.root ? parent >= 0
-                             : parent < 0 || !reached[static_cast<std::size_t>(parent)]))
+      const int parent = tree.parent[rank];
+      if (reached[rank] || (rank == tree.root ? parent >= 0 : parent < 0 || !reached[parent]))
         return fmt::format("the tree of {} does not lead to {}", tree.root, rank);
-      reached[static_cast<std::size_t>(rank)] = true;
+      reached[rank] = true;
     }
     if (static_cast<int>(tree.order.size()) != forest.ranks || tree.order.front() != tree.root)
       return fmt::format("a tree of {} does not span", tree.root);
-    copies[static_cast<std::size_t>(tree.root)] += tree.copies;
+    copies[tree.root] += tree.copies;
   }
   for (int rank = 0; rank < forest.ranks; ++rank) {
     const auto at = static_cast<std::size_t>(rank);

@@ -23,11 +23,9 @@ struct LanedTree {
   int lanes = 1;
   std::int64_t first_chunk = 0;
 
-  [[nodiscard]] int parent(int rank) const { return tree->parent[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] const std::vector<int>& children_of(int rank) const {
-    return children[static_cast<std::size_t>(rank)];
-  }
-  [[nodiscard]] int lane_of(int rank) const { return lane[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int parent(int rank) const { return tree->parent[rank]; }
+  [[nodiscard]] const std::vector<int>& children_of(int rank) const { return children[rank]; }
+  [[nodiscard]] int lane_of(int rank) const { return lane[rank]; }
 };
 
 LanedTree with_lanes(const SpanningTree& tree, std::int64_t first_chunk) {
@@ -41,24 +39,22 @@ LanedTree with_lanes(const SpanningTree& tree, std::int64_t first_chunk) {
   for (auto rank = tree.order.rbegin(); rank != tree.order.rend(); ++rank) {
     const int parent = laned.parent(*rank);
     if (parent < 0) continue;
-    int& above = height[static_cast<std::size_t>(parent)];
-    above = std::max(above, height[static_cast<std::size_t>(*rank)] + 1);
+    int& above = height[parent];
+    above = std::max(above, height[*rank] + 1);
   }
   for (const int rank : tree.order) {
-    if (laned.parent(rank) >= 0)
-      laned.children[static_cast<std::size_t>(laned.parent(rank))].push_back(rank);
+    if (laned.parent(rank) >= 0) laned.children[laned.parent(rank)].push_back(rank);
   }
   for (const int rank : tree.order) {
-    std::vector<int>& children = laned.children[static_cast<std::size_t>(rank)];
-    std::stable_sort(children.begin(), children.end(), [&](int a, int b) {
-      return height[static_cast<std::size_t>(a)] > height[static_cast<std::size_t>(b)];
-    });
+    std::vector<int>& children = laned.children[rank];
+    std::stable_sort(children.begin(), children.end(),
+                     [&](int a, int b) { return height[a] > height[b]; });
     const int own = laned.lane_of(rank);
     int next = 0;
     for (std::size_t i = 0; i < children.size(); ++i) {
       if (i > 0 && next == own) ++next;
       const int lane = i == 0 ? own : next++;
-      laned.lane[static_cast<std::size_t>(children[i])] = lane;
+      laned.lane[children[i]] = lane;
       laned.lanes = std::max(laned.lanes, lane + 1);
     }
   }
@@ -72,7 +68,7 @@ class ForestWriter {
     std::vector<std::int64_t> used(static_cast<std::size_t>(forest.ranks), 0);
     const bool blocks = forest.contributions == one_of_each(forest.ranks);
     for (const SpanningTree& tree : forest.all) {
-      std::int64_t& before = used[static_cast<std::size_t>(tree.root)];
+      std::int64_t& before = used[tree.root];
       trees_.push_back(with_lanes(tree, (blocks ? tree.root * forest.trees : 0) + before));
       before += tree.copies;
       all_lanes_ += trees_.back().lanes;
@@ -142,16 +138,16 @@ class ForestWriter {
     int lanes = 0;
     std::vector<std::vector<RankStatements>> all;
     for (std::int64_t t = first; t < end; ++t) {
-      lanes = std::max(lanes, trees_[static_cast<std::size_t>(t)].lanes);
+      lanes = std::max(lanes, trees_[t].lanes);
       all.push_back(up ? steps_up(t) : steps_down(t));
     }
     for (int lane = 0; lane < lanes; ++lane) {
       text_ += fmt::format("\nlane {} {{\n  for p from 0 to pieces - 1 {{\n",
                            lane_name(up, first, lane));
       for (std::int64_t t = first; t < end; ++t) {
-        const auto& mine = all[static_cast<std::size_t>(t - first)];
+        const auto& mine = all[t - first];
         if (lane >= static_cast<int>(mine.size())) continue;
-        const RankStatements& statements = mine[static_cast<std::size_t>(lane)];
+        const RankStatements& statements = mine[lane];
         const std::vector<std::pair<int, std::string>> list(statements.begin(), statements.end());
         write_choice(list, 0, list.size());
         text_ += fmt::format("    mark at_{}\n", lane_name(up, t, lane));
@@ -180,7 +176,7 @@ class ForestWriter {
   /// Returns the statements of each rank, by lane of a tree, that send the root's chunks to all
   /// ranks.
   [[nodiscard]] std::vector<RankStatements> steps_down(std::int64_t t) const {
-    const LanedTree& tree = trees_[static_cast<std::size_t>(t)];
+    const LanedTree& tree = trees_[t];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
     const std::string data = place("data", tree);
     for (const int rank : tree.tree->order) {
@@ -189,12 +185,12 @@ class ForestWriter {
       if (parent >= 0) {
         // The rank has sent its sum from this chunk. The chunk may be overwritten when the sum has
         // been sent.
-        steps[static_cast<std::size_t>(own)][rank] =
+        steps[own][rank] =
             fmt::format("{}receive {} from {}", up_ ? wait(true, t, own) : "", data, parent);
       }
       for (const int child : tree.children_of(rank)) {
         const int lane = tree.lane_of(child);
-        std::string& step = steps[static_cast<std::size_t>(lane)][rank];
+        std::string& step = steps[lane][rank];
         if (parent < 0)
           step = fmt::format("{}send {} to {}", up_ ? wait(true, t, last_lane_of_root(tree)) : "",
                              up_ ? data : place("input", tree), child);
@@ -215,7 +211,7 @@ class ForestWriter {
   /// Returns the statements of each rank, by lane of a tree, that sum chunks at the root. The child
   /// with the deepest subtree comes last, on the lane that leads to the parent.
   [[nodiscard]] std::vector<RankStatements> steps_up(std::int64_t t) const {
-    const LanedTree& tree = trees_[static_cast<std::size_t>(t)];
+    const LanedTree& tree = trees_[t];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
     const std::string data = place("data", tree);
     const std::string input = place("input", tree);
@@ -223,15 +219,14 @@ class ForestWriter {
       const int parent = tree.parent(rank);
       const std::vector<int>& children = tree.children_of(rank);
       if (children.empty()) {
-        steps[static_cast<std::size_t>(tree.lane_of(rank))][rank] =
-            fmt::format("send {} to {}", input, parent);
+        steps[tree.lane_of(rank)][rank] = fmt::format("send {} to {}", input, parent);
         continue;
       }
       const bool only_one = children.size() == 1;
       int before = -1;
       for (auto child = children.rbegin(); child != children.rend(); ++child) {
         const int lane = tree.lane_of(*child);
-        std::string& step = steps[static_cast<std::size_t>(lane)][rank];
+        std::string& step = steps[lane][rank];
         if (before >= 0) step = wait(true, t, before);
         const bool passes_on = parent >= 0 && std::next(child) == children.rend();
         if (passes_on && only_one)

@@ -16,7 +16,7 @@ Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
   }
   SpanningTree tree{root, 1, std::vector<int>(ranks, -1), {root}};
   std::vector<Time> free(ranks, kNever);  // by rank: the time at which it can send next
-  free[static_cast<std::size_t>(root)] = Time();
+  free[root] = Time();
   while (tree.order.size() < ranks) {
     Time earliest = kNever;
     std::size_t from = 0, to = 0;

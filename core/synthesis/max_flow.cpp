@@ -17,9 +17,9 @@ int MaxFlow::add_node() {
 }
 
 int MaxFlow::add_arc(int from, int to, std::int64_t capacity) {
-  leaving_[static_cast<std::size_t>(from)].push_back(static_cast<int>(heads_.size()));
+  leaving_[from].push_back(static_cast<int>(heads_.size()));
   heads_.push_back(to);
-  leaving_[static_cast<std::size_t>(to)].push_back(static_cast<int>(heads_.size()));
+  leaving_[to].push_back(static_cast<int>(heads_.size()));
   heads_.push_back(from);
   capacities_.push_back(capacity);
   return arcs() - 1;
@@ -41,17 +41,17 @@ std::int64_t MaxFlow::run(int from, int to, std::int64_t limit) {
 
 bool MaxFlow::label(int from, int to) {
   std::fill(level_.begin(), level_.end(), -1);
-  level_[static_cast<std::size_t>(from)] = 0;
+  level_[from] = 0;
   queue_.assign(1, from);
   for (std::size_t i = 0; i < queue_.size(); ++i) {
     const int node = queue_[i];
-    for (const int half : leaving_[static_cast<std::size_t>(node)]) {
-      const auto head = static_cast<std::size_t>(heads_[static_cast<std::size_t>(half)]);
-      if (room_[static_cast<std::size_t>(half)] == 0 || level_[head] >= 0) continue;
-      level_[head] = level_[static_cast<std::size_t>(node)] + 1;
+    for (const int half : leaving_[node]) {
+      const auto head = static_cast<std::size_t>(heads_[half]);
+      if (room_[half] == 0 || level_[head] >= 0) continue;
+      level_[head] = level_[node] + 1;
       queue_.push_back(static_cast<int>(head));
     }
-    if (level_[static_cast<std::size_t>(to)] >= 0) return true;
+    if (level_[to] >= 0) return true;
   }
   return false;
 }
@@ -60,14 +60,12 @@ bool MaxFlow::label(int from, int to) {
 /// of the recursion is at most the number of nodes.
 std::int64_t MaxFlow::send(int node, int to, std::int64_t at_most) {
   if (node == to || at_most == 0) return at_most;
-  const std::vector<int>& leaving = leaving_[static_cast<std::size_t>(node)];
+  const std::vector<int>& leaving = leaving_[node];
   std::int64_t sent = 0;
-  for (std::size_t& i = next_[static_cast<std::size_t>(node)]; i < leaving.size(); ++i) {
+  for (std::size_t& i = next_[node]; i < leaving.size(); ++i) {
     const auto half = static_cast<std::size_t>(leaving[i]);
     const int head = heads_[half];
-    if (room_[half] == 0 ||
-        level_[static_cast<std::size_t>(head)] != level_[static_cast<std::size_t>(node)] + 1)
-      continue;
+    if (room_[half] == 0 || level_[head] != level_[node] + 1) continue;
     const std::int64_t more = send(head, to, std::min(at_most - sent, room_[half]));
     room_[half] -= more;
     room_[half ^ 1] += more;

@@ -27,9 +27,7 @@ class MaxFlow {
   /// Adds a directed arc and returns its number. REQUIRES: capacity ≥ 0.
   int add_arc(int from, int to, std::int64_t capacity);
   [[nodiscard]] int arcs() const { return static_cast<int>(capacities_.size()); }
-  void set_capacity(int arc, std::int64_t capacity) {
-    capacities_[static_cast<std::size_t>(arc)] = capacity;
-  }
+  void set_capacity(int arc, std::int64_t capacity) { capacities_[arc] = capacity; }
 
   /// Computes and returns the maximum flow from node `from` to node `to`, or `limit` if the maximum
   /// is larger. Discards the previous flow.
@@ -38,13 +36,9 @@ class MaxFlow {
   std::int64_t run(int from, int to, std::int64_t limit = kUnbounded);
   /// True if the node is on the source's side of a minimum cut.
   /// REQUIRES: run() returned a flow below its limit.
-  [[nodiscard]] bool on_source_side(int node) const {
-    return level_[static_cast<std::size_t>(node)] >= 0;
-  }
+  [[nodiscard]] bool on_source_side(int node) const { return level_[node] >= 0; }
   /// Returns the flow over an arc. REQUIRES: run() was called.
-  [[nodiscard]] std::int64_t flow(int arc) const {
-    return room_[static_cast<std::size_t>(2 * arc + 1)];
-  }
+  [[nodiscard]] std::int64_t flow(int arc) const { return room_[2 * arc + 1]; }
 
  private:
   bool label(int from, int to);

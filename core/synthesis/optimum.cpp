@@ -57,8 +57,7 @@ std::optional<Ratio> time_of_cut(const FabricGraph& graph, const Contributions& 
   for (std::size_t rank = 0; rank < contributions.size(); ++rank)
     if (inside[rank]) time.numerator += contributions[rank];
   for (const FabricLink& link : graph.links) {
-    if (inside[static_cast<std::size_t>(link.from)] && !inside[static_cast<std::size_t>(link.to)])
-      time.denominator += link.capacity;
+    if (inside[link.from] && !inside[link.to]) time.denominator += link.capacity;
   }
   if (time.denominator == 0) return std::nullopt;
   const std::int64_t common = std::gcd(time.numerator, time.denominator);
@@ -71,7 +70,7 @@ Contributions one_of_each(int ranks) { return Contributions(static_cast<std::siz
 
 Contributions all_of_root(int ranks, int root) {
   Contributions all(static_cast<std::size_t>(ranks), 0);
-  all[static_cast<std::size_t>(root)] = 1;
+  all[root] = 1;
   return all;
 }
 
@@ -80,10 +79,10 @@ std::optional<Optimum> optimum_of(const FabricGraph& graph, const Contributions&
   // The search begins with a cut that contains all nodes except one rank.
   Optimum best;
   int last = 0;
-  while (last < graph.ranks && contributions[static_cast<std::size_t>(last)] == flow.total())
+  while (last < graph.ranks && contributions[last] == flow.total())
     ++last;  // a cut must contain a rank with a contribution
   best.cut.assign(static_cast<std::size_t>(graph.nodes()), true);
-  best.cut[static_cast<std::size_t>(last)] = false;
+  best.cut[last] = false;
   auto time = time_of_cut(graph, contributions, best.cut);
   if (!time) return std::nullopt;
   best.time = *time;

@@ -134,13 +134,11 @@ class CandidateSearch {
   void offer_ring() {
     Forest ring{graph_.ranks, contributions_, 1, {}};
     for (int root = 0; root < graph_.ranks; ++root) {
-      if (contributions_[static_cast<std::size_t>(root)] == 0) continue;
+      if (contributions_[root] == 0) continue;
       SpanningTree path{root, 1, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {}};
       for (int i = 0; i < graph_.ranks; ++i) {
         path.order.push_back((root + i) % graph_.ranks);
-        if (i > 0)
-          path.parent[static_cast<std::size_t>(path.order.back())] =
-              path.order[static_cast<std::size_t>(i) - 1];
+        if (i > 0) path.parent[path.order.back()] = path.order[static_cast<std::size_t>(i) - 1];
       }
       ring.all.push_back(std::move(path));
     }
@@ -222,7 +220,7 @@ class CandidateSearch {
   [[nodiscard]] bool uses_routes(const Forest& forest) const {
     for (const SpanningTree& tree : forest.all) {
       for (int rank = 0; rank < graph_.ranks; ++rank) {
-        const int parent = tree.parent[static_cast<std::size_t>(rank)];
+        const int parent = tree.parent[rank];
         if (parent >= 0 && !graph_.has_route(parent, rank)) return false;
       }
     }

@@ -17,9 +17,7 @@ struct Growing {
                                    ///< contain the rank yet
   std::vector<std::size_t> later;  ///< links that only some of the copies can use
 
-  [[nodiscard]] bool has(int rank) const {
-    return reached[static_cast<std::size_t>(rank)] != kNever;
-  }
+  [[nodiscard]] bool has(int rank) const { return reached[rank] != kNever; }
 };
 
 /// A link over which a tree can reach another rank.
@@ -46,7 +44,7 @@ class Packer {
     for (std::size_t i = 0; i < graph.links.size(); ++i) {
       const RankLink& link = graph.links[i];
       room_.push_back(link.capacity);
-      leaving_[static_cast<std::size_t>(link.from)].push_back(i);
+      leaving_[link.from].push_back(i);
       flow_.add_arc(link.from, link.to, link.capacity);
     }
     for (int rank = 0; rank < graph.ranks; ++rank)
@@ -56,13 +54,13 @@ class Packer {
   std::optional<std::vector<SpanningTree>> pack(const Contributions& contributions,
                                                 std::int64_t trees) {
     for (int root = 0; root < graph_.ranks; ++root) {
-      const std::int64_t copies = contributions[static_cast<std::size_t>(root)] * trees;
+      const std::int64_t copies = contributions[root] * trees;
       if (copies == 0) continue;
       Growing seed;
       seed.tree = {
           root, copies, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {root}};
       seed.reached.assign(static_cast<std::size_t>(graph_.ranks), kNever);
-      seed.reached[static_cast<std::size_t>(root)] = Time();
+      seed.reached[root] = Time();
       add(std::move(seed));
       links_to_take_ += static_cast<std::size_t>(graph_.ranks) - 1;
     }
@@ -92,7 +90,7 @@ class Packer {
   std::int64_t find_spare(std::size_t tree, const RankLink& link, std::int64_t most) {
     const std::int64_t copies = trees_[tree].tree.copies;
     const std::int64_t others = growing_copies_ - copies;
-    const int offer = offers_[static_cast<std::size_t>(link.from)];
+    const int offer = offers_[link.from];
     flow_.set_capacity(offer, MaxFlow::kUnbounded);
     flow_.set_capacity(copies_offered_[tree], 0);
     const std::int64_t reached = flow_.run(source_, link.to, others + most);
@@ -104,14 +102,14 @@ class Packer {
   // --- growth ---
 
   void find_steps(std::size_t tree, int rank) {
-    for (const std::size_t link : leaving_[static_cast<std::size_t>(rank)]) add_step(tree, link);
+    for (const std::size_t link : leaving_[rank]) add_step(tree, link);
   }
   void add_step(std::size_t tree, std::size_t link) {
     const RankLink& one = graph_.links[link];
     const Growing& growing = trees_[tree];
     if (room_[link] == 0 || growing.has(one.to)) return;
-    steps_.push({growing.reached[static_cast<std::size_t>(one.from)] + cost_(one.from, one.to),
-                 growing.tree.order.size(), -room_[link], tree, link});
+    steps_.push({growing.reached[one.from] + cost_(one.from, one.to), growing.tree.order.size(),
+                 -room_[link], tree, link});
   }
 
   /// Repeatedly executes the earliest step of all trees, until every tree contains all ranks.
@@ -180,10 +178,9 @@ class Packer {
     const RankLink& one = graph_.links[link];
     room_[link] -= growing.tree.copies;
     flow_.set_capacity(static_cast<int>(link), room_[link]);
-    growing.tree.parent[static_cast<std::size_t>(one.to)] = one.from;
+    growing.tree.parent[one.to] = one.from;
     growing.tree.order.push_back(one.to);
-    growing.reached[static_cast<std::size_t>(one.to)] =
-        growing.reached[static_cast<std::size_t>(one.from)] + cost_(one.from, one.to);
+    growing.reached[one.to] = growing.reached[one.from] + cost_(one.from, one.to);
     if (static_cast<int>(growing.tree.order.size()) == graph_.ranks) {
       growing_copies_ -= growing.tree.copies;  // a complete tree needs no more links
       flow_.set_capacity(copies_offered_[tree], 0);

@@ -296,8 +296,7 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
   piece.start = Time(p.start_ps());
   piece.end = Time(p.end_ps());
   piece.parts.launch = Time(p.launch_ps());
-  for (int i = 0; i < kLinkKinds; ++i)
-    piece.parts.wire[static_cast<std::size_t>(i)] = Time(p.wire_ps(i));
+  for (int i = 0; i < kLinkKinds; ++i) piece.parts.wire[i] = Time(p.wire_ps(i));
   piece.parts.latency = Time(p.latency_ps());
   piece.parts.queue = Time(p.queue_ps());
   piece.parts.reduce = Time(p.reduce_ps());
@@ -322,7 +321,7 @@ std::optional<std::vector<Span>> BlockContents::decode(const proto::SpanColumns&
   RunningSum<std::int64_t> start, index, peer_index;
   RunningSum<std::int32_t> step, pack, peer;
   for (int i = 0; i < n; ++i) {
-    Span& span = spans[static_cast<std::size_t>(i)];
+    Span& span = spans[i];
     span.start = Time(start.add(c.start_ps(i)));
     span.duration = Time(c.duration_ps(i));
     span.wait = Time(c.wait_ps(i));

@@ -101,7 +101,7 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b,
       ++step.packs_only_a;
       continue;
     }
-    const RunInfo::PackInfo& info = run_a.packs[static_cast<std::size_t>(pack.pack)];
+    const RunInfo::PackInfo& info = run_a.packs[pack.pack];
     const PackRecord& match = *other->second;
     step.packs.push_back({pack.pack,
                           match.pack,

@@ -45,14 +45,13 @@ Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
     for (const Span& span : *spans) {
       const auto peer = rows.find(span.peer);
       const bool known = span.peer != kNoTrack && peer != rows.end();
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device,
-                         kRows[static_cast<std::size_t>(track->kind)], track->slot,
-                         track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind),
-                         span.step, span.pack < 0 ? "" : std::to_string(span.pack), span.index,
-                         us(span.start), us(span.duration), us(span.wait), span.bytes.count(),
-                         known ? peer->second.device : "",
-                         known ? std::to_string(peer->second.track->lane) : "",
-                         known ? std::to_string(span.peer_index) : "");
+      out << fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device, kRows[track->kind], track->slot,
+          track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind), span.step,
+          span.pack < 0 ? "" : std::to_string(span.pack), span.index, us(span.start),
+          us(span.duration), us(span.wait), span.bytes.count(), known ? peer->second.device : "",
+          known ? std::to_string(peer->second.track->lane) : "",
+          known ? std::to_string(span.peer_index) : "");
     }
   }
   return {};
@@ -64,8 +63,7 @@ void write_packs(const TimelineReader& timeline, std::ostream& out) {
   for (const PackRecord& pack : timeline.packs()) {
     const bool known =
         pack.pack >= 0 && pack.pack < static_cast<std::int32_t>(timeline.run().packs.size());
-    const RunInfo::PackInfo& info =
-        known ? timeline.run().packs[static_cast<std::size_t>(pack.pack)] : unknown;
+    const RunInfo::PackInfo& info = known ? timeline.run().packs[pack.pack] : unknown;
     out << fmt::format("{},{},{},{},{},{},{},{}\n", pack.step, pack.pack, info.bytes.count(),
                        info.gradients.size(), us(pack.ready), us(pack.first_start),
                        us(pack.last_start), us(pack.end));

@@ -211,8 +211,7 @@ class Exporter {
 
   std::string name_of(const Span& span) const {
     if (span.kind == SpanKind::kPackInFlight) return fmt::format("pack {}", span.pack);
-    if (names_layer(span))
-      return "backward " + timeline_.run().layers[static_cast<std::size_t>(span.index)];
+    if (names_layer(span)) return "backward " + timeline_.run().layers[span.index];
     if (span.kind < SpanKind::kFirstCompute || span.pack < 0) return span_name(span.kind);
     return fmt::format("{} {}", span_name(span.kind), span.pack);
   }

@@ -265,8 +265,7 @@ struct TimelineReader::State {
     if (tail.size() != kTail || std::string_view(tail).substr(8) != kTimelineEnd)
       return std::nullopt;
     std::uint64_t index_at = 0;
-    for (int i = 7; i >= 0; --i)
-      index_at = index_at << 8 | static_cast<std::uint8_t>(tail[static_cast<std::size_t>(i)]);
+    for (int i = 7; i >= 0; --i) index_at = index_at << 8 | static_cast<std::uint8_t>(tail[i]);
     std::vector<BlockContents::IndexEntry> entries;
     ReadAhead ahead(*bytes);
     for (std::uint64_t offset = index_at; offset != tail_at;) {

@@ -33,13 +33,10 @@ void SteadyStateSearch::check() {
   const auto rounds = static_cast<std::int32_t>(rounds_.size());
   const std::int32_t per_batch = rounds * 3 / 4 / kBatches;
   const std::int32_t first = rounds - kBatches * per_batch;
-  const auto end = [&](std::int32_t batch) {
-    return rounds_[static_cast<std::size_t>(first + batch * per_batch - 1)];
-  };
+  const auto end = [&](std::int32_t batch) { return rounds_[first + batch * per_batch - 1]; };
   std::array<double, kBatches> means{};
   for (int b = 0; b < kBatches; ++b)
-    means[static_cast<std::size_t>(b)] =
-        static_cast<double>((end(b + 1) - end(b)).count()) / per_batch;
+    means[b] = static_cast<double>((end(b + 1) - end(b)).count()) / per_batch;
   const Time whole = end(kBatches) - end(0);
   const double mean = static_cast<double>(whole.count()) / (kBatches * per_batch);
   double squares = 0;

@@ -269,11 +269,11 @@ std::string write_table(const Table& table) {
   for (const std::string& remark : table.remarks) text += "# " + as_remark(remark) + '\n';
   for (const Row& row : table.rows) {
     const auto cell = [&text](const std::string& value) { text += ',' + value; };
-    text += kCollectives[static_cast<std::size_t>(row.collective)];
+    text += kCollectives[row.collective];
     cell(std::to_string(row.min_bytes));
     cell(std::to_string(row.max_bytes));
-    cell(std::string(kAlgorithms[static_cast<std::size_t>(row.algorithm)]));
-    cell(std::string(kProtocols[static_cast<std::size_t>(row.protocol)]));
+    cell(std::string(kAlgorithms[row.algorithm]));
+    cell(std::string(kProtocols[row.protocol]));
     cell(std::to_string(row.channels));
     cell(std::to_string(row.nodes));
     cell(std::to_string(row.ranks));

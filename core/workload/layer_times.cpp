@@ -60,7 +60,7 @@ Expected<LayerTimes> read_layer_times(const std::string& text, const std::string
   for (const CsvTable::Row& row : table.rows) {
     if (problems.full()) break;
     const auto cell = [&](const char* column) -> const CsvTable::Cell& {
-      return row.cells[static_cast<std::size_t>(table.column(column))];
+      return row.cells[table.column(column)];
     };
     const auto time = [&](const char* column) {
       const Location where{path, cell(column).at.line, cell(column).at.column};

@@ -158,9 +158,8 @@ class WorkloadMaker {
   [[nodiscard]] std::string layers_without(Test test) const {
     const auto without = std::count_if(
         workload_.segments.begin(), workload_.segments.end(), [&](const BackwardSegment& segment) {
-          return std::none_of(segment.variables.begin(), segment.variables.end(), [&](int v) {
-            return test(workload_.gradients[static_cast<std::size_t>(v)]);
-          });
+          return std::none_of(segment.variables.begin(), segment.variables.end(),
+                              [&](int v) { return test(workload_.gradients[v]); });
         });
     if (without == 0) return "";
     return fmt::format("; {} of {} layers have no time and count as 0", without,
@@ -169,8 +168,8 @@ class WorkloadMaker {
 
   [[nodiscard]] const Part& device(std::size_t group) const {
     const Machine& machine = *cluster_.groups()[group].machine;
-    return machine.parts()[static_cast<std::size_t>(
-        machine.gpus().empty() ? machine.cpus().front() : machine.gpus().front())];
+    return machine
+        .parts()[machine.gpus().empty() ? machine.cpus().front() : machine.gpus().front()];
   }
 
   [[nodiscard]] Time default_update(std::size_t group) const {
@@ -228,7 +227,7 @@ class WorkloadMaker {
     for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
       double backward = 0;
       for (const int v : workload_.segments[s].variables) {
-        const Variable& variable = workload_.gradients[static_cast<std::size_t>(v)];
+        const Variable& variable = workload_.gradients[v];
         backward += variable.backward_flops.value_or(0);
         forward += variable.forward_flops.value_or(0);
       }
@@ -241,8 +240,7 @@ class WorkloadMaker {
     std::vector<Bytes> bytes;
     for (const BackwardSegment& segment : workload_.segments) {
       Bytes& sum = bytes.emplace_back();
-      for (const int v : segment.variables)
-        sum += workload_.gradients[static_cast<std::size_t>(v)].bytes();
+      for (const int v : segment.variables) sum += workload_.gradients[v].bytes();
     }
     for (const Bytes b : bytes)
       times.accumulate.push_back(transfer_time(kAccumulatePasses, b, memory));
@@ -274,11 +272,10 @@ class WorkloadMaker {
   void segments_by_layer() {
     std::map<std::int64_t, std::vector<int>, std::greater<>> layers;
     for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i)
-      layers[workload_.gradients[static_cast<std::size_t>(i)].layer].push_back(i);
+      layers[workload_.gradients[i].layer].push_back(i);
     for (auto& [layer, variables] : layers) {
       workload_.segments.push_back(
-          {workload_.gradients[static_cast<std::size_t>(variables.front())].name,
-           std::move(variables)});
+          {workload_.gradients[variables.front()].name, std::move(variables)});
     }
     for (StepTimes& times : workload_.times)
       times.backward.assign(workload_.segments.size(), Time());
@@ -287,7 +284,7 @@ class WorkloadMaker {
   void from_profile(const LayerTimes& profile) {
     std::map<std::string, int> indices;
     for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i)
-      indices[workload_.gradients[static_cast<std::size_t>(i)].name] = i;
+      indices[workload_.gradients[i].name] = i;
     std::vector<bool> seen(workload_.gradients.size(), false);
     const double scale = static_cast<double>(options_.batch.value_or(profile.batch)) /
                          static_cast<double>(profile.batch);
@@ -310,12 +307,12 @@ class WorkloadMaker {
                    layer->layer, name, workload_.name);
           return;
         }
-        if (seen[static_cast<std::size_t>(index->second)]) {
+        if (seen[index->second]) {
           complain("layer_times", ProblemCode::kDuplicate,
                    "the profile produces the gradient of \"{}\" twice", name);
           return;
         }
-        seen[static_cast<std::size_t>(index->second)] = true;
+        seen[index->second] = true;
         segment.variables.push_back(index->second);
       }
       workload_.segments.push_back(std::move(segment));
@@ -352,7 +349,7 @@ class WorkloadMaker {
       times.forward_by_segment.resize(workload_.segments.size());
       for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
         for (const int v : workload_.segments[s].variables) {
-          const Variable& variable = workload_.gradients[static_cast<std::size_t>(v)];
+          const Variable& variable = workload_.gradients[v];
           const Time forward = seconds(
               static_cast<double>(variable.forward.value_or(Time()).count()) * 1e-12 * scale);
           times.forward += forward;
@@ -408,8 +405,8 @@ class WorkloadMaker {
       double operations = 0;
       const double before = forward;
       for (const int v : workload_.segments[s].variables) {
-        operations += workload_.gradients[static_cast<std::size_t>(v)].backward_flops.value_or(0);
-        forward += workload_.gradients[static_cast<std::size_t>(v)].forward_flops.value_or(0);
+        operations += workload_.gradients[v].backward_flops.value_or(0);
+        forward += workload_.gradients[v].forward_flops.value_or(0);
       }
       times.forward_by_segment[s] = seconds((forward - before) * seconds_per_operation);
       times.backward[s] = seconds(operations * seconds_per_operation);

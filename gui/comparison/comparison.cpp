@@ -300,7 +300,7 @@ std::optional<std::int64_t> Parts::index_of_layer(std::size_t from, std::int64_t
   const auto& others = sources_[1 - from]->run().layers;
   if (own == others) return index;
   if (index < 0 || static_cast<std::size_t>(index) >= own.size()) return std::nullopt;
-  const auto there = std::find(others.begin(), others.end(), own[static_cast<std::size_t>(index)]);
+  const auto there = std::find(others.begin(), others.end(), own[index]);
   if (there == others.end()) return std::nullopt;
   return there - others.begin();
 }

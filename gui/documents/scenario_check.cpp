@@ -123,8 +123,7 @@ BoundParts parts_of(const core::Scenario& scenario) {
 /// on the gradients.
 void report_communicators(const core::Scenario& scenario, Card& card) {
   for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
-    const core::Communicator& of =
-        scenario.communicators[static_cast<std::size_t>(exchange.communicator)];
+    const core::Communicator& of = scenario.communicators[exchange.communicator];
     card.facts.emplace_back("communicator",
                             core::describe(exchange, of, scenario.workload.micro_batches));
   }

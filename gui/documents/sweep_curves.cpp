@@ -125,9 +125,7 @@ class Drawing {
   /// Returns the line and the position of a point; nullopt if the point is not drawn.
   [[nodiscard]] std::optional<Place> place_of(std::int64_t point) const {
     const std::vector<std::int64_t> rows = data_.space->rows(point);
-    const auto value = [&](const SweepColumn& column) {
-      return column.of_row[static_cast<std::size_t>(rows[column.axis])];
-    };
+    const auto value = [&](const SweepColumn& column) { return column.of_row[rows[column.axis]]; };
     for (const auto& [column, wanted] : only_) {
       if (value(*column) != wanted) return std::nullopt;
     }

@@ -159,7 +159,7 @@ QModelIndex FormModel::index_of(const core::FieldPath& path) {
     fill(*at);
     if (step.index + 1 >= static_cast<int>(at->below.size()))
       break;  // the element does not exist, so use its list
-    at = at->below[static_cast<std::size_t>(step.index)].get();
+    at = at->below[step.index].get();
   }
   return index_of(*at);
 }
@@ -169,7 +169,7 @@ QModelIndex FormModel::index(int row, int column, const QModelIndex& parent) con
   fill(above);
   if (row < 0 || row >= static_cast<int>(above.below.size()) || column < 0 || column >= kColumns)
     return {};
-  return createIndex(row, column, above.below[static_cast<std::size_t>(row)].get());
+  return createIndex(row, column, above.below[row].get());
 }
 
 QModelIndex FormModel::parent(const QModelIndex& index) const {

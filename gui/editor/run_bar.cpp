@@ -121,15 +121,12 @@ QString RunBar::missing(const std::string& id) const {
 
 const Backend* RunBar::backend() const {
   const int at = choice_->currentIndex();
-  return at >= 0 && missing_[static_cast<std::size_t>(at)].empty()
-             ? &backends_[static_cast<std::size_t>(at)]
-             : nullptr;
+  return at >= 0 && missing_[at].empty() ? &backends_[at] : nullptr;
 }
 
 QString RunBar::why() const {
   const int at = choice_->currentIndex();
-  return at < 0 ? tr("this window cannot run scenarios")
-                : QString::fromStdString(missing_[static_cast<std::size_t>(at)]);
+  return at < 0 ? tr("this window cannot run scenarios") : QString::fromStdString(missing_[at]);
 }
 
 void RunBar::show_title(const QString& title) { title_->setText(title); }

@@ -445,7 +445,7 @@ QStringList ScenarioEditor::problem_texts() const {
 
 void ScenarioEditor::go_to_problem(int number) {
   if (number < 0 || number >= static_cast<int>(problems_.size())) return;
-  const PlacedProblem& problem = problems_[static_cast<std::size_t>(number)];
+  const PlacedProblem& problem = problems_[number];
   list_->setCurrentRow(number);
   const QModelIndex at = model_->index_of(problem.field);
   if (at.isValid()) {

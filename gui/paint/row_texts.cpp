@@ -19,11 +19,10 @@ int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_
   int most = 0;
   for (std::size_t x = from; x < to; ++x) {
     filled += columns[x].filled;
-    if (columns[x].filled > 0 && ++pixels[columns[x].kind] > pixels[static_cast<std::size_t>(most)])
-      most = columns[x].kind;
+    if (columns[x].filled > 0 && ++pixels[columns[x].kind] > pixels[most]) most = columns[x].kind;
   }
   const bool full = 2 * filled >= (to - from) * Column::kFull;
-  return full && 2 * pixels[static_cast<std::size_t>(most)] > to - from ? most : kNone;
+  return full && 2 * pixels[most] > to - from ? most : kNone;
 }
 
 }  // namespace

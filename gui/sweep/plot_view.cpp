@@ -151,7 +151,7 @@ void PlotView::step_across(int up) {
     return one.place.curve == selected_->curve;
   });
   const auto next = (own - there.begin()) + up;
-  if (next >= 0 && next < std::ssize(there)) select(there[static_cast<std::size_t>(next)].place);
+  if (next >= 0 && next < std::ssize(there)) select(there[next].place);
 }
 
 void PlotView::open_selected() {

@@ -71,8 +71,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   connect(sides_, &QComboBox::activated, this,
           [this](int side) { show_side(static_cast<std::size_t>(side)); });
   connect(packs_, &QComboBox::activated, this, [this](int index) {
-    if (index >= 0 && static_cast<std::size_t>(index) < listed_.size())
-      look_at(listed_[static_cast<std::size_t>(index)]);
+    if (index >= 0 && static_cast<std::size_t>(index) < listed_.size()) look_at(listed_[index]);
   });
 }
 

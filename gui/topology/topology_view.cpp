@@ -202,7 +202,7 @@ void TopologyView::walk_links(int by) {
   const auto count = static_cast<std::ptrdiff_t>(links.size());
   const std::ptrdiff_t next = here == links.end() ? (by > 0 ? 0 : count - 1)
                                                   : ((here - links.begin()) + by + count) % count;
-  select_link(links[static_cast<std::size_t>(next)]);
+  select_link(links[next]);
   bring_into_view(along(layout_.links[*link_], 0.5));
   emit link_chosen(*link_);
 }

@@ -27,7 +27,7 @@ std::string rate(core::Bytes bytes, Time time) {
 
 void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts& facts) {
   if (pack < 0 || static_cast<std::size_t>(pack) >= trace.run().packs.size()) return;
-  const core::RunInfo::PackInfo& info = trace.run().packs[static_cast<std::size_t>(pack)];
+  const core::RunInfo::PackInfo& info = trace.run().packs[pack];
   facts.emplace_back("pack", fmt::format("{} of {}", pack, trace.run().packs.size()));
   facts.emplace_back("pack's bytes", fmt::format("{} ({} gradients, {})", show(info.bytes),
                                                  info.gradients.size(), info.type));
@@ -123,7 +123,7 @@ core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow
   if (lane_step) facts.emplace_back("step of the lane", std::to_string(span->index));
   if (!lane_step && span->pack < 0 && span->index >= 0 &&
       static_cast<std::size_t>(span->index) < trace.run().layers.size())
-    facts.emplace_back("up to layer", trace.run().layers[static_cast<std::size_t>(span->index)]);
+    facts.emplace_back("up to layer", trace.run().layers[span->index]);
   if (span->bytes.count() > 0) {
     facts.emplace_back("bytes", fmt::format("{} ({})", show(span->bytes), span->bytes.count()));
     if (const std::string r = rate(span->bytes, span->duration - span->wait); !r.empty())

@@ -119,7 +119,7 @@ std::string full_name(const Trace::Row& row) {
 }
 
 bool is_set(const std::vector<bool>& bits, std::int32_t i) {
-  return i >= 0 && static_cast<std::size_t>(i) < bits.size() && bits[static_cast<std::size_t>(i)];
+  return i >= 0 && static_cast<std::size_t>(i) < bits.size() && bits[i];
 }
 
 }  // namespace
@@ -233,8 +233,7 @@ Durations durations_of(const Trace& trace, const Query& query) {
   for (auto w = static_cast<int>(width(all.shortest)); w <= static_cast<int>(width(all.longest));
        ++w) {
     const Time from = w == 0 ? Time() : Time(std::int64_t{1} << (w - 1));
-    all.bins.push_back(
-        {from, Time(std::int64_t{1} << std::min(w, 62)), by_width[static_cast<std::size_t>(w)]});
+    all.bins.push_back({from, Time(std::int64_t{1} << std::min(w, 62)), by_width[w]});
   }
   return all;
 }

@@ -49,7 +49,7 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
     std::int32_t step, std::int32_t pack) {
   const auto& packs = plan->plan.packs;
   if (!traffic->has_steps() && pack >= 0 && static_cast<std::size_t>(pack) < packs.size() &&
-      plan->plan.collective(packs[static_cast<std::size_t>(pack)]).nccl) {
+      plan->plan.collective(packs[pack]).nccl) {
     return tl::make_unexpected(
         Error::request({core::ProblemCode::kMissing, "--record"},
                        "this NCCL collective is recorded without schedule steps, so its chunks "
@@ -63,8 +63,7 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
   if (pack < 0 || static_cast<std::size_t>(pack) >= plan->plan.packs.size())
     return tl::make_unexpected(Error::request({core::ProblemCode::kUnknownName, "pack"},
                                               fmt::format("the plan has no pack {}", pack)));
-  const core::Collective& collective =
-      plan->plan.collective(plan->plan.packs[static_cast<std::size_t>(pack)]);
+  const core::Collective& collective = plan->plan.collective(plan->plan.packs[pack]);
   std::vector<std::int32_t> devices = devices_of_ranks(collective, *traffic);
   if (devices.empty()) {
     return tl::make_unexpected(Error::request(fmt::format(
@@ -128,7 +127,7 @@ Rank PackReplay::rank(std::int32_t device) const {
 /// timeline. Steps that accept a message from any lane need this lane.
 std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const SymbolicRun::LaneState& lane = run_->lane(number);
-  const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];
+  const std::int32_t device = devices_[lane.rank];
   const Traffic::Sender sender = traffic_->sender(device, lane.lane, step_, pack_, lane.next);
   const Rank from = rank(sender.device);
   if (from < 0 || sender.lane < 0 || sender.lane >= collective_.schedule->lanes(from))
@@ -175,7 +174,7 @@ void PackReplay::show(Time t) {
   shown_ = t;
   for (std::size_t n = 0; n < run_->lanes(); ++n) {
     const SymbolicRun::LaneState& lane = run_->lane(n);
-    const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];
+    const std::int32_t device = devices_[lane.rank];
     if (device < 0) continue;
     const std::int64_t wanted =
         std::min(lane.steps, traffic_->steps_done(device, lane.lane, step_, pack_, t));

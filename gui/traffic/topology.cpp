@@ -175,8 +175,8 @@ void Topology::from_messages(const Traffic& traffic) {
       sent[{message.from, message.to}] += message.bytes;
   }
   for (const auto& [ends, bytes] : sent) {
-    const Traffic::Device& a = traffic.devices()[static_cast<std::size_t>(ends.first)];
-    const Traffic::Device& b = traffic.devices()[static_cast<std::size_t>(ends.second)];
+    const Traffic::Device& a = traffic.devices()[ends.first];
+    const Traffic::Device& b = traffic.devices()[ends.second];
     if (a.worker >= kMaxWorkers || b.worker >= kMaxWorkers) continue;
     const std::size_t from = node(a.worker, a.name, guessed(a.name)),
                       to = node(b.worker, b.name, guessed(b.name));

@@ -46,8 +46,7 @@ class Inside {
   Inside(const Topology& topology, const std::vector<std::size_t>& nodes,
          const std::map<std::size_t, std::vector<std::size_t>>& neighbours, std::vector<Box>& boxes)
       : topology_(topology), neighbours_(neighbours), boxes_(boxes), rows_(kRows) {
-    for (const std::size_t n : nodes)
-      rows_[static_cast<std::size_t>(row_of(topology.nodes()[n].kind))].push_back(n);
+    for (const std::size_t n : nodes) rows_[row_of(topology.nodes()[n].kind)].push_back(n);
     width_ = 0;
     for (const auto& row : rows_) width_ = std::max(width_, width_of(row));
     place_rows();
@@ -112,7 +111,7 @@ class Inside {
   }
 
   void spread(int number) {
-    const auto& row = rows_[static_cast<std::size_t>(number)];
+    const auto& row = rows_[number];
     double used = 0;
     for (const std::size_t n : row) used += boxes_[n].width;
     const double gap =
@@ -129,7 +128,7 @@ class Inside {
   /// Centres each node of a row on the nodes to which it is connected, and shifts nodes until they
   /// do not overlap.
   void gather(int number) {
-    auto row = rows_[static_cast<std::size_t>(number)];
+    auto row = rows_[number];
     if (row.empty()) return;
     std::map<std::size_t, double> wanted;
     for (const std::size_t n : row) {

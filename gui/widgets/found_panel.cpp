@@ -61,7 +61,7 @@ int FoundPanel::bin_under(const QPoint& point) const {
 void FoundPanel::choose(int bin) {
   chosen_ = bin;
   if (bin >= 0) {
-    const Durations::Bin& one = durations_.bins[static_cast<std::size_t>(bin)];
+    const Durations::Bin& one = durations_.bins[bin];
     setAccessibleDescription(tr("%1 spans have durations from %2 to %3")
                                  .arg(one.spans)
                                  .arg(text_of(one.from), text_of(one.to)));
@@ -71,7 +71,7 @@ void FoundPanel::choose(int bin) {
 
 void FoundPanel::narrow() {
   if (chosen_ < 0) return;
-  const Durations::Bin bin = durations_.bins[static_cast<std::size_t>(chosen_)];
+  const Durations::Bin bin = durations_.bins[chosen_];
   emit narrowed(bin.from, bin.to);
 }
 
@@ -95,7 +95,7 @@ void FoundPanel::paintEvent(QPaintEvent*) {
   painter.drawText(bottom, Qt::AlignLeft | Qt::AlignVCenter, text_of(durations_.shortest));
   painter.drawText(bottom, Qt::AlignRight | Qt::AlignVCenter, text_of(durations_.longest));
   if (chosen_ >= 0) {
-    const Durations::Bin& bin = durations_.bins[static_cast<std::size_t>(chosen_)];
+    const Durations::Bin& bin = durations_.bins[chosen_];
     painter.drawText(top.translated(0, kText - 2), Qt::AlignVCenter,
                      tr("%1 from %2 to %3").arg(bin.spans).arg(text_of(bin.from), text_of(bin.to)));
   }

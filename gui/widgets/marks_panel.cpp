@@ -123,7 +123,7 @@ void MarksPanel::walk(bool forward) {
   const TimeRange& seen = view_.view().range();
   const int row = table_->currentRow();
   const bool at_one = row >= 0 && static_cast<std::size_t>(row) < marks_.all().size();
-  const Time from = at_one ? marks_.all()[static_cast<std::size_t>(row)].at.from : seen.from;
+  const Time from = at_one ? marks_.all()[row].at.from : seen.from;
   const auto mark = forward ? marks_.next(from) : marks_.previous(from);
   if (!mark) return emit told(tr("there are no marks; M adds one"));
   table_->setCurrentCell(static_cast<int>(*mark), kTextColumn);

@@ -73,8 +73,7 @@ void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRe
   const double most = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
   const int kind_of_colour = kind == core::TrackKind::kCompute ? core::SpanKind::kFirstCompute + 1
                                                                : core::SpanKind::kPackInFlight;
-  const QColor colour =
-      QColor::fromRgb(theme_->spans[static_cast<std::size_t>(kind_of_colour)].colour);
+  const QColor colour = QColor::fromRgb(theme_->spans[kind_of_colour].colour);
   QPainter painter(&load_);
   // The second timeline's rows also have this background.
   if (side == 1) painter.fillRect(band, QColor::fromRgb(theme_->band));

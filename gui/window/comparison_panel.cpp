@@ -269,7 +269,7 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
   show_controls();
   const auto& sides = comparison_->trace->sides();
   for (int s = 0; s < 2; ++s) {
-    const QString name = text_of(sides[static_cast<std::size_t>(s)].name);
+    const QString name = text_of(sides[s].name);
     auto* const title =
         new QTableWidgetItem(fontMetrics().elidedText(name, Qt::ElideRight, kWidestTitle));
     title->setToolTip(name);
@@ -306,7 +306,7 @@ void ComparisonPanel::fill() {
   report_listed();
   table_->setRowCount(static_cast<int>(listed_.size()));
   for (int row = 0; row < table_->rowCount(); ++row) {
-    const std::size_t number = listed_[static_cast<std::size_t>(row)];
+    const std::size_t number = listed_[row];
     const Deviation& d = deviations_[number];
     auto* const what = new QTableWidgetItem(text_of(d.what));
     what->setData(Qt::UserRole, static_cast<qulonglong>(number));

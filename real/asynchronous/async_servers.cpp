@@ -53,8 +53,7 @@ AsyncServers::AsyncServers(const core::Scenario& scenario, std::int32_t worker, 
 void AsyncServers::add_part(int number_of_pack, std::int64_t group) {
   const core::Cluster& cluster = *scenario_.cluster;
   const GroupRanks ranks{*scenario_.plan.partition, group};
-  const core::Collective& first =
-      scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(number_of_pack)]);
+  const core::Collective& first = scenario_.plan.collective(scenario_.plan.packs[number_of_pack]);
   const auto workers = static_cast<std::int32_t>(cluster.workers());
   Part part{number_of_pack, group, first, first.contract(), {}, -1, ranks.to_cluster(first.root),
             nullptr};
@@ -152,7 +151,7 @@ void AsyncServers::prepare(std::int32_t first, std::int32_t count, Collectives& 
   for (auto& [v, variable] : variables_) variable.before = variable.value;
   sets_.resize(std::max(sets_.size(), static_cast<std::size_t>(count)));
   for (std::int32_t step = first; step < first + count; ++step) {
-    auto& set = sets_[static_cast<std::size_t>(step - first)];
+    auto& set = sets_[step - first];
     set.resize(parts_.size());
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const Part& part = parts_[i];
@@ -244,7 +243,7 @@ std::byte* AsyncServers::data(std::int32_t step, const Part& part, Rank rank) co
   const auto index = static_cast<std::size_t>(&part - parts_.data());
   const auto place = static_cast<std::size_t>(
       std::find(part.ranks.begin(), part.ranks.end(), rank) - part.ranks.begin());
-  return sets_[static_cast<std::size_t>(step - first_)][index][place].get();
+  return sets_[step - first_][index][place].get();
 }
 
 void AsyncServers::send_as_it_is(std::int32_t step, const Part& part, Collectives& collectives) {
@@ -271,8 +270,7 @@ Error AsyncServers::wrong(std::int32_t step, const Part& part, const std::string
   return Error::run(
       {core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(part.group)},
       fmt::format("step {}: variable \"{}\", worker {}: {}", step,
-                  scenario_.workload.gradients[static_cast<std::size_t>(variable_of(part))].name,
-                  part.group, what));
+                  scenario_.workload.gradients[variable_of(part)].name, part.group, what));
 }
 
 Expected<void> AsyncServers::verify_push(std::int32_t step, const Part& part) const {
@@ -307,7 +305,7 @@ Expected<void> AsyncServers::verify() {
       return tl::make_unexpected(Error::run(
           {core::ProblemCode::kWrongResult},
           fmt::format("the value of variable \"{}\" is not its initial value plus all pushes",
-                      scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
+                      scenario_.workload.gradients[v].name)));
   }
   return {};
 }

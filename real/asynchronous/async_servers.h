@@ -107,7 +107,7 @@ class AsyncServers {
     return is_here(part.root) && rank_of_host_ == part.root;
   }
   [[nodiscard]] const core::Pack& pack(const Part& part) const {
-    return scenario_.plan.packs[static_cast<std::size_t>(part.pack)];
+    return scenario_.plan.packs[part.pack];
   }
   [[nodiscard]] int variable_of(const Part& part) const {
     return pack(part).payload.members.front().variable;

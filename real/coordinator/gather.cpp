@@ -202,10 +202,8 @@ class Gatherer {
   void take_in(Introducing& guest, const proto::Hello& hello) {
     const auto workers = static_cast<std::int64_t>(worker_set_.size());
     std::int64_t w = guest.who.joiner;
-    const bool full =
-        w == kAnyWorker
-            ? first_free() == kAnyWorker
-            : w >= 0 && w < workers && worker_set_[static_cast<std::size_t>(w)].channel.has_value();
+    const bool full = w == kAnyWorker ? first_free() == kAnyWorker
+                                      : w >= 0 && w < workers && worker_set_[w].channel.has_value();
     // The previous worker at this place may have just left, and this worker may be its replacement.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
@@ -238,7 +236,7 @@ class Gatherer {
       return refuse(guest.channel,
                     Error::run({ProblemCode::kProtocol},
                                fmt::format("sent the invalid port {}", hello.address().port())));
-    Member& member = worker_set_[static_cast<std::size_t>(w)];
+    Member& member = worker_set_[w];
     if (member.channel)
       return refuse(guest.channel, Error::request({ProblemCode::kDuplicate, "--worker"},
                                                   fmt::format("worker {} has already joined", w)));

@@ -92,8 +92,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
   for (int i = 0; !server && i < part.pack_size(); ++i) {
     const proto::PackStep& p = part.pack(i);
     good = good && p.pack() == i;
-    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[static_cast<std::size_t>(i)], step))
-      continue;
+    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[i], step)) continue;
     for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()})
       near(ns);
   }

@@ -127,7 +127,7 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
                             Clock::time_point head_here) {
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
   const PathHop& hop = hops[index];
-  Clock::time_point& free = free_[static_cast<std::size_t>(hop.resource)];
+  Clock::time_point& free = free_[hop.resource];
   const Clock::time_point head = std::max(head_here, free);
   const core::Bytes bytes(message->total);
   const Clock::duration of_host = hop.host ? scale_.here(hop.host->per_message) : Clock::duration();

@@ -83,9 +83,7 @@ class Cycles {
   [[nodiscard]] core::Time now() const;
   void copy(const Fused& fused, std::size_t replica, bool out);
   [[nodiscard]] const core::Collective& collective_of(core::DataType type, std::int64_t elements);
-  [[nodiscard]] const core::Pack& pack(int p) const {
-    return scenario_.plan.packs[static_cast<std::size_t>(p)];
-  }
+  [[nodiscard]] const core::Pack& pack(int p) const { return scenario_.plan.packs[p]; }
   [[nodiscard]] CollectiveTag next_tag();
 
   const core::Scenario& scenario_;

@@ -63,7 +63,7 @@ void Gradients::fill(std::int32_t first, std::int32_t count) {
   const std::size_t packs = scenario_.plan.packs.size();
   sets_.resize(std::max(sets_.size(), static_cast<std::size_t>(count)));
   for (std::int32_t step = first; step < first + count; ++step) {
-    auto& set = sets_[static_cast<std::size_t>(step - first)];
+    auto& set = sets_[step - first];
     set.resize(packs);
     for (std::size_t p = 0; p < packs; ++p) {
       if (!core::takes_part(scenario_.plan, scenario_.plan.packs[p], step)) continue;

@@ -43,8 +43,7 @@ class Gradients {
   [[nodiscard]] std::byte* data(std::int32_t step, std::size_t pack, std::size_t replica) const {
     if (gives_back(pack, replica))
       return data(step, static_cast<std::size_t>(scenario_.plan.packs[pack].answers), replica);
-    const std::vector<Devices::Memory>& buffers =
-        sets_[static_cast<std::size_t>(step - first_)][pack];
+    const std::vector<Devices::Memory>& buffers = sets_[step - first_][pack];
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
   /// Checks every element of a step. ERRORS: an element is wrong. The error names the rank, pack,

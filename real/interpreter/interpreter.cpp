@@ -69,7 +69,7 @@ std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective
   instance->ranks.resize(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Rank rank = ranks[i];
-    instance->places[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(i);
+    instance->places[rank] = static_cast<std::int32_t>(i);
     Local& local = instance->ranks[i];
     local.rank = rank;
     local.scratch = devices_.take(rank, instance->schedule->scratch(rank) * instance->item, false);
@@ -82,7 +82,7 @@ std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective
 
 void Interpreter::make_lane(Instance& instance, Local& local, core::Lane number,
                             bool host_reaches) {
-  Lane& lane = local.lanes[static_cast<std::size_t>(number)];
+  Lane& lane = local.lanes[number];
   lane.instance = &instance;
   lane.local = &local;
   lane.rank = local.rank;
@@ -153,8 +153,7 @@ Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collec
 
 void Interpreter::start(CollectiveTag tag, Rank rank) {
   Instance& instance = *find(tag);
-  Local& local =
-      instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(rank)])];
+  Local& local = instance.ranks[instance.places[rank]];
   local.started = true;
   local.lanes_left = static_cast<std::int32_t>(local.lanes.size());
   if (local.lanes.empty()) return listener_.rank_done(tag, rank);
@@ -180,8 +179,8 @@ Interpreter::Instance* Interpreter::find(CollectiveTag tag) {
 }
 
 Interpreter::Lane& Interpreter::lane_of(Instance& instance, Rank rank, core::Lane lane) {
-  const std::int32_t place = instance.places[static_cast<std::size_t>(rank)];
-  return instance.ranks[static_cast<std::size_t>(place)].lanes[static_cast<std::size_t>(lane)];
+  const std::int32_t place = instance.places[rank];
+  return instance.ranks[place].lanes[lane];
 }
 
 std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
@@ -261,11 +260,10 @@ void Interpreter::run(Lane& lane) {
 bool Interpreter::begin(Lane& lane) {
   if (!lane.begun) {
     if (lane.known.empty()) lane.requested = known_step(lane, lane.next);
-    lane.now =
-        lane.known.empty() ? &lane.requested : &lane.known[static_cast<std::size_t>(lane.next)];
+    lane.now = lane.known.empty() ? &lane.requested : &lane.known[lane.next];
     const core::Wait& wait = lane.now->step.wait;
     if (wait.lane >= 0) {
-      Lane& other = lane.local->lanes[static_cast<std::size_t>(wait.lane)];
+      Lane& other = lane.local->lanes[wait.lane];
       if (other.done < wait.count) {
         lane.state = Lane::State::kOnLane;
         other.waiting.push_back(&lane);

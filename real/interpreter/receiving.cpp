@@ -122,13 +122,13 @@ bool Interpreter::take_message(Lane& lane) {
 Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece) {
   const Channel& channel = piece.channel;
   if (channel.to < 0 || channel.to >= instance.ranks_in_all || channel.to_lane < 0) return nullptr;
-  const std::int32_t local = instance.places[static_cast<std::size_t>(channel.to)];
+  const std::int32_t local = instance.places[channel.to];
   if (local < 0) return nullptr;
-  std::vector<Lane>& lanes = instance.ranks[static_cast<std::size_t>(local)].lanes;
+  std::vector<Lane>& lanes = instance.ranks[local].lanes;
   const bool fits = channel.to_lane < static_cast<core::Lane>(lanes.size()) && piece.total >= 0 &&
                     piece.total <= instance.bytes && piece.offset >= 0 && piece.length >= 0 &&
                     piece.length <= piece.total - piece.offset && piece.length % instance.item == 0;
-  return fits ? &lanes[static_cast<std::size_t>(channel.to_lane)] : nullptr;
+  return fits ? &lanes[channel.to_lane] : nullptr;
 }
 
 /// Records the beginning or the continuation of a message. Returns null if the piece does not

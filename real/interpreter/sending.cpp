@@ -187,7 +187,7 @@ void Interpreter::sent(Ticket ticket) {
     --lane.unsent;
     return;
   }
-  --lane.departing[static_cast<std::size_t>(send.index - lane.done)].unsent;
+  --lane.departing[send.index - lane.done].unsent;
   const std::int64_t before = lane.done;
   for (; !lane.departing.empty() && lane.departing.front().unsent == 0; ++lane.done)
     lane.departing.pop_front();

@@ -179,15 +179,15 @@ std::optional<WrongElement> find_wrong_real(const Reduced& reduced, const Output
     const std::int64_t count = std::min<std::int64_t>(std::ssize(block), output.at.count - begin);
     for (std::int32_t r = 0; r < output.from.count; ++r) {
       for (std::int64_t i = 0; i < count; ++i) {
-        Real& result = block[static_cast<std::size_t>(i)];
+        Real& result = block[i];
         const auto input =
             static_cast<Real>(float_input(reduced, output.from.at(r), output.first + begin + i));
         result = r == 0 ? input : combined_reals(reduced.operation, result, input);
       }
     }
     for (std::int64_t e = begin; e < begin + count; ++e) {
-      const auto expected = static_cast<double>(block[static_cast<std::size_t>(e - begin)] *
-                                                static_cast<Real>(reduced.factor));
+      const auto expected =
+          static_cast<double>(block[e - begin] * static_cast<Real>(reduced.factor));
       const double tolerance = bound * std::abs(expected);
       const std::int64_t place = output.at.offset + e;
       for (std::size_t i = 0; i < ranks.size(); ++i) {

@@ -147,15 +147,13 @@ class Mesh {
   void reach(std::int32_t worker) {
     Introduction self = introduction(worker);
     self.joiner = meeting_.worker;
-    reception_.reach(meeting_.peers[static_cast<std::size_t>(worker)], self, meeting_.run,
-                     meeting_.until);
+    reception_.reach(meeting_.peers[worker], self, meeting_.run, meeting_.until);
   }
 
   [[nodiscard]] std::vector<std::int32_t> missing() const {
     std::vector<std::int32_t> workers;
     for (std::int32_t w = 0; w < static_cast<std::int32_t>(sockets_.size()); ++w) {
-      if (w != meeting_.worker && sockets_[static_cast<std::size_t>(w)].size() < streams_)
-        workers.push_back(w);
+      if (w != meeting_.worker && sockets_[w].size() < streams_) workers.push_back(w);
     }
     return workers;
   }
@@ -210,12 +208,11 @@ class Mesh {
       // connects too often, does not belong to this run.
       const bool due =
           event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
-      if (due && sockets_[static_cast<std::size_t>(w)].size() < streams_)
-        sockets_[static_cast<std::size_t>(w)].push_back(std::move(event.socket));
+      if (due && sockets_[w].size() < streams_) sockets_[w].push_back(std::move(event.socket));
       return {};
     }
     if (!event.reached) return {};  // an unrelated connection
-    const std::string at = to_string(meeting_.peers[static_cast<std::size_t>(w)]);
+    const std::string at = to_string(meeting_.peers[w]);
     // An overloaded listener may have closed the connection, so try again.
     if (event.closed && Clock::now() < meeting_.until) {
       ::poll(nullptr, 0, 20);

@@ -226,7 +226,7 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
   for (const Rank rank : options_.ranks) {
     const auto place = std::find(ranks.begin(), ranks.end(), rank);
     TUTTI_CHECK(place != ranks.end(), "rank {} has no buffer for pack {}", rank, tag.pack);
-    pack.data.push_back(data[static_cast<std::size_t>(place - ranks.begin())]);
+    pack.data.push_back(data[place - ranks.begin()]);
   }
   if (stages()) {
     lowered_->open(tag, options_.across[tag.pack], operation, ranks, data);

@@ -98,9 +98,7 @@ struct ShmTransport::State {
   /// to be woken; 0: there is no such peer.
   int unsettled = 0;
 
-  Peer* peer_of(core::Rank rank) {
-    return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
-  }
+  Peer* peer_of(core::Rank rank) { return peers[worker_of[rank]].get(); }
 
   [[nodiscard]] bool is_of(const Peer& peer, core::Rank rank) const {
     const auto place = static_cast<std::size_t>(rank);

@@ -127,9 +127,7 @@ struct TcpTransport::State {
   std::optional<core::Error> failure;
   std::int64_t carried = 0;
 
-  Peer* peer_of(core::Rank rank) {
-    return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
-  }
+  Peer* peer_of(core::Rank rank) { return peers[worker_of[rank]].get(); }
 
   [[nodiscard]] bool is_of(const Peer& peer, core::Rank rank) const {
     const auto place = static_cast<std::size_t>(rank);

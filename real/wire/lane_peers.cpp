@@ -13,10 +13,9 @@ void LanePeers::add(std::int32_t worker, const std::string& device, core::Lane l
 }
 
 LanePeers::PackRanks& LanePeers::ranks_of(std::int32_t pack) {
-  std::optional<PackRanks>& ranks = packs_[static_cast<std::size_t>(pack)];
+  std::optional<PackRanks>& ranks = packs_[pack];
   if (ranks) return *ranks;
-  const core::Collective& collective =
-      scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(pack)]);
+  const core::Collective& collective = scenario_.plan.collective(scenario_.plan.packs[pack]);
   ranks.emplace();
   for (core::Rank rank = 0; rank < collective.schedule->ranks(); ++rank) {
     const core::PartId part = collective.group.device(rank);
@@ -38,8 +37,7 @@ void LanePeers::join(std::int32_t worker, const std::string& device, core::Lane 
   if (rank == ranks.rank_of.end()) return;
   const auto sender = ranks.senders->of(rank->second, lane, span.index);
   if (!sender) return;
-  const auto track = tracks_.find(
-      {span.pack, ranks.devices[static_cast<std::size_t>(sender->rank)], sender->lane});
+  const auto track = tracks_.find({span.pack, ranks.devices[sender->rank], sender->lane});
   if (track == tracks_.end()) return;
   span.peer = track->second;
   span.peer_index = sender->step;

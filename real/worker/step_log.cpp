@@ -35,7 +35,7 @@ void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas
   rows_.assign(static_cast<std::size_t>(count), {});
   flights_.clear();
   for (std::int32_t i = 0; i < count; ++i) {
-    WorkerStep& step = steps_[static_cast<std::size_t>(i)];
+    WorkerStep& step = steps_[i];
     step.step = first + i;
     step.replicas.resize(replicas);
     step.packs.resize(scenario_.plan.packs.size());
@@ -46,8 +46,7 @@ void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas
 WorkerStep StepLog::take(std::int32_t step) {
   taken_ = step + 1;
   WorkerStep taken = std::move(at(step));
-  for (auto& [row, spans] : rows_[static_cast<std::size_t>(step - first_)])
-    taken.recorded.push_back(std::move(spans));
+  for (auto& [row, spans] : rows_[step - first_]) taken.recorded.push_back(std::move(spans));
   return taken;
 }
 
@@ -64,7 +63,7 @@ void StepLog::computed(std::int32_t step, Rank rank, const core::ComputeTask& ta
 }
 
 void StepLog::ready(std::int32_t step, int pack, Clock::time_point now) {
-  at(step).packs[static_cast<std::size_t>(pack)].ready = now;
+  at(step).packs[pack].ready = now;
 }
 
 void StepLog::launched(CollectiveTag collective, Rank rank, Clock::time_point now) {
@@ -89,7 +88,7 @@ void StepLog::done(CollectiveTag collective, Rank rank, bool replica, Clock::tim
   if (!replica) return;
   const Flight flight = flights_.at({collective, rank});
   flights_.erase({collective, rank});
-  slots_in_use_[rank][static_cast<std::size_t>(flight.slot)] = false;
+  slots_in_use_[rank][flight.slot] = false;
   const auto row =
       options_.packs ? tail_of(step, TrackKind::kPacks, rank, flight.slot, -1) : std::nullopt;
   if (!row) return;
@@ -156,7 +155,7 @@ std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind,
   }
   ++spans_;
   const Row key{static_cast<int>(kind), rank, slot, lane};
-  RecordedSpans& row = rows_[static_cast<std::size_t>(step - first_)][key];
+  RecordedSpans& row = rows_[step - first_][key];
   const core::PartId device = all_ranks(scenario_.plan).device(rank);
   if (row.spans.empty())
     row.track = {0, kind, worker_, scenario_.cluster->part(device).name, slot, lane};

@@ -103,7 +103,7 @@ class StepLog {
     void add(core::Span span) const;
   };
 
-  WorkerStep& at(std::int32_t step) { return steps_[static_cast<std::size_t>(step - first_)]; }
+  WorkerStep& at(std::int32_t step) { return steps_[step - first_]; }
   std::optional<Tail> tail_of(std::int32_t step, core::TrackKind kind, core::Rank rank,
                               std::int32_t slot, core::Lane lane);
 

@@ -161,7 +161,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
                std::ssize(replicas_) + (async_servers_ ? async_servers_->parts_of_step() : 0));
   for (std::int32_t step = first_; !async_servers_ && step < first_ + count_; ++step) {
     for (std::size_t p = 0; p < packs; ++p) {
-      if (is_in(step, p)) left_[static_cast<std::size_t>(step - first_)] += std::ssize(ranks_of(p));
+      if (is_in(step, p)) left_[step - first_] += std::ssize(ranks_of(p));
     }
   }
   left_in_all_ = std::accumulate(left_.begin(), left_.end(), std::int64_t{0});
@@ -222,14 +222,14 @@ void WorkerRun::start_helpers() {
 
 std::vector<WorkerStep> WorkerRun::take_steps() {
   std::vector<WorkerStep> steps;
-  while (taken_ < first_ + count_ && left_[static_cast<std::size_t>(taken_ - first_)] == 0)
+  while (taken_ < first_ + count_ && left_[taken_ - first_] == 0)
     steps.push_back(log_.take(taken_++));
   return steps;
 }
 
 void WorkerRun::one_less_left(std::int32_t step) {
   --left_in_all_;
-  if (--left_[static_cast<std::size_t>(step - first_)] > 0) return;
+  if (--left_[step - first_] > 0) return;
   if (in_flight_ > 0) waited_for_core_ += core_wait_->lap();
   log_.waited_for_core(step, std::exchange(waited_for_core_, {}));
 }

@@ -12,7 +12,7 @@ class Ends : public CollectiveListener {
  public:
   explicit Ends(std::size_t ranks) : rank_end(ranks, core::kNever) {}
   void rank_done(std::uint32_t, core::Rank rank, core::Time now, const CausalChain& done) override {
-    rank_end[static_cast<std::size_t>(rank)] = now;
+    rank_end[rank] = now;
     causal_chain = done;
     ++ranks_done;
   }

@@ -30,12 +30,12 @@ class PlanCollectives {
   explicit PlanCollectives(const core::Plan& plan) : plan_(plan) {}
 
   [[nodiscard]] Work of_pack(std::int32_t pack, std::int64_t replica) const {
-    const core::CollectiveId id = plan_.packs[static_cast<std::size_t>(pack)].collective;
+    const core::CollectiveId id = plan_.packs[pack].collective;
     return {id, plan_.planned(id).place(replica), pack, -1};
   }
   [[nodiscard]] Work of_exchange(std::int32_t exchange, std::int64_t occurrence,
                                  std::int64_t replica) const {
-    const core::CollectiveId id = plan_.exchanges[static_cast<std::size_t>(exchange)].collective;
+    const core::CollectiveId id = plan_.exchanges[exchange].collective;
     return {id, plan_.planned(id).place(replica), -1, exchange, occurrence};
   }
   [[nodiscard]] const core::PlannedCollective& planned(const Work& work) const {

@@ -110,7 +110,7 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
   // The listener closes the instance when the last rank is reported.
   if (stage == all.size())
     return whole.listener->rank_done(whole.instance, rank, now, causal_chain);
-  whole.stages[stage].began[static_cast<std::size_t>(rank)] = causal_chain;
+  whole.stages[stage].began[rank] = causal_chain;
   if (!all[stage].inside_workers) return run_among_all(whole, stage, rank, now);
   const auto worker = static_cast<std::size_t>(rank / whole.parts->layout.per_worker);
   if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
@@ -151,8 +151,7 @@ void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank ran
   const std::size_t stage = part.stage;
   Stage& at = whole.stages[stage];
   const Rank first = part.worker < 0 ? 0 : part.worker * whole.parts->layout.per_worker;
-  CausalChain way =
-      joined(at.began[static_cast<std::size_t>(first + causal_chain.origin)], causal_chain);
+  CausalChain way = joined(at.began[first + causal_chain.origin], causal_chain);
   if (part.worker >= 0) way.parts.launch += launch_of(*whole.parts, stage);
   if (part.worker >= 0 ? --part.left == 0 : --at.left == 0) {
     part.worker < 0 ? interpreter_.close(instance) : timed_.close(instance);

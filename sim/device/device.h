@@ -41,14 +41,12 @@ class Devices {
   /// Enables interference between the computation of `stream` and the memory operations of the
   /// device. REQUIRES: the stream outlives this object.
   void share(Id id, ComputeStream& stream) {
-    devices_[static_cast<std::size_t>(id)].stream = &stream;
+    devices_[id].stream = &stream;
     any_shared_ = true;
   }
   [[nodiscard]] bool any_shared() const { return any_shared_; }
   /// Returns the compute stream that was passed to share(); null if share() was not called.
-  [[nodiscard]] ComputeStream* stream(Id id) const {
-    return devices_[static_cast<std::size_t>(id)].stream;
-  }
+  [[nodiscard]] ComputeStream* stream(Id id) const { return devices_[id].stream; }
 
   /// The component that executes a reduction or a copy.
   enum class By : std::uint8_t {
@@ -66,7 +64,7 @@ class Devices {
   /// Reduces `operands` ranges of `bytes` each, which takes operands - 1 additions per element.
   Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now,
                          By by = By::kDevice) {
-    Device& device = devices_[static_cast<std::size_t>(id)];
+    Device& device = devices_[id];
     if (device.reduce.count() == 0) return {now, now};
     if (bytes != device.known_bytes || operands != device.known_operands) {
       device.known_bytes = bytes;
@@ -76,13 +74,13 @@ class Devices {
     return serve(device, device.known_time, now, by);
   }
   Server::Service copy(Id id, core::Bytes bytes, core::Time now, By by = By::kDevice) {
-    Device& device = devices_[static_cast<std::size_t>(id)];
+    Device& device = devices_[id];
     if (device.copy.count() == 0) return {now, now};
     return serve(device, core::transfer_time(bytes, device.copy), now, by);
   }
   /// Reads or writes `bytes` of the device's memory `passes` times.
   Server::Service update(Id id, core::Bytes bytes, std::int64_t passes, core::Time now) {
-    Device& device = devices_[static_cast<std::size_t>(id)];
+    Device& device = devices_[id];
     if (device.memory.count() == 0) return {now, now};
     return serve(device, core::transfer_time(passes, bytes, device.memory), now, By::kDevice);
   }

@@ -66,21 +66,15 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
     piece.start = from.start;
     piece.end = at.until;
     piece.pack = from.pack;
-    if (from.causal_chain >= 0)
-      describe(piece, causal_chains_[static_cast<std::size_t>(from.causal_chain)], cluster);
+    if (from.causal_chain >= 0) describe(piece, causal_chains_[from.causal_chain], cluster);
     if (from.kind == core::SpanKind::kExchange) {
       const std::int32_t e = std::exchange(piece.pack, -1);
       // Messages of an execution trace do not belong to an exchange of the plan.
       piece.layer =
-          e < 0 ? "messages"
-                : scenario
-                      .communicators[static_cast<std::size_t>(
-                          scenario.plan.exchanges[static_cast<std::size_t>(e)].communicator)]
-                      .name;
+          e < 0 ? "messages" : scenario.communicators[scenario.plan.exchanges[e].communicator].name;
     }
     if (piece.start < start) cut_front(piece, start);
-    if (at.segment >= 0)
-      piece.layer = scenario.workload.segments[static_cast<std::size_t>(at.segment)].layer;
+    if (at.segment >= 0) piece.layer = scenario.workload.segments[at.segment].layer;
     pieces.push_back(std::move(piece));
   }
   std::reverse(pieces.begin(), pieces.end());
@@ -93,7 +87,7 @@ void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots)
   std::vector<char> needed(nodes_.size(), 0);
   const auto mark = [&](Cause& cause) {
     if (cause.node >= 0 && cause.until <= horizon) cause.node = -1;
-    if (cause.node >= 0) needed[static_cast<std::size_t>(cause.node)] = 1;
+    if (cause.node >= 0) needed[cause.node] = 1;
   };
   for (Cause* root : roots) mark(*root);
   for (std::size_t i = nodes_.size(); i-- > 0;) {
@@ -101,16 +95,15 @@ void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots)
   }
   std::vector<std::int32_t> moved(nodes_.size(), -1);
   const auto move = [&moved](Cause& cause) {
-    if (cause.node >= 0) cause.node = moved[static_cast<std::size_t>(cause.node)];
+    if (cause.node >= 0) cause.node = moved[cause.node];
   };
   CriticalPath kept;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (!needed[i]) continue;
     PathNode node = nodes_[i];
     move(node.before);
-    moved[i] = node.causal_chain >= 0
-                   ? kept.add(node, causal_chains_[static_cast<std::size_t>(node.causal_chain)])
-                   : kept.add(node);
+    moved[i] =
+        node.causal_chain >= 0 ? kept.add(node, causal_chains_[node.causal_chain]) : kept.add(node);
   }
   for (Cause* root : roots) move(*root);
   kept.kept_ = kept.nodes_.size();

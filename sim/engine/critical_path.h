@@ -41,9 +41,7 @@ class CriticalPath {
   std::int32_t add(const PathNode& node);
   /// Adds a pack in flight, with the causal chain of the rank that has completed it.
   std::int32_t add(PathNode node, const CausalChain& causal_chain);
-  [[nodiscard]] const PathNode& node(std::int32_t id) const {
-    return nodes_[static_cast<std::size_t>(id)];
-  }
+  [[nodiscard]] const PathNode& node(std::int32_t id) const { return nodes_[id]; }
 
   /// Returns the critical path from `start` to `last`, in order of time and without gaps.
   [[nodiscard]] std::vector<core::PathPiece> pieces(const Cause& last, core::Time start,

@@ -97,7 +97,7 @@ void Interpreter::start(std::uint32_t id, Rank rank, Time now) {
     ++to_do;
     schedule_lane(instance, lane, now);
   }
-  instance.lanes_left[static_cast<std::size_t>(rank)] = to_do;
+  instance.lanes_left[rank] = to_do;
   if (to_do > 0) return;
   CausalChain causal_chain;
   causal_chain.origin = rank;

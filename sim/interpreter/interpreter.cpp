@@ -118,7 +118,7 @@ Interpreter::Arrivals& Interpreter::arrivals_of(Instance& instance, LaneState& s
     state.arrivals = static_cast<std::int32_t>(instance.arrivals.size());
     instance.arrivals.emplace_back();
   }
-  return instance.arrivals[static_cast<std::size_t>(state.arrivals)];
+  return instance.arrivals[state.arrivals];
 }
 
 // --- lanes ---
@@ -221,8 +221,8 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
 /// Registers `waiter` to continue once `lane` has completed `count` steps.
 void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter,
                              std::int64_t count) {
-  Waiting& waiting = instance.waiting[static_cast<std::size_t>(waiter)];
-  Waiting& awaited = instance.waiting[static_cast<std::size_t>(lane)];
+  Waiting& waiting = instance.waiting[waiter];
+  Waiting& awaited = instance.waiting[lane];
   waiting.awaited_steps = count;
   waiting.next_waiter = awaited.first_waiter;
   awaited.wake_at = awaited.first_waiter == kNone ? count : std::min(awaited.wake_at, count);
@@ -244,17 +244,17 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
       arrivals.connections.clear(), arrivals.taken = 0;
   } else {
     state.last_in = connection(instance, step.from, lane, step.from_away);
-    if (instance.connections[static_cast<std::size_t>(state.last_in)].arrived == 0) {
+    if (instance.connections[state.last_in].arrived == 0) {
       state.blocked = Blocked::kOnMessage;
       return false;
     }
   }
-  Connection& in = instance.connections[static_cast<std::size_t>(state.last_in)];
+  Connection& in = instance.connections[state.last_in];
   --in.arrived;
   state.in_hand = state.last_in;
   if (watch_steps_) {
-    SenderSteps& sent = instance.sender_steps[static_cast<std::size_t>(state.last_in)];
-    instance.watched[static_cast<std::size_t>(lane)].peer_index = sent.steps[sent.taken++];
+    SenderSteps& sent = instance.sender_steps[state.last_in];
+    instance.watched[lane].peer_index = sent.steps[sent.taken++];
     if (sent.taken == sent.steps.size()) sent.steps.clear(), sent.taken = 0;
   }
   return true;
@@ -293,15 +293,14 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step
   if (!leads_to(instance, state.last_out, step.to, step.to_away)) {
     state.last_out = connection(instance, lane, step.to, step.to_away);
   }
-  Connection& out = instance.connections[static_cast<std::size_t>(state.last_out)];
+  Connection& out = instance.connections[state.last_out];
   if (out.occupied >= out.credits) {
     out.blocked_sender = lane;
     state.blocked = Blocked::kOnSlot;
     return false;
   }
   ++out.occupied;
-  if (watch_steps_)
-    instance.sender_steps[static_cast<std::size_t>(state.last_out)].steps.push_back(state.next);
+  if (watch_steps_) instance.sender_steps[state.last_out].steps.push_back(state.next);
   if (out.path == kNone) out.path = find_path(instance, out);
   const Address address{instance.id, static_cast<std::uint32_t>(state.last_out)};
   const CausalChain* const causal_chain =
@@ -340,7 +339,7 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
     const Rank peer = step.group.at(i);
     if (peer == state.rank) continue;
     connections.push_back(connection(instance, lane, lane_number(instance, peer, step.to.lane), 0));
-    Connection& out = instance.connections[static_cast<std::size_t>(connections.back())];
+    Connection& out = instance.connections[connections.back()];
     if (out.occupied < out.credits) continue;
     out.blocked_sender = lane;
     state.blocked = Blocked::kOnSlot;
@@ -350,9 +349,8 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
   if (!devices.empty()) {
     std::vector<Address> addresses;
     for (const std::int32_t c : connections) {
-      ++instance.connections[static_cast<std::size_t>(c)].occupied;
-      if (watch_steps_)
-        instance.sender_steps[static_cast<std::size_t>(c)].steps.push_back(state.next);
+      ++instance.connections[c].occupied;
+      if (watch_steps_) instance.sender_steps[c].steps.push_back(state.next);
       addresses.push_back({instance.id, static_cast<std::uint32_t>(c)});
     }
     const std::int32_t path = network_.paths().multicast(device_of(instance, state.rank), devices);
@@ -376,7 +374,7 @@ bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtH
                                 Time now) {
   LaneState& state = lane_at(instance, lane);
   const std::int32_t own = connection(instance, lane, lane, 0);
-  Connection& result = instance.connections[static_cast<std::size_t>(own)];
+  Connection& result = instance.connections[own];
   if (result.arrived > 0) {
     --result.arrived;
     complete_step(instance, lane, now);
@@ -403,7 +401,7 @@ void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end)
   state.step_known = false;
   state.phase = Phase::kFresh;
   state.ready = end;
-  if (state.awaited && state.next >= instance.waiting[static_cast<std::size_t>(lane)].wake_at) {
+  if (state.awaited && state.next >= instance.waiting[lane].wake_at) {
     wake_waiters(instance, lane);
   }
 }
@@ -411,13 +409,12 @@ void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end)
 /// Reports the current step, which is done at `end`, to the listener.
 void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   const LaneState& state = lane_at(instance, lane);
-  Watched& watched = instance.watched[static_cast<std::size_t>(lane)];
+  Watched& watched = instance.watched[lane];
   const Step step = instance.schedule->step(state.rank, state.lane, state.next);
   StepDone done{instance.id,  state.rank, state.lane, state.next, step, state.ready,
                 watched.wait, end,        -1,         -1,         -1};
   if (receives(step.kind)) {
-    const LaneState& sender =
-        lane_at(instance, instance.connections[static_cast<std::size_t>(state.last_in)].from);
+    const LaneState& sender = lane_at(instance, instance.connections[state.last_in].from);
     done.peer = sender.rank;
     done.peer_lane = sender.lane;
     done.peer_index = watched.peer_index;
@@ -435,22 +432,21 @@ void Interpreter::take_causal_chain(Instance& instance, std::int32_t lane,
 
 /// Records that the lane's step waited for the time `wait` until the awaited event began.
 void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const {
-  if (watch_steps_) instance.watched[static_cast<std::size_t>(lane)].wait = wait;
+  if (watch_steps_) instance.watched[lane].wait = wait;
 }
 
 /// Frees the slot of the current message, and continues a lane that waits for a slot of the same
 /// connection.
 void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
-  Connection& in =
-      instance.connections[static_cast<std::size_t>(std::exchange(state.in_hand, kNone))];
+  Connection& in = instance.connections[std::exchange(state.in_hand, kNone)];
   --in.occupied;
   const std::int32_t sender = std::exchange(in.blocked_sender, kNone);
   if (sender == kNone) return;
   LaneState& waiting = lane_at(instance, sender);
   if (now > waiting.ready) take_causal_chain(instance, sender, lane);
   if (watch_steps_) {
-    Time& wait = instance.watched[static_cast<std::size_t>(sender)].wait;
+    Time& wait = instance.watched[sender].wait;
     wait = std::max(wait, now - waiting.ready);
   }
   schedule_lane(instance, sender, std::max(now, waiting.ready));
@@ -458,11 +454,10 @@ void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
 
 void Interpreter::wake_waiters(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
-  std::int32_t waiter =
-      std::exchange(instance.waiting[static_cast<std::size_t>(lane)].first_waiter, kNone);
+  std::int32_t waiter = std::exchange(instance.waiting[lane].first_waiter, kNone);
   state.awaited = false;
   while (waiter != kNone) {
-    const Waiting waiting = instance.waiting[static_cast<std::size_t>(waiter)];
+    const Waiting waiting = instance.waiting[waiter];
     if (state.next < waiting.awaited_steps) {
       add_waiter(instance, lane, waiter, waiting.awaited_steps);
     } else {
@@ -479,7 +474,7 @@ void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   state.blocked = Blocked::kDone;
   if (state.driven == Driven::kByKernelThatHolds) give_back_multiprocessor(state);
-  if (--instance.lanes_left[static_cast<std::size_t>(state.rank)] > 0) return;
+  if (--instance.lanes_left[state.rank] > 0) return;
   instance.listener->rank_done(
       instance.id, state.rank, state.ready,
       network_.keeps_causal_chains() ? causal_chain_at(instance, lane) : CausalChain{});
@@ -490,7 +485,7 @@ void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
 bool Interpreter::leads_to(const Instance& instance, std::int32_t connection, std::int32_t to,
                            std::int32_t away) {
   if (connection == kNone) return false;
-  const Connection& known = instance.connections[static_cast<std::size_t>(connection)];
+  const Connection& known = instance.connections[connection];
   return known.to == to && known.away == away;
 }
 
@@ -498,7 +493,7 @@ std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std:
                                      std::int32_t away) const {
   const LaneState& receiver = lane_at(instance, to);
   if (receiver.last_in != kNone) {
-    const Connection& last = instance.connections[static_cast<std::size_t>(receiver.last_in)];
+    const Connection& last = instance.connections[receiver.last_in];
     if (last.from == from && last.to == to && last.away == away) return receiver.last_in;
   }
   const auto [known, fresh] = instance.connection_ids.try_emplace(
@@ -516,8 +511,8 @@ std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std:
 }
 
 std::int32_t Interpreter::find_path(const Instance& instance, const Connection& connection) {
-  const LaneState& sender = instance.lanes[static_cast<std::size_t>(connection.from)];
-  const LaneState& receiver = instance.lanes[static_cast<std::size_t>(connection.to)];
+  const LaneState& sender = instance.lanes[connection.from];
+  const LaneState& receiver = instance.lanes[connection.to];
   return network_.paths().unicast(device_of(instance, sender.rank),
                                   device_of(instance, receiver.rank), instance.collective->staging,
                                   instance.schedule->engine(sender.rank, sender.lane),

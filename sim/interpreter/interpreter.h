@@ -246,13 +246,13 @@ class Interpreter final : public CollectiveEngine {
 
   [[nodiscard]] static std::int32_t lane_number(const Instance& instance, core::Rank rank,
                                                 core::Lane lane) {
-    return instance.first_lane[static_cast<std::size_t>(rank)] + lane;
+    return instance.first_lane[rank] + lane;
   }
   [[nodiscard]] static LaneState& lane_at(Instance& instance, std::int32_t lane) {
-    return instance.lanes[static_cast<std::size_t>(lane)];
+    return instance.lanes[lane];
   }
   [[nodiscard]] static CausalChain& causal_chain_at(Instance& instance, std::int32_t lane) {
-    return instance.causal_chains[static_cast<std::size_t>(lane)];
+    return instance.causal_chains[lane];
   }
 
   static void visit(LaneState& state, StateVisitor& visitor);

@@ -43,8 +43,7 @@ void Interpreter::visit_state(const Pace& pace, StateVisitor& visitor) {
   if (!instance.arrivals.empty()) visitor.unfit();
   for (LaneState& state : instance.lanes) {
     visit(state, visitor);
-    CausalChain& causal_chain =
-        instance.causal_chains[static_cast<std::size_t>(&state - instance.lanes.data())];
+    CausalChain& causal_chain = instance.causal_chains[&state - instance.lanes.data()];
     visit_causal_chain(causal_chain, visitor);
   }
   for (Waiting& waiting : instance.waiting) {

@@ -165,8 +165,8 @@ const std::vector<FairLinks::Done>& FairLinks::settle(Time now) {
   done_.clear();
   share_.settle(now, ended_);
   for (const FairShare::Done& flow : ended_) {
-    done_.push_back({static_cast<std::uint32_t>(flow.id),
-                     flow.bottleneck < 0 ? -1 : ids_[static_cast<std::size_t>(flow.bottleneck)]});
+    done_.push_back(
+        {static_cast<std::uint32_t>(flow.id), flow.bottleneck < 0 ? -1 : ids_[flow.bottleneck]});
   }
   return done_;
 }

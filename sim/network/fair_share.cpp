@@ -98,20 +98,18 @@ void FairShare::set_capacity(Link l, Bandwidth capacity) {
 }
 
 double FairShare::rate(Route r) const {
-  const RouteState& state = routes_[static_cast<std::size_t>(r)];
+  const RouteState& state = routes_[r];
   return state.flows == 0
              ? 0
              : static_cast<double>(state.rate) / static_cast<double>(std::uint64_t{1} << shift_);
 }
 
 Bandwidth FairShare::capacity(Link l) const {
-  return Bandwidth(
-      static_cast<std::int64_t>(links_[static_cast<std::size_t>(l)].capacity >> shift_));
+  return Bandwidth(static_cast<std::int64_t>(links_[l].capacity >> shift_));
 }
 
 double FairShare::load(Link l) const {
-  return static_cast<double>(links_[static_cast<std::size_t>(l)].load) /
-         static_cast<double>(std::uint64_t{1} << shift_);
+  return static_cast<double>(links_[l].load) / static_cast<double>(std::uint64_t{1} << shift_);
 }
 
 void FairShare::settle(Time now, std::vector<Done>& done) {

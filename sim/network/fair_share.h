@@ -178,13 +178,11 @@ class FairShare {
     }
   };
 
-  [[nodiscard]] LinkState& link(Link l) { return links_[static_cast<std::size_t>(l)]; }
-  [[nodiscard]] RouteState& route(Route r) { return routes_[static_cast<std::size_t>(r)]; }
-  [[nodiscard]] Progress& progress(Route r) { return progress_[static_cast<std::size_t>(r)]; }
-  [[nodiscard]] GroupState& group(Group g) { return groups_[static_cast<std::size_t>(g)]; }
-  [[nodiscard]] const GroupState& group(Group g) const {
-    return groups_[static_cast<std::size_t>(g)];
-  }
+  [[nodiscard]] LinkState& link(Link l) { return links_[l]; }
+  [[nodiscard]] RouteState& route(Route r) { return routes_[r]; }
+  [[nodiscard]] Progress& progress(Route r) { return progress_[r]; }
+  [[nodiscard]] GroupState& group(Group g) { return groups_[g]; }
+  [[nodiscard]] const GroupState& group(Group g) const { return groups_[g]; }
   [[nodiscard]] std::span<const Link> links_of(const RouteState& r) const {
     return {route_links_.data() + r.first, r.links};
   }

@@ -11,17 +11,17 @@ using core::Time;
 using core::Wide;
 
 void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
-  Bytes& total = totals_.carried[static_cast<std::size_t>(link)];
+  Bytes& total = totals_.carried[link];
   total = Bytes(core::saturating_sum(total.count(), bytes.count()));
   if (link < binned_.first || link >= binned_.end || bytes.count() == 0) return;
   if (end.count() > width_.count() * kBins) widen(end);
-  std::vector<std::int64_t>& bins = bins_[static_cast<std::size_t>(link - binned_.first)];
+  std::vector<std::int64_t>& bins = bins_[link - binned_.first];
   if (bins.empty()) bins.assign(kBins, 0);
   const std::int64_t first = start / width_;
   const std::int64_t last = std::min<std::int64_t>(
       kBins - 1, end.count() > start.count() ? (end.count() - 1) / width_.count() : first);
   if (first >= last) {
-    std::int64_t& bin = bins[static_cast<std::size_t>(std::min<std::int64_t>(first, kBins - 1))];
+    std::int64_t& bin = bins[std::min<std::int64_t>(first, kBins - 1)];
     bin = core::saturating_sum(bin, bytes.count());
     return;
   }
@@ -33,8 +33,7 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
     const Time upto = std::min(end, (bin + 1) * width_);
     const auto due = static_cast<std::int64_t>(static_cast<Wide>(bytes.count()) *
                                                static_cast<Wide>((upto - start).count()) / length);
-    bins[static_cast<std::size_t>(bin)] =
-        core::saturating_sum(bins[static_cast<std::size_t>(bin)], due - given);
+    bins[bin] = core::saturating_sum(bins[bin], due - given);
     given = due;
   }
 }
@@ -46,7 +45,7 @@ void LinkLoads::add_held(LinkId link, Bytes bytes, Time busy, Time start, Time e
 
 void LinkLoads::add_held_total(LinkId link, Bytes bytes, Time busy) {
   if (totals_.held.empty()) totals_.held.resize(totals_.carried.size());
-  Held& held = totals_.held[static_cast<std::size_t>(link)];
+  Held& held = totals_.held[link];
   held.bytes = Bytes(core::saturating_sum(held.bytes.count(), bytes.count()));
   held.busy = Time(core::saturating_sum(held.busy.count(), busy.count()));
 }
@@ -82,9 +81,7 @@ void LinkLoads::widen(Time end) {
 
 const std::vector<std::int64_t>& LinkLoads::bins(LinkId link) const {
   static const std::vector<std::int64_t> kNone;
-  return link >= binned_.first && link < binned_.end
-             ? bins_[static_cast<std::size_t>(link - binned_.first)]
-             : kNone;
+  return link >= binned_.first && link < binned_.end ? bins_[link - binned_.first] : kNone;
 }
 
 }  // namespace tutti::sim

@@ -47,11 +47,9 @@ class LinkLoads {
     std::vector<Held> held;  ///< empty if add_held() was never called
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
-  [[nodiscard]] core::Bytes total(core::LinkId link) const {
-    return totals_.carried[static_cast<std::size_t>(link)];
-  }
+  [[nodiscard]] core::Bytes total(core::LinkId link) const { return totals_.carried[link]; }
   [[nodiscard]] Held held(core::LinkId link) const {
-    return totals_.held.empty() ? Held{} : totals_.held[static_cast<std::size_t>(link)];
+    return totals_.held.empty() ? Held{} : totals_.held[link];
   }
   /// Adds the loads that were recorded since `before`, multiplied by `times`.
   void add_again(const Totals& before, std::int64_t times);

@@ -99,7 +99,7 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   message.sent = now;
   message.branches = branches;
   message.undelivered = static_cast<std::uint16_t>(receivers.size());
-  Branches& state = branches_[static_cast<std::size_t>(branches)];
+  Branches& state = branches_[branches];
   const core::Path& hops = paths_.path(path);
   state.tails.assign(hops.hops.size(), Time());
   state.missing.clear();
@@ -150,7 +150,7 @@ Time Network::hold(const Hold& hold, Time now) {
   Time start = now;
   Time end = later(now, hold.busy);
   if (hold.resource >= 0) {
-    Server& resource = resources_[static_cast<std::size_t>(hold.resource)];
+    Server& resource = resources_[hold.resource];
     start = std::max(now, resource.free_at());
     const bool changes = hold.link >= 0 && health_.changes(hold.link);
     end = changes ? health_.tail(hold.link, bytes_in(hold.busy, hold.rate), hold.rate, start)
@@ -257,7 +257,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   Message& message = messages_[id];
   const core::Path& path = paths_.path(message.path);
   const core::PathHop& hop = path.hops[index];
-  Branches& branches = branches_[static_cast<std::size_t>(message.branches)];
+  Branches& branches = branches_[message.branches];
   if (branches.missing[index] > 1) {
     --branches.missing[index];
     return now;
@@ -265,7 +265,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
 
   if (ties_) ties_->wants(Ties::Thing::kResource, hop.resource, now);
   const Time tail_here = std::max(branches.tails[index], now);
-  Server& resource = resources_[static_cast<std::size_t>(hop.resource)];
+  Server& resource = resources_[hop.resource];
   const Time head = std::max(now, resource.free_at());
   const Time tail = std::max(tail_of(message, hop, head), tail_here);
   resource.occupy_until(tail);
@@ -323,7 +323,7 @@ Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, E
   Message& message = messages_[id];
   const FairLinks::Stretch& stretch = way.stretches[message.stretch];
   const core::HostEndpoint& host = *stretch.host;
-  Server& threads = resources_[static_cast<std::size_t>(stretch.resource)];
+  Server& threads = resources_[stretch.resource];
   const Time start = std::max(now, threads.free_at());
   const Time own = stretch.with_bytes ? host.moving(message.bytes) : Time();
   const Time occupied =

@@ -200,9 +200,8 @@ class Network {
   core::Time begin_stretch(std::uint32_t id, core::Time now, EventQueue& events);
   void end_stretch(std::uint32_t id, core::LinkId bottleneck, core::Time now, EventQueue& events);
   [[nodiscard]] Address address_of(const Message& message, std::uint32_t receiver) const {
-    return message.branches < 0
-               ? message.receiver
-               : branches_[static_cast<std::size_t>(message.branches)].receivers[receiver];
+    return message.branches < 0 ? message.receiver
+                                : branches_[message.branches].receivers[receiver];
   }
 
   core::PathBook paths_;

@@ -32,7 +32,7 @@ void Sections::expect(const Path& path) {
     if (path.chain && !hop.staged)
       from =
           i == 0 ? Before{kStart, {}} : Before{path.hops[i - 1].resource, path.hops[i - 1].latency};
-    Before& before = before_[static_cast<std::size_t>(hop.resource)];
+    Before& before = before_[hop.resource];
     if (before.resource == kNobody) before = from;
     if (before != from) before.resource = kSeveral;
   }
@@ -40,12 +40,11 @@ void Sections::expect(const Path& path) {
 
 void Sections::expect_held(ResourceId resource) {
   TUTTI_CHECK(!complete_, "a resource is held after all paths were announced");
-  before_[static_cast<std::size_t>(resource)].resource = kSeveral;
+  before_[resource].resource = kSeveral;
 }
 
 bool Sections::in_line(const Path& path, std::size_t hop) const {
-  return complete_ && before_[static_cast<std::size_t>(path.hops[hop].resource)].resource ==
-                          path.hops[hop - 1].resource;
+  return complete_ && before_[path.hops[hop].resource].resource == path.hops[hop - 1].resource;
 }
 
 void Sections::split(std::size_t index, const Path& path) {
@@ -80,7 +79,7 @@ std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::siz
 }
 
 void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
-  TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)].resource != kNobody,
+  TUTTI_CHECK(!complete_ || before_[hop.resource].resource != kNobody,
               "a message uses a path that was not announced");
   const bool changes = hop.is_link && health_.changes(hop.link());
   section.in_detail = section.in_detail || changes;
@@ -122,7 +121,7 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
   std::uint32_t crossing = section.first_crossing;
   for (std::uint32_t l = section.first_leg; l < section.end_leg; ++l) {
     Leg& leg = legs_[l];
-    Server& resource = resources[static_cast<std::size_t>(leg.resource)];
+    Server& resource = resources[leg.resource];
     const Time enters = std::max(head, resource.free_at());
     Time leaves;
     Time of_host;

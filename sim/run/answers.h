@@ -24,10 +24,10 @@ class Answers {
   /// and the rank has not completed its part of the push.
   [[nodiscard]] bool starts_later(const Flight& flight, core::Rank rank) const {
     if (flight.work.pack < 0) return false;
-    const std::int32_t push = plan_.packs[static_cast<std::size_t>(flight.work.pack)].answers;
+    const std::int32_t push = plan_.packs[flight.work.pack].answers;
     if (push < 0) return false;
     const Flight* const answered = flights_.find(flight.step, push, flight.work.place.group);
-    return answered && !answered->through[static_cast<std::size_t>(rank)];
+    return answered && !answered->through[rank];
   }
   /// Returns the flight of the pull of the push `answered`; null if the pull is not in flight yet.
   [[nodiscard]] Flight* answer_to(const Flight& answered) const {
@@ -35,9 +35,7 @@ class Answers {
   }
 
  private:
-  [[nodiscard]] int pull_of(const Work& work) const {
-    return pull_of_[static_cast<std::size_t>(work.pack)];
-  }
+  [[nodiscard]] int pull_of(const Work& work) const { return pull_of_[work.pack]; }
 
   const core::Plan& plan_;
   Flights& flights_;

@@ -71,7 +71,7 @@ class Asynchrony {
   /// share of the servers. If one replica of a worker begins a step, all replicas of this worker
   /// do.
   bool begins(std::int64_t replica, std::int32_t step) {
-    std::int32_t& begun = begun_[static_cast<std::size_t>(plan_.partition->place(replica).group)];
+    std::int32_t& begun = begun_[plan_.partition->place(replica).group];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);
     return step <= begun;
   }
@@ -92,7 +92,7 @@ class Asynchrony {
   /// returns null.
   [[nodiscard]] const core::Pack* values(const Work& work, core::PackPhase phase) const {
     if (work.pack < 0) return nullptr;
-    const core::Pack& pack = plan_.packs[static_cast<std::size_t>(work.pack)];
+    const core::Pack& pack = plan_.packs[work.pack];
     return pack.phase == phase && pack.payload.content == core::PackContent::kValues ? &pack
                                                                                      : nullptr;
   }

@@ -30,8 +30,8 @@ class Deadlines {
   /// Records that the replica starts a collective. Returns true if this start resolves the group,
   /// because all other replicas started a collective earlier.
   bool joins(std::int64_t replica) {
-    if (joined_[static_cast<std::size_t>(replica)]) return false;
-    joined_[static_cast<std::size_t>(replica)] = true;
+    if (joined_[replica]) return false;
+    joined_[replica] = true;
     return --missing_ == 0;
   }
 

@@ -15,7 +15,7 @@ std::vector<std::string> ExchangeTimes::notes(const core::Scenario& scenario, st
     const core::Time mean(static_cast<std::int64_t>(totals_[e] / parts));
     notes.push_back(fmt::format(
         "{}: in a training step, the {} {} operations of a replica take {} in total, on average",
-        scenario.communicators[static_cast<std::size_t>(planned.communicator)].name,
+        scenario.communicators[planned.communicator].name,
         scenario.workload.micro_batches *
             (std::int64_t{planned.exchange.per_forward} + planned.exchange.per_backward),
         to_string(planned.exchange.collective), core::show(mean)));

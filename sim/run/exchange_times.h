@@ -15,7 +15,7 @@ class ExchangeTimes {
 
   /// Adds the duration of a replica's part of the exchange.
   void add(std::int32_t exchange, core::Time took) {
-    totals_[static_cast<std::size_t>(exchange)] += static_cast<core::Wide>(took.count());
+    totals_[exchange] += static_cast<core::Wide>(took.count());
   }
   /// Adds the times that were recorded since the totals were `before`, multiplied by `times`.
   void add_again(const std::vector<core::Wide>& before, std::int64_t times) {

@@ -36,7 +36,7 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(
   auto made = std::make_shared<FusedPacks>();
   made->batch = batch;
   const auto of = [&](int p) -> const core::Collective& {
-    return scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(p)]);
+    return scenario_.plan.collective(scenario_.plan.packs[p]);
   };
   std::int64_t elements = 0;
   for (const int p : batch->items) elements += of(p).elements;

@@ -30,7 +30,7 @@ void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now
   if (plan_.scope() == core::GateScope::kAll) {
     std::vector<Asked>& all = requested_[{request.step, request.item}];
     all.resize(static_cast<std::size_t>(replicas_));
-    all[static_cast<std::size_t>(request.replica)] = requested;
+    all[request.replica] = requested;
   }
   execute_points(gate_of(request.replica).ready(request, now), &requested);
   await_round(now);
@@ -63,7 +63,7 @@ void Gates::execute_points(const std::vector<core::GateDecision>& decisions,
 Gates::Asked Gates::requested_for(const core::GateBatch& batch, std::int64_t replica) const {
   Asked last;
   for (const std::int32_t item : batch.items) {
-    const Asked& one = requested_.at({batch.step, item})[static_cast<std::size_t>(replica)];
+    const Asked& one = requested_.at({batch.step, item})[replica];
     if (one.at >= last.at) last = one;
   }
   return last;

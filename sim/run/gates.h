@@ -66,9 +66,7 @@ class Gates {
   }
 
  private:
-  core::Gate& gate_of(std::int64_t replica) {
-    return *gates_[static_cast<std::size_t>(replica / replicas_per_gate_)];
-  }
+  core::Gate& gate_of(std::int64_t replica) { return *gates_[replica / replicas_per_gate_]; }
   void execute_points(const std::vector<core::GateDecision>& decisions, const Asked* requested);
   void await_round(core::Time now);
   [[nodiscard]] Asked requested_for(const core::GateBatch& batch, std::int64_t replica) const;

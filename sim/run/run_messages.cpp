@@ -17,8 +17,7 @@ void Run::communicate_in_graph(Replica& replica, TaskId id, const core::Task& ta
     return launch(replica, collectives_.of_pack(task.pack, replica.index), task.pack);
   }
   // A task without a message waits for the start of a computation (begin_task).
-  if (task.index >= 0)
-    post(replica, id, replica.graph->messages[static_cast<std::size_t>(task.index)]);
+  if (task.index >= 0) post(replica, id, replica.graph->messages[task.index]);
 }
 
 void Run::post(Replica& replica, TaskId id, const core::ExecutionGraph::Message& message) {
@@ -30,8 +29,7 @@ void Run::post(Replica& replica, TaskId id, const core::ExecutionGraph::Message&
         messages_.matcher(message.peer, step).sent(replica.index, message.tag, flight.number);
     messages_.release(message.peer, step);
     if (!receive) return;
-    start_receiver(flight, replicas_[static_cast<std::size_t>(message.peer)],
-                   static_cast<TaskId>(*receive), replica.cause);
+    start_receiver(flight, replicas_[message.peer], static_cast<TaskId>(*receive), replica.cause);
   } else {
     const auto number =
         messages_.matcher(replica.index, step).posted(message.peer, message.tag, id);
@@ -66,15 +64,15 @@ void Run::message_done(Flight& flight, Rank rank, Time now, const CausalChain& c
   const std::uint32_t instance = flight.instance;
   // The code below removes the flight when its last rank is done.
   const std::shared_ptr<const core::Collective> kept = flight.in_group;
-  recorder_.exchange_done(kept->group.device(rank), instance, flight.step, 0,
-                          flight.started[static_cast<std::size_t>(rank)], now);
+  recorder_.exchange_done(kept->group.device(rank), instance, flight.step, 0, flight.started[rank],
+                          now);
   const Cause cause{add_flight_node(flight, rank, now, causal_chain), now};
   if (--flight.ranks_left == 0) {
     engines_.close(instance);
     flights_.remove(flight);
     recorder_.closed(instance);
   }
-  Replica& replica = replicas_[static_cast<std::size_t>(rank == 0 ? message.from : message.to)];
+  Replica& replica = replicas_[rank == 0 ? message.from : message.to];
   if (--replica.in_flight == 0) replica.exposed.in_flight(replica.in_flight_since, now);
   replica.cause = cause;
   replica.runner.done(rank == 0 ? message.send : message.receive, replica.world);

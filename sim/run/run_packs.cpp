@@ -21,7 +21,7 @@ void Run::launch(Replica& replica, const Work& work, std::int64_t number, const 
 void Run::start_passed(std::int64_t index, const core::GateBatch& batch,
                        const std::shared_ptr<const FusedPacks>& fused,
                        const Gates::Asked& requested) {
-  Replica& replica = replicas_[static_cast<std::size_t>(index)];
+  Replica& replica = replicas_[index];
   if (fused) return launch_fused(replica, fused, requested);
   const std::int32_t pack = batch.items.front();
   launch(replica, collectives_.of_pack(pack, index), pack, requested.cause);
@@ -33,11 +33,11 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
   const Work work = collectives_.of_pack(first, replica.index);
   Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
-  flight.requested[static_cast<std::size_t>(work.place.rank)] = requested.at;
+  flight.requested[work.place.rank] = requested.at;
   // Copies into the fusion buffer and out of it occupy the stream; both are added before the
   // launch.
   const Time copies = 2 * transfer_time(fused->copied, cluster_.part(replica.device).device.copy);
-  flight.copies[static_cast<std::size_t>(work.place.rank)] = copies;
+  flight.copies[work.place.rank] = copies;
   start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, requested.cause, now_,
              copies);
 }
@@ -79,8 +79,8 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
 }
 
 void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time now, Time later) {
-  flight.causes[static_cast<std::size_t>(rank)] = cause;
-  flight.started[static_cast<std::size_t>(rank)] = now;
+  flight.causes[rank] = cause;
+  flight.started[rank] = now;
   flight.last_start = now;
   recorder_.launched(device, flight.instance);
   events_.push({now + later + launch_overhead(flight), static_cast<std::uint64_t>(rank),
@@ -95,7 +95,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   // The code below removes the flight when its last rank is done.
   const std::shared_ptr<const core::Collective> kept = flight.in_group;
   const core::Collective& collective = collective_of(flight);
-  const Time started = flight.started[static_cast<std::size_t>(rank)];
+  const Time started = flight.started[rank];
   if (asynchrony_ && rank == collective.root) asynchrony_->complete_at_root(work);
   if (work.pack >= 0) {
     recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started,
@@ -110,7 +110,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   if (rank < collective.contributors || answered)
     cause = {add_flight_node(flight, rank, now, causal_chain), now};
   if (answered) {
-    flight.through[static_cast<std::size_t>(rank)] = true;
+    flight.through[rank] = true;
     // A helper has no program, so it starts its part of the pull now if the pull is in flight.
     Flight* const answer = rank >= collective.contributors ? answers_.answer_to(flight) : nullptr;
     if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
@@ -128,7 +128,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
     recorder_.closed(instance);
   }
   if (rank >= collective.contributors) return;
-  Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
+  Replica& replica = replicas_[collectives_.replica(work, rank)];
   if (--replica.in_flight == 0) replica.exposed.in_flight(replica.in_flight_since, now);
   replica.cause = cause;
   if (work.pack < 0)

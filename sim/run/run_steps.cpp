@@ -22,7 +22,7 @@ using core::Time;
 void Run::World::compute(core::TaskId id, const core::Task& task, Time duration,
                          std::int64_t compute_bound_ppm) {
   if (const auto* graph = replica->graph)
-    return run->compute(*replica, graph->streams[static_cast<std::size_t>(id)],
+    return run->compute(*replica, graph->streams[id],
                         {id, task, duration, graph->compute_bound_of(id)});
   run->compute(*replica, 0, {id, task, duration, compute_bound_ppm});
 }
@@ -58,7 +58,7 @@ void Run::set_up_replicas() {
       const core::DeviceRates& rates = cluster_.part(device).device;
       const auto index = static_cast<std::int32_t>(first + i);
       if (const auto& graph = scenario_.plan.graph) {
-        const core::ExecutionGraph::Rank& rank = graph->ranks[static_cast<std::size_t>(index)];
+        const core::ExecutionGraph::Rank& rank = graph->ranks[index];
         replicas_.emplace_back(
             core::Runner(rank.program, no_durations_, {rates.copy, rates.memory}), no_program_,
             index, device);
@@ -135,14 +135,14 @@ void Run::begin_step(Replica& replica, Time now, Cause cause) {
 // --- computing ---
 
 void Run::compute(Replica& replica, std::int32_t stream, const ComputeTask& task) {
-  Stream& one = replica.streams[static_cast<std::size_t>(stream)];
+  Stream& one = replica.streams[stream];
   one.queue.push_back({task, now_, replica.cause});
   if (one.queue.size() == 1) begin_task(replica, stream);
 }
 
 /// Starts the first task of a stream's queue.
 void Run::begin_task(Replica& replica, std::int32_t stream) {
-  Stream& one = replica.streams[static_cast<std::size_t>(stream)];
+  Stream& one = replica.streams[stream];
   const auto& [task, requested, requested_by] = one.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   // If the stream was busy, its last task is the cause; otherwise the request is the cause.
@@ -167,8 +167,8 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
 
 void Run::compute_done(const Event& event) {
   const auto [index, slot] = stream_owners_[event.a];
-  Replica& replica = replicas_[static_cast<std::size_t>(index)];
-  Stream& stream = replica.streams[static_cast<std::size_t>(slot)];
+  Replica& replica = replicas_[index];
+  Stream& stream = replica.streams[slot];
   if (devices_.slowness().gone(replica.device.worker, now_)) return;  // it never ends
   if (!stream.stream.end(event, events_)) return;
   const ComputeTask task = stream.queue.front().task;

@@ -31,7 +31,7 @@ void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time no
   flight.came.resize(static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors),
                      false);
   flight.done.resize(flight.came.size(), false);
-  flight.came[static_cast<std::size_t>(rank)] = true;
+  flight.came[rank] = true;
   const bool last = deadlines_.joins(replica);
   arm(flight, rank, now);
   if (!last) return;
@@ -56,9 +56,7 @@ void Timeouts::fires(const Event& event) {
   const Deadlines::Timer& timer = deadlines_.timer(event.a);
   const Flight* const flight = flights_.find(timer.step, timer.number, timer.group);
   if (!flight) return;
-  if (flight->done[static_cast<std::size_t>(timer.rank)] ||
-      (!timer.execution && deadlines_.resolved()))
-    return;
+  if (flight->done[timer.rank] || (!timer.execution && deadlines_.resolved())) return;
   exceeded_ = deadline_exceeded(*flight, timer, event.time);
   sink_.note(exceeded_->message());
   // Packs in flight are recorded up to this time.
@@ -83,11 +81,9 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
   const bool pack = flight.work.pack >= 0;
   std::string what = pack ? fmt::format("pack {}", flight.work.pack)
                           : fmt::format("exchange {}", flight.work.exchange);
-  if (pack &&
-      scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key > 0)
-    what += fmt::format(
-        " (instance {})",
-        scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key);
+  if (pack && scenario_.plan.packs[flight.work.pack].payload.instance_key > 0)
+    what +=
+        fmt::format(" (instance {})", scenario_.plan.packs[flight.work.pack].payload.instance_key);
   return core::Error::run(
       {core::ProblemCode::kTimeout, "CommunicationOptions.timeout_seconds",
        absent.empty() ? -1 : absent.front()},

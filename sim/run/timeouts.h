@@ -32,8 +32,7 @@ class Timeouts {
   void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
   /// Records that the rank has completed its part of the flight.
   void rank_done(Flight& flight, core::Rank rank) const {
-    if (static_cast<std::size_t>(rank) < flight.done.size())
-      flight.done[static_cast<std::size_t>(rank)] = true;
+    if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[rank] = true;
   }
   /// Handles kTimer.
   void fires(const Event& event);

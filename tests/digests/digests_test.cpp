@@ -77,7 +77,7 @@ TEST(DigestCorpus, IsWhatTheGeneratorMakes) {
   ASSERT_EQ(cases.size(), static_cast<std::size_t>(kCorpus));
   for (std::int32_t i = 0; i < kCorpus; ++i) {
     const DigestCase made = generate(i);
-    const DigestCase& kept = cases[static_cast<std::size_t>(i)];
+    const DigestCase& kept = cases[i];
     EXPECT_EQ(made.name, kept.name);
     EXPECT_EQ(made.axes, kept.axes);
     ASSERT_EQ(made.text, kept.text) << "digest_tests generate writes them anew";

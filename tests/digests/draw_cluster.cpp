@@ -74,7 +74,7 @@ int count(Draft& draft, int least, int most, bool power_of_two) {
   for (int n = 1; n <= most; n *= 2) {
     if (n >= least) fit.push_back(n);
   }
-  return fit[static_cast<std::size_t>(draft.between(0, static_cast<int>(fit.size()) - 1))];
+  return fit[draft.between(0, static_cast<int>(fit.size()) - 1)];
 }
 
 std::string network(Draft& draft, bool mixed) {
@@ -116,8 +116,7 @@ std::string draw_cluster(Draft& draft) {
   draft.on_gpus = needs.gpus || draft.chance(75);
   int most = 2;
   if (draft.on_gpus) {
-    const MachineKind& kind = kMachines[static_cast<std::size_t>(
-        draft.between(0, static_cast<int>(kMachines.size()) - 1))];
+    const MachineKind& kind = kMachines[draft.between(0, static_cast<int>(kMachines.size()) - 1)];
     draft.machine = needs.many ? "box" : kind.name;
     most = needs.many ? 4 : kind.gpus;
   } else {
@@ -257,8 +256,7 @@ std::string communicator(Draft& draft, const std::string& name, bool may_split) 
   for (int size = 2; size <= replicas; ++size) {
     if (replicas % size == 0) sizes.push_back(size);
   }
-  const int size =
-      sizes[static_cast<std::size_t>(draft.between(0, static_cast<int>(sizes.size()) - 1))];
+  const int size = sizes[draft.between(0, static_cast<int>(sizes.size()) - 1)];
   std::string text = fmt::format("communicator {{ name: \"{}\" size: {}", name, size);
   if (draft.replicas_per_worker < replicas && replicas / size % draft.replicas_per_worker == 0 &&
       draft.chance(50)) {

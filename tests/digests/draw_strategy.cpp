@@ -497,7 +497,7 @@ void draw_identically(Draft& draft) {
 void draw_family(Draft& draft, std::int32_t number) {
   const std::int32_t round = number / static_cast<std::int32_t>(kFamilies.size());
   const std::ptrdiff_t slot = number % std::ssize(kFamilies);
-  draft.family = kFamilies[static_cast<std::size_t>(slot)];
+  draft.family = kFamilies[slot];
   if (draft.family == "mwms_or_one_device")
     draft.family = round % 4 == 0 ? "one_device" : round % 4 == 1 ? "central_storage" : "mwms";
   if (draft.family == "collective" && round % 2 == 1) draft.family = "many";

@@ -63,18 +63,15 @@ TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
       if (!scenario) continue;
       const core::Plan& plan = scenario->plan;
       const auto collective = [&plan](const core::Task& task) -> const core::Collective& {
-        return task.pack >= 0
-                   ? plan.collective(plan.packs[static_cast<std::size_t>(task.pack)])
-                   : plan.collective(plan.exchanges[static_cast<std::size_t>(task.index)]);
+        return task.pack >= 0 ? plan.collective(plan.packs[task.pack])
+                              : plan.collective(plan.exchanges[task.index]);
       };
       core::StepGraphWords words;
       words.communicators.emplace_back("gradients");
       for (const core::Communicator& communicator : scenario->communicators)
         words.communicators.push_back(communicator.name);
       words.communicator = [&plan](const core::Task& task) {
-        return task.pack >= 0
-                   ? 0
-                   : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
+        return task.pack >= 0 ? 0 : plan.exchanges[task.index].communicator + 1;
       };
       words.collective = [&](const core::Task& task) {
         return std::string(to_string(collective(task).kind));

@@ -107,7 +107,7 @@ void TimelineValues::track(const Track& track) {
 }
 
 void TimelineValues::span(core::TrackId track, const Span& span) {
-  tracks_[static_cast<std::size_t>(track)].spans.push_back(span);
+  tracks_[track].spans.push_back(span);
 }
 
 void TimelineValues::sort() {
@@ -156,7 +156,7 @@ void TimelineValues::visit_spans(TrackKind kind, View view, Visitor& visitor) co
       visitor.field("index", s.index);
       visitor.field("bytes", s.bytes.count());
       if (s.peer != core::kNoTrack && view == View::kAll) {
-        visitor.field("from", tracks_[static_cast<std::size_t>(s.peer)].name);
+        visitor.field("from", tracks_[s.peer].name);
         visitor.field("from_index", s.peer_index);
       }
       visitor.end_of_record();

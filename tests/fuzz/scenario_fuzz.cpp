@@ -28,8 +28,7 @@ void accept(const Scenario& scenario) {
     if (pack.phase != PackPhase::kGradients || pack.answers >= 0) continue;
     for (const Member& member : pack.payload.members) {
       // Of what is sparse only rows travel.
-      if (!scenario.workload.gradients[static_cast<std::size_t>(member.variable)].slices)
-        covered += member.count;
+      if (!scenario.workload.gradients[member.variable].slices) covered += member.count;
     }
   }
   std::int64_t elements = 0;

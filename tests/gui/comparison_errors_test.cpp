@@ -30,11 +30,10 @@ using Key = std::tuple<std::int32_t, std::string, TrackKind, std::int32_t, std::
                        std::int32_t, std::string, std::int64_t>;
 Key key_of(const Trace& own, const Trace::Row& row, const Span& span) {
   const bool lane = row.track.kind == TrackKind::kLane;
-  const std::string pack =
-      span.pack < 0 ? "" : own.run().packs[static_cast<std::size_t>(span.pack)].gradients.front();
+  const std::string pack = span.pack < 0 ? "" : own.run().packs[span.pack].gradients.front();
   const bool backward = span.kind == SpanKind::kFirstCompute +
                                          static_cast<std::int32_t>(core::ComputeKind::kBackward);
-  const std::string layer = backward ? own.run().layers[static_cast<std::size_t>(span.index)] : "";
+  const std::string layer = backward ? own.run().layers[span.index] : "";
   return {row.track.worker, row.track.device, row.track.kind, row.track.lane,
           span.step,        span.kind,        pack + layer,   lane ? span.index : 0};
 }

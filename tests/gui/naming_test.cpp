@@ -85,7 +85,7 @@ core::Scenario of_workload(const std::string& workload) {
 /// True if the layer is found; else none is.
 bool is_as_planned(const core::Scenario& scenario, int gradient) {
   const core::RunInfo run = core::run_info(scenario, "simulated");
-  const std::string name = scenario.workload.gradients[static_cast<std::size_t>(gradient)].name;
+  const std::string name = scenario.workload.gradients[gradient].name;
   EXPECT_EQ(best_naming(run, lower(name)), Naming::kBegin);
   const Concerned found = concerned(run, lower(name), Naming::kBegin);
   const Planned wanted = planned(scenario, gradient);
@@ -102,7 +102,7 @@ TEST(Naming, FindsPackAndLayerOfTheGradientsOfEveryShippedModel) {
         of_workload("model: \"" + model + "\" forward_ms: 1 backward_ms: 2");
     const auto gradients = static_cast<int>(scenario.workload.gradients.size());
     for (int g = 0; g < gradients; g += 1 + gradients / 20) {
-      const std::string& name = scenario.workload.gradients[static_cast<std::size_t>(g)].name;
+      const std::string& name = scenario.workload.gradients[g].name;
       // Their layer is called by a sister: "layers.3.attention.wq.weight".
       const bool of_sister =
           name.ends_with("attention.wk.weight") || name.ends_with("attention.wv.weight");

@@ -129,8 +129,8 @@ TEST(PackReplay, ContributionsNeverGetLessAndCoverThePack) {
               partly || (piece.contributions > 1 && piece.contributions < replay->contributors());
         }
         EXPECT_EQ(elements, replay->collective().elements);
-        EXPECT_GE(sum, before[static_cast<std::size_t>(r)]) << strategy;
-        before[static_cast<std::size_t>(r)] = sum;
+        EXPECT_GE(sum, before[r]) << strategy;
+        before[r] = sum;
       }
     }
     if (strategy == "algorithm: \"halving_doubling\"") {

@@ -49,7 +49,7 @@ std::vector<Column> every_span(const SpanRow& row, const TimeRange& range, int w
       covered += std::min(row.end(i), end) - std::max(row.start(i), begin);
     }
     if (touching == 0) continue;
-    Column& column = columns[static_cast<std::size_t>(x)];
+    Column& column = columns[x];
     column.kind = static_cast<std::uint8_t>(row.kind(longest));
     const double share =
         static_cast<double>(covered.count()) / static_cast<double>((end - begin).count());

@@ -47,7 +47,7 @@ SweepData made(std::uint64_t seed = 1, int packs = 12) {
 std::string value(const SweepData& data, std::int64_t point, const std::string& field) {
   const auto& fields = data.space->fields();
   const auto at = std::find(fields.begin(), fields.end(), field) - fields.begin();
-  return data.space->values(point)[static_cast<std::size_t>(at)];
+  return data.space->values(point)[at];
 }
 
 TEST(SweepCurves, ShowTheBestOfWhatIsNotDrawn) {

@@ -56,7 +56,7 @@ TEST(Topology, HasEveryPartAndLinkOfTheClusterWithItsRecord) {
     ASSERT_EQ(static_cast<core::LinkId>(run.topology.links().size()), cluster.links()) << machine;
     std::size_t loaded = 0;
     for (core::LinkId id = 0; id < cluster.links(); ++id) {
-      const Topology::Link& link = run.topology.links()[static_cast<std::size_t>(id)];
+      const Topology::Link& link = run.topology.links()[id];
       EXPECT_EQ(link.name, cluster.link_name(id));
       EXPECT_EQ(link.capacity, cluster.link(id).bandwidth);
       if (!link.record) continue;
@@ -206,7 +206,7 @@ TEST(TopologyLayout, NothingHidesAnythingAndLinksEndAtTheirParts) {
           }
           const std::int32_t worker = topology.nodes()[a].worker;
           if (worker < 0) continue;
-          const Box& box = layout.workers[static_cast<std::size_t>(worker)].box;
+          const Box& box = layout.workers[worker].box;
           EXPECT_GE(layout.nodes[a].x, box.x) << where << topology.nodes()[a].full_name();
           EXPECT_LE(layout.nodes[a].right(), box.right())
               << where << topology.nodes()[a].full_name();

@@ -54,7 +54,7 @@ Written random_timeline(std::uint64_t seed, int rows, int spans_each) {
   }
   for (int i = 0; i < spans_each; ++i) {
     for (int row = 0; row < rows; ++row) {
-      Time& end = ends[static_cast<std::size_t>(row)];
+      Time& end = ends[row];
       Span span;
       span.start =
           end + Time(static_cast<std::int64_t>(random.below(2) == 0 ? 0 : random.below(1000)));
@@ -284,9 +284,7 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
     for (std::int64_t i = count; i-- > 0;) {
       found = find_previous(trace, query, *found);
       ASSERT_TRUE(found);
-      EXPECT_EQ(std::tuple(start(*found), found->row, found->index),
-                visited[static_cast<std::size_t>(i)])
-          << text;
+      EXPECT_EQ(std::tuple(start(*found), found->row, found->index), visited[i]) << text;
     }
   }
   EXPECT_EQ(durations_of(trace, Query("", trace)).spans, 0);

@@ -235,8 +235,8 @@ TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
     EXPECT_EQ((*traffic)->transfers().size(), receipts);
     for (const Transfer& transfer : (*traffic)->transfers()) {
       if (transfer.pack >= 0) continue;
-      const auto& to = (*traffic)->devices()[static_cast<std::size_t>(transfer.to)];
-      const auto& from = (*traffic)->devices()[static_cast<std::size_t>(transfer.from)];
+      const auto& to = (*traffic)->devices()[transfer.to];
+      const auto& from = (*traffic)->devices()[transfer.from];
       const auto& taken = flights.at(fmt::format("worker {}{}", to.worker, to.name));
       const auto& sent = flights.at(fmt::format("worker {}{}", from.worker, from.name));
       const auto n = place(taken, transfer.awaited, transfer.taken);

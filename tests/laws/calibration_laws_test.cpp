@@ -216,8 +216,7 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   ASSERT_TRUE(sim::Simulator().run(*scenario, record, {}, times));
-  for (const auto& [key, us] : times.us())
-    EXPECT_EQ(us, c.times[static_cast<std::size_t>(key.pack)].after_us);
+  for (const auto& [key, us] : times.us()) EXPECT_EQ(us, c.times[key.pack].after_us);
   // And a calibration that starts there finds nothing to do.
   const Calibration again =
       calibrated("cluster { " + c.cluster_text + " } " + rest, request({timeline}, {}, {}));

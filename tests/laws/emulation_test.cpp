@@ -62,7 +62,7 @@ class Wire : public real::Transport {
     const std::byte* payload = nullptr;
     real::Ticket ticket = 0;
   };
-  Wire& worker_of(Rank rank) { return *all_[static_cast<std::size_t>(group_.device(rank).worker)]; }
+  Wire& worker_of(Rank rank) { return *all_[group_.device(rank).worker]; }
 
   const core::Group& group_;
   std::int32_t worker_;
@@ -102,13 +102,12 @@ struct Emulation {
     for (std::int32_t w = 0; w < count; ++w)
       wires.push_back(std::make_unique<Wire>(collective.group, w, wires));
     for (std::int32_t w = 0; w < count; ++w)
-      workers.push_back(
-          std::make_unique<Worker>(plan, *wires[static_cast<std::size_t>(w)], timers, kScale));
+      workers.push_back(std::make_unique<Worker>(plan, *wires[w], timers, kScale));
     data.resize(static_cast<std::size_t>(collective.schedule->ranks()));
     std::vector<std::vector<Rank>> ranks(workers.size());
     std::vector<std::vector<std::byte*>> buffers(workers.size());
     for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
-      std::vector<float>& mine = data[static_cast<std::size_t>(r)];
+      std::vector<float>& mine = data[r];
       for (std::int64_t e = 0; e < collective.elements; ++e)
         mine.push_back(static_cast<float>(input(r, e)));
       ranks[worker_of(r)].push_back(r);
@@ -121,7 +120,7 @@ struct Emulation {
   /// When each rank is through.
   std::vector<Time> run(const std::vector<Time>& start) {
     for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
-      timers.at(Clock::time_point(kScale.here(start[static_cast<std::size_t>(r)])), [this, r] {
+      timers.at(Clock::time_point(kScale.here(start[r])), [this, r] {
         workers[worker_of(r)]->interpreter.start({0, 0}, r);
       });
     }
@@ -144,10 +143,7 @@ struct Emulation {
       double sum = 0;
       for (Rank r = 0; r < collective.contributors; ++r) sum += input(r, e);
       for (Rank r = 0; r < collective.contributors; ++r)
-        ASSERT_EQ(
-            static_cast<double>(data[static_cast<std::size_t>(r)][static_cast<std::size_t>(e)]),
-            sum)
-            << what;
+        ASSERT_EQ(static_cast<double>(data[r][e]), sum) << what;
     }
   }
 

@@ -284,8 +284,7 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
       for (const Span& span : spans) {
         if (span.kind > SpanKind::kFirstCompute + 1) continue;
         const bool forward = span.kind == SpanKind::kFirstCompute;
-        const Time alone =
-            forward ? core::milliseconds(1) : backward[static_cast<std::size_t>(span.index)];
+        const Time alone = forward ? core::milliseconds(1) : backward[span.index];
         const auto missing = [&](Time end) {
           // Changes of how many are held cut the time into pieces.
           std::map<Time, int> changes{{span.start, 0}, {end, 0}};

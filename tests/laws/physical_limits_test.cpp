@@ -74,8 +74,7 @@ double out_of_gpu(const core::Machine& machine) {
 
 double out_of_node(const core::Machine& machine) {
   double all = 0;
-  for (const int nic : machine.nics())
-    all += core::to_gb_per_s(machine.parts()[static_cast<std::size_t>(nic)].nic);
+  for (const int nic : machine.nics()) all += core::to_gb_per_s(machine.parts()[nic].nic);
   return all;
 }
 

@@ -129,13 +129,13 @@ class ServerTest : public testing::Test {
   };
   End& server() { return *ends_[2]; }
   CollectiveTag tag(int worker, std::int32_t step, int pack) {
-    return ends_[static_cast<std::size_t>(worker)]->pace.tag(step, pack);
+    return ends_[worker]->pace.tag(step, pack);
   }
   static CollectiveTag question(CollectiveTag read) { return {read.step, read.pack + 4 * 2}; }
 
   /// The worker's question arrives; then what the server sends does.
   void read(int worker, std::int32_t step) {
-    End& end = *ends_[static_cast<std::size_t>(worker)];
+    End& end = *ends_[worker];
     const CollectiveTag at = tag(worker, step, kRead);
     end.pace.ask(step, kRead, end.net);
     EXPECT_TRUE(end.net.has_started(question(at), worker));
@@ -148,7 +148,7 @@ class ServerTest : public testing::Test {
   void push(int worker, std::int32_t step, std::int32_t wrong_by = 0) {
     const CollectiveTag at = tag(worker, step, kPush);
     std::byte* const there = server().net.buffers[at][kServer];
-    std::memcpy(there, ends_[static_cast<std::size_t>(worker)]->net.buffers[at][worker], 40);
+    std::memcpy(there, ends_[worker]->net.buffers[at][worker], 40);
     reinterpret_cast<std::int32_t*>(there)[7] += wrong_by;
     server().pace.rank_done(at, kServer, server().net);
   }
@@ -176,8 +176,7 @@ TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
   std::vector<std::int32_t> expected = values(ends_[0]->net.buffers[tag(0, 0, kRead)][0]);
   EXPECT_EQ(expected, values(ends_[1]->net.buffers[tag(1, 0, kRead)][1])) << "nobody had pushed";
   for (const auto& [worker, step] : {std::pair(1, 0), std::pair(0, 0), std::pair(1, 1)}) {
-    const auto pushed = values(
-        ends_[static_cast<std::size_t>(worker)]->net.buffers[tag(worker, step, kPush)][worker]);
+    const auto pushed = values(ends_[worker]->net.buffers[tag(worker, step, kPush)][worker]);
     for (std::size_t i = 0; i < 10; ++i)
       expected[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(expected[i]) +
                                               static_cast<std::uint32_t>(pushed[i]));

@@ -143,8 +143,8 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
       EXPECT_GE(span.start, end);
       EXPECT_LE(span.wait, span.duration);
       end = span.start + span.duration;
-      const core::StepRecord& step = kept.steps[static_cast<std::size_t>(span.step)];
-      EXPECT_GE(span.start, kept.steps[static_cast<std::size_t>(std::max(span.step - 1, 0))].start);
+      const core::StepRecord& step = kept.steps[span.step];
+      EXPECT_GE(span.start, kept.steps[std::max(span.step - 1, 0)].start);
       EXPECT_LE(end, step.end + core::time_from_us(2 * bound_us));
     }
   }

@@ -97,7 +97,7 @@ class Ether {
     Item item = std::move(line->second.front());
     line->second.pop_front();
     if (line->second.empty()) lines_.erase(line);
-    Receiver& to = *workers[static_cast<std::size_t>(item.to)];
+    Receiver& to = *workers[item.to];
     if (item.slot) {
       if (!to.slot_freed(item.piece.channel)) refused = "a slot";
       return true;

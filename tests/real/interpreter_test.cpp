@@ -52,8 +52,7 @@ TEST(RealInterpreter, EveryAlgorithmReducesEveryElementForOddSizesAndShapes) {
                 mean ? static_cast<double>(static_cast<float>(sum)) * (1.0 / static_cast<double>(n))
                      : sum);
             for (Rank r = 0; r < n; ++r) {
-              const double got = element_at(DataType::kFloat32,
-                                            outcome.data[static_cast<std::size_t>(r)].data(), e);
+              const double got = element_at(DataType::kFloat32, outcome.data[r].data(), e);
               if (got == static_cast<double>(expected)) continue;
               ++wrong;
               ADD_FAILURE() << core::to_string(algorithm) << " " << shape.workers << "x"

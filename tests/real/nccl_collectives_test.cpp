@@ -453,8 +453,7 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
   const auto started = [](int answer) { return answer == 0 || answer == kTuttiNcclInProgress; };
   ASSERT_TRUE(started(nccl_->group_begin()));
   for (int r = 0; r < ranks_; ++r)
-    ASSERT_TRUE(started(
-        nccl_->make_communicator(r, id.data(), ranks_, r, r, &all[static_cast<std::size_t>(r)])));
+    ASSERT_TRUE(started(nccl_->make_communicator(r, id.data(), ranks_, r, r, &all[r])));
   ASSERT_TRUE(started(nccl_->group_end()));
   ASSERT_TRUE(settle(all));
   const int root = ranks_ - 1;
@@ -470,8 +469,7 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
     const std::int64_t most = kCount * ranks_;
     for (Rank r = 0; r < ranks_; ++r) {
       std::vector<float> inputs(static_cast<std::size_t>(most));
-      for (std::int64_t e = 0; e < most; ++e)
-        inputs[static_cast<std::size_t>(e)] = static_cast<float>(input(r, e));
+      for (std::int64_t e = 0; e < most; ++e) inputs[e] = static_cast<float>(input(r, e));
       from.push_back(devices->take(r, most * 4, false));
       to.push_back(devices->take(r, most * 4, false));
       devices->copy_now(from.back().get(), reinterpret_cast<const std::byte*>(inputs.data()),
@@ -500,8 +498,7 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
       if (name == "reduce" && r != root) continue;
       const std::int64_t length = name == "all-gather" ? most : kCount;
       std::vector<float> got(static_cast<std::size_t>(length));
-      devices->copy_now(reinterpret_cast<std::byte*>(got.data()),
-                        to[static_cast<std::size_t>(r)].get(), length * 4);
+      devices->copy_now(reinterpret_cast<std::byte*>(got.data()), to[r].get(), length * 4);
       for (std::int64_t e = 0; e < length; ++e) {
         double expected = 0;
         if (name == "broadcast") expected = input(root, e);
@@ -511,7 +508,7 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
           expected += input(k, e);
         for (Rank k = 0; k < ranks_ && name == "reduce-scatter"; ++k)
           expected += input(k, r * kCount + e);
-        ASSERT_EQ(static_cast<double>(got[static_cast<std::size_t>(e)]), expected)
+        ASSERT_EQ(static_cast<double>(got[e]), expected)
             << name << ", rank " << r << ", element " << e;
       }
     }

@@ -26,7 +26,7 @@ Outcome run(const core::Collective& collective, Operation operation, const std::
   std::vector<std::byte*> buffers;
   for (Rank r = 0; r < ranks; ++r) {
     all.push_back(r);
-    std::vector<std::byte>& data = outcome.data[static_cast<std::size_t>(r)];
+    std::vector<std::byte>& data = outcome.data[r];
     if (r < collective.contributors)
       data.resize(static_cast<std::size_t>(collective.bytes().count()));
     for (std::int64_t e = 0; r < collective.contributors && e < collective.elements; ++e)
@@ -110,8 +110,7 @@ void expect_all_reduced(const core::Collective& collective, Operation operation,
       }
     }
     for (Rank r = 0; r < collective.contributors && wrong == 0; ++r) {
-      const double got =
-          element_at(collective.type, outcome.data[static_cast<std::size_t>(r)].data(), e);
+      const double got = element_at(collective.type, outcome.data[r].data(), e);
       if (got == expected * factor) continue;
       ++wrong;
       ADD_FAILURE() << what << ": element " << e << " of rank " << r << " is " << got << ", not "

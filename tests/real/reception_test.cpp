@@ -151,10 +151,9 @@ TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
     threads.emplace_back([&, w] {
       PeerMeeting meeting = all;
       meeting.worker = w;
-      auto met = meet_peers(meeting, listeners[static_cast<std::size_t>(w)],
-                            [] { return core::Expected<void>(); });
+      auto met = meet_peers(meeting, listeners[w], [] { return core::Expected<void>(); });
       ASSERT_TRUE(met) << met.error().message();
-      for (const int file : *met) sockets[static_cast<std::size_t>(w)].emplace_back(file);
+      for (const int file : *met) sockets[w].emplace_back(file);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -60,7 +60,7 @@ TEST(Ring, MessagesOfAllLengthsComeWholeAndInOrderRoundAndRound) {
     while (read < written && random.below(4) > 0) {
       const auto message = ring.reader.front();
       ASSERT_TRUE(message);
-      const Header& sent = waiting[static_cast<std::size_t>(read)];
+      const Header& sent = waiting[read];
       ASSERT_EQ(encode(message->header), encode(sent));
       for (std::int64_t i = 0; i < message->header.piece.length; ++i)
         ASSERT_EQ(message->payload[i], static_cast<std::byte>(read % 251));

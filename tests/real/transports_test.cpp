@@ -50,7 +50,7 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
   std::vector<Rank> ranks;
   std::vector<std::vector<std::byte>> data;
   for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
-    if (worker_of[static_cast<std::size_t>(r)] != worker) continue;
+    if (worker_of[r] != worker) continue;
     ranks.push_back(r);
     data.emplace_back(r < collective.contributors
                           ? static_cast<std::size_t>(collective.buffer_bytes().count())
@@ -104,9 +104,8 @@ void execute_points(const core::Collective& collective, Operation operation,
   close_without_waiting(sockets);
   std::vector<std::thread> threads;
   for (int w = 0; w < workers; ++w) {
-    threads.emplace_back([&, w] {
-      run_worker(collective, operation, w, name, sockets[static_cast<std::size_t>(w)], wrong, left);
-    });
+    threads.emplace_back(
+        [&, w] { run_worker(collective, operation, w, name, sockets[w], wrong, left); });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0) << what << ": so many workers' results are";
@@ -287,8 +286,7 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
       threads.emplace_back([&, w] {
         const core::Collective& collective =
             scenario->plan.collective(scenario->plan.packs.front());
-        const auto transport = transport_named(GetParam(), sockets[static_cast<std::size_t>(w)], w,
-                                               workers_of(collective));
+        const auto transport = transport_named(GetParam(), sockets[w], w, workers_of(collective));
         if (!transport) return;
         HostDevices devices;
         WorkerOptions options;

@@ -71,8 +71,7 @@ class Behaviours : public CollectiveListener {
   explicit Behaviours(Rank ranks) : of_(static_cast<std::size_t>(ranks)) {}
   void rank_done(std::uint32_t, Rank, Time, const CausalChain&) override {}
   void step_done(const StepDone& done) override {
-    of_[static_cast<std::size_t>(done.rank)].push_back(
-        {done.lane, done.index, done.start.count(), done.end.count()});
+    of_[done.rank].push_back({done.lane, done.index, done.start.count(), done.end.count()});
   }
   [[nodiscard]] std::size_t different() const { return std::set(of_.begin(), of_.end()).size(); }
 

@@ -82,8 +82,7 @@ TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
   // Served in turn they arrive one by one, shared all at once.
   const Traffic fifo(*cluster, NetworkModel::kFifo, shifted),
       fair(*cluster, NetworkModel::kFair, shifted);
-  for (int m = 0; m < 4; ++m)
-    EXPECT_EQ(fifo.arrived()[static_cast<std::size_t>(m)], (m + 1) * kAlone + kLatency);
+  for (int m = 0; m < 4; ++m) EXPECT_EQ(fifo.arrived()[m], (m + 1) * kAlone + kLatency);
   for (const Time at : fair.arrived()) EXPECT_EQ(at, 4 * kAlone + kLatency);
   // The same within a leaf, or under a perfect fabric, takes one message's time.
   for (const NetworkModel model : kModels) {

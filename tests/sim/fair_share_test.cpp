@@ -38,8 +38,7 @@ std::vector<long double> fill_slowly(const FairFlows& all, const std::vector<boo
   while (std::find(fixed.begin(), fixed.end(), false) != fixed.end()) {
     std::vector<int> rising(all.links.size());
     for (std::size_t f = 0; f < all.flows.size(); ++f) {
-      for (const int l : all.flows[f].links)
-        rising[static_cast<std::size_t>(l)] += fixed[f] ? 0 : 1;
+      for (const int l : all.flows[f].links) rising[l] += fixed[f] ? 0 : 1;
     }
     long double step = std::numeric_limits<long double>::infinity();
     for (std::size_t l = 0; l < left.size(); ++l) {
@@ -52,7 +51,7 @@ std::vector<long double> fill_slowly(const FairFlows& all, const std::vector<boo
     for (std::size_t f = 0; f < all.flows.size(); ++f) {
       if (fixed[f]) continue;
       rate[f] += step;
-      for (const int l : all.flows[f].links) left[static_cast<std::size_t>(l)] -= step;
+      for (const int l : all.flows[f].links) left[l] -= step;
     }
     for (std::size_t f = 0; f < all.flows.size(); ++f) {
       const auto cap = static_cast<long double>(all.flows[f].cap.count());
@@ -261,9 +260,8 @@ TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
       std::vector<double> carried(all.links.size()), fastest(all.links.size());
       for (std::size_t f = 0; f < routes.size(); ++f) {
         for (const int l : all.flows[f].links) {
-          carried[static_cast<std::size_t>(l)] += share.rate(routes[f]);
-          fastest[static_cast<std::size_t>(l)] =
-              std::max(fastest[static_cast<std::size_t>(l)], share.rate(routes[f]));
+          carried[l] += share.rate(routes[f]);
+          fastest[l] = std::max(fastest[l], share.rate(routes[f]));
         }
       }
       for (std::size_t l = 0; l < carried.size(); ++l) {

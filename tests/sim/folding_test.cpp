@@ -211,7 +211,7 @@ TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
    public:
     void track(const core::Track& track) override { first_.push_back(track.worker == 0); }
     void span(core::TrackId track, const core::Span& span) override {
-      if (first_[static_cast<std::size_t>(track)])
+      if (first_[track])
         all.emplace_back(span.start.count(), span.duration.count(), span.wait.count(), span.kind,
                          span.index, span.bytes.count());
     }

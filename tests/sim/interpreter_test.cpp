@@ -174,8 +174,7 @@ TEST(Multicast, LoadsTheSendersLinkOnceAndReachesEveryone) {
   cast.group = {0, 4, 1};
   ranks[0].lanes = {{{cast}, core::kUnlimitedCredits, core::Engine::kKernel, {}}};
   for (int r = 1; r < 4; ++r)
-    ranks[static_cast<std::size_t>(r)] = {
-        {{{receive(0, 100)}, core::kUnlimitedCredits, core::Engine::kKernel, {}}}, 100};
+    ranks[r] = {{{{receive(0, 100)}, core::kUnlimitedCredits, core::Engine::kKernel, {}}}, 100};
   const core::Collective c = inside(cluster, std::make_shared<const WrittenSchedule>(ranks), 100);
   for (const core::NetworkModel model :
        {core::NetworkModel::kFifo, core::NetworkModel::kIdeal, core::NetworkModel::kFair}) {

@@ -90,7 +90,7 @@ class Together : private CollectiveListener {
  private:
   void rank_done(std::uint32_t instance, core::Rank rank, Time now,
                  const CausalChain& causal_chain) override {
-    outcome_.ends[instance][static_cast<std::size_t>(rank)] = now;
+    outcome_.ends[instance][rank] = now;
     if (how_.causal_chains) outcome_.parts.push_back(causal_chain.parts);
   }
   void step_done(const StepDone&) override {}

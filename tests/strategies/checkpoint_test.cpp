@@ -55,13 +55,12 @@ std::vector<std::string> checkpoint(const core::Scenario& s) {
     EXPECT_EQ(core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract()),
               std::vector<core::Violation>{});
     if (pack.phase != PackPhase::kCheckpoint) continue;
-    texts.push_back(fmt::format(
-        "{} {} of {} to {}",
-        s.workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name,
-        to_string(core::reduction_of(s.strategy, pack)), s.plan.collective(pack).elements,
-        s.plan.collective(pack).kind == CollectiveKind::kReduce
-            ? fmt::format("rank {}", s.plan.collective(pack).root)
-            : "all"));
+    texts.push_back(fmt::format("{} {} of {} to {}", s.workload.on_read[pack.payload.on_read].name,
+                                to_string(core::reduction_of(s.strategy, pack)),
+                                s.plan.collective(pack).elements,
+                                s.plan.collective(pack).kind == CollectiveKind::kReduce
+                                    ? fmt::format("rank {}", s.plan.collective(pack).root)
+                                    : "all"));
   }
   return texts;
 }

@@ -112,13 +112,13 @@ TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
         });
         std::vector<GateItem> ready;
         for (const auto& a : expected) {
-          ready.push_back((*items)[static_cast<std::size_t>(a.item)]);
+          ready.push_back((*items)[a.item]);
           if (hits) cache.use(a.item);
         }
         std::vector<std::vector<int>> groups;
         for (const auto& group : core::fused(ready, Bytes(400))) {
           std::vector<int>& packs = groups.emplace_back();
-          for (const int i : group) packs.push_back(expected[static_cast<std::size_t>(i)].item);
+          for (const int i : group) packs.push_back(expected[i].item);
           for (const int pack : packs) {
             if (!hits) cache.use(pack);
           }

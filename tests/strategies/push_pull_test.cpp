@@ -108,11 +108,9 @@ std::vector<std::string> pushes(const core::Scenario& s, const PushPullRun& told
   });
   std::vector<std::string> names;
   for (const PackRecord& record : packs) {
-    const core::Pack& pack = s.plan.packs[static_cast<std::size_t>(record.pack)];
+    const core::Pack& pack = s.plan.packs[record.pack];
     if (record.step == 0 && pack.answers < 0)
-      names.push_back(
-          s.workload.gradients[static_cast<std::size_t>(pack.payload.members.front().variable)]
-              .name);
+      names.push_back(s.workload.gradients[pack.payload.members.front().variable].name);
   }
   return names;
 }
@@ -163,7 +161,7 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
     Time last_push;
     Time first_pull = core::kNever;
     for (const auto& [number, record] : by_pack) {
-      const core::Pack& pack = s.plan.packs[static_cast<std::size_t>(number)];
+      const core::Pack& pack = s.plan.packs[number];
       if (pack.answers < 0) {
         last_push = std::max(last_push, record.first_start);
         continue;
@@ -185,7 +183,7 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   EXPECT_EQ(plan.scope(), core::GateScope::kWorker);
   std::vector<int> pushes;
   for (int p = 0; p < static_cast<int>(s.plan.packs.size()); ++p) {
-    EXPECT_EQ(plan.holds(p), s.plan.packs[static_cast<std::size_t>(p)].answers < 0) << p;
+    EXPECT_EQ(plan.holds(p), s.plan.packs[p].answers < 0) << p;
     if (plan.holds(p)) pushes.push_back(p);
   }
   ASSERT_EQ(pushes.size(), 8u) << "two partitions of each";
@@ -199,7 +197,7 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   ASSERT_EQ(begun.size(), pushes.size());
   std::vector<std::pair<int, std::int64_t>> order;
   for (const int p : begun) {
-    const core::Member& member = s.plan.packs[static_cast<std::size_t>(p)].payload.members.front();
+    const core::Member& member = s.plan.packs[p].payload.members.front();
     order.emplace_back(member.variable, member.first);
   }
   EXPECT_TRUE(std::is_sorted(order.begin() + 1, order.end())) << "the first one did not wait";

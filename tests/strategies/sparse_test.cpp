@@ -339,14 +339,13 @@ TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
     const core::Contract by_index = made->plan.collective(of(PackContent::kIndices)).contract();
     const core::Contract by_value = made->plan.collective(of(PackContent::kValues)).contract();
     for (const core::Contract::Output& output : by_index.outputs(0)) {
-      const test::Data& replica = replicas[static_cast<std::size_t>(output.from.first)];
+      const test::Data& replica = replicas[output.from.first];
       EXPECT_EQ(output.at.offset, static_cast<std::int64_t>(longest) * output.from.first);
       for (const std::int64_t i : replica["indices"].numbers()) indices.push_back(i);
     }
     for (const core::Contract::Output& output : by_value.outputs(0)) {
       EXPECT_EQ(output.at.count, static_cast<std::int64_t>(longest) * shape[1]);
-      for (const test::Data& row :
-           replicas[static_cast<std::size_t>(output.from.first)]["values"].items())
+      for (const test::Data& row : replicas[output.from.first]["values"].items())
         values.push_back(row.numbers());
     }
     EXPECT_EQ(indices, c["expected"]["concatenated"]["indices"].numbers());

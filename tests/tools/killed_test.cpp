@@ -149,8 +149,7 @@ TEST(Killed, ACoordinatorTakesItsWorkersWithItAtWhateverMoment) {
       {"run", file}, {"perf", quick, "--backend", "tcp", "-e", "64M"}};
   for (int kill = 0; kill < 40; ++kill) {
     const std::string marker = folder.path() + "/" + std::to_string(kill);
-    Process coordinator(commands[static_cast<std::size_t>(kill % 2)],
-                        {.environment = {{"TUTTI_TEST_RUN", marker}}});
+    Process coordinator(commands[kill % 2], {.environment = {{"TUTTI_TEST_RUN", marker}}});
     const std::string setting = "TUTTI_TEST_RUN=" + marker + std::string(1, '\0');
     // From when there is a worker at all; of some runs later.
     ASSERT_TRUE(wait_until([&] { return processes_with(setting).size() > 1; }))

@@ -298,9 +298,9 @@ TEST_F(RankedSweep, OfWhichSomeStopHasTheSameRows) {
   signal_two(SIGSTOP);
   // Awake again they find that it is over, and change nothing.
   for (const int rank : {0, 1}) {
-    ranks_[static_cast<std::size_t>(rank)].signal(SIGCONT);
-    ranks_[static_cast<std::size_t>(rank)].signal(SIGTERM);
-    ranks_[static_cast<std::size_t>(rank)].wait();
+    ranks_[rank].signal(SIGCONT);
+    ranks_[rank].signal(SIGTERM);
+    ranks_[rank].wait();
   }
   EXPECT_EQ(
       run_tutti({"sweep", folder_.file("shared.sweep"), "--csv", folder_.file("again.csv")}).status,

@@ -96,8 +96,7 @@ ReportedByCall reported_by(const core::MeasuredRun& run) {
   ReportedByCall reported;
   for (const core::MeasuredRank& rank : run.ranks) {
     for (const core::MeasuredCollective& c : rank.collectives) {
-      const core::MeasuredGroup* const group =
-          c.group >= 0 ? &run.groups[static_cast<std::size_t>(c.group)] : nullptr;
+      const core::MeasuredGroup* const group = c.group >= 0 ? &run.groups[c.group] : nullptr;
       const std::int64_t ranks = group ? group->size : run.world_size;
       Reported& one = reported[{std::string(to_string(c.kind)), c.bytes, ranks}];
       one.nodes.insert(group ? group->nodes : 0);

@@ -103,7 +103,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
       known;
   bool too_long = false;
   for (const core::PackRecord& record : summary.last_packs()) {
-    const core::Pack& pack = scenario.plan.packs[static_cast<std::size_t>(record.pack)];
+    const core::Pack& pack = scenario.plan.packs[record.pack];
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
@@ -174,8 +174,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     pool.points.push_back(static_cast<std::int64_t>(i));
   pool.threads = threads;
   pool.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
-    const auto other = core::read_scenario(answers[static_cast<std::size_t>(i)].question.text,
-                                           scenario.file, library);
+    const auto other = core::read_scenario(answers[i].question.text, scenario.file, library);
     if (!other) return core::outcome_of(other.error());
     core::Summary of_other;
     core::RecordOptions record;
@@ -188,8 +187,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
   };
   std::size_t done = 0;
   pool.take = [&](std::int64_t i, const Outcome& outcome) {
-    if (outcome.status == Outcome::Status::kDone)
-      answers[static_cast<std::size_t>(i)].outcome = outcome;
+    if (outcome.status == Outcome::Status::kDone) answers[i].outcome = outcome;
     progress.update(static_cast<double>(++done) / static_cast<double>(answers.size()));
     return true;
   };

@@ -50,14 +50,13 @@ constexpr std::int64_t kMaxPrintedSteps = 20'000;
 constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
 std::string name_of(const Scenario& scenario, const Member& member) {
-  return scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name;
+  return scenario.workload.gradients[member.variable].name;
 }
 
 bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) {
   return scenario.plan.collective(pack).kind == core::CollectiveKind::kAllGather ||
          pack.payload.content != core::PackContent::kValues ||
-         member.count ==
-             scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
+         member.count == scenario.workload.gradients[member.variable].elements;
 }
 
 std::string start_rule(const Scenario& scenario, const Pack& pack) {
@@ -87,11 +86,8 @@ std::string rank_name(const Collective& collective, Rank rank) {
 
 /// Returns the collective whose steps are requested.
 const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
-  return options.exchange
-             ? scenario.plan.collective(
-                   scenario.plan.exchanges[static_cast<std::size_t>(*options.exchange)])
-             : scenario.plan.collective(
-                   scenario.plan.packs[static_cast<std::size_t>(options.pack)]);
+  return options.exchange ? scenario.plan.collective(scenario.plan.exchanges[*options.exchange])
+                          : scenario.plan.collective(scenario.plan.packs[options.pack]);
 }
 
 // --- text ---
@@ -150,8 +146,7 @@ std::string taking_part(const Scenario& scenario, const Pack& pack) {
 /// Describes, such as "pscpu, 2 shards", the algorithm of a pack if the strategy has several.
 std::string way_of(const Scenario& scenario, const Pack& pack) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
-  const std::string& name =
-      scenario.strategy.spec->entries[static_cast<std::size_t>(pack.entry)].name;
+  const std::string& name = scenario.strategy.spec->entries[pack.entry].name;
   return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
 }
 

@@ -22,9 +22,8 @@ using core::Scenario;
 using core::Task;
 
 const core::PlannedCollective& planned_of(const core::Plan& plan, const Task& task) {
-  return plan.planned(task.pack >= 0
-                          ? plan.packs[static_cast<std::size_t>(task.pack)].collective
-                          : plan.exchanges[static_cast<std::size_t>(task.index)].collective);
+  return plan.planned(task.pack >= 0 ? plan.packs[task.pack].collective
+                                     : plan.exchanges[task.index].collective);
 }
 
 core::StepGraphWords words_of(const Scenario& scenario) {
@@ -34,15 +33,14 @@ core::StepGraphWords words_of(const Scenario& scenario) {
   for (const core::Communicator& communicator : scenario.communicators)
     words.communicators.push_back(fmt::format("communicator \"{}\"", communicator.name));
   words.communicator = [&plan](const Task& task) {
-    return task.pack >= 0 ? 0
-                          : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
+    return task.pack >= 0 ? 0 : plan.exchanges[task.index].communicator + 1;
   };
   words.collective = [&plan](const Task& task) {
     return std::string(to_string(planned_of(plan, task).first.kind));
   };
   words.bytes = [&plan](const Task& task) { return planned_of(plan, task).first.bytes(); };
   words.segment = [&scenario](std::int32_t segment) {
-    return scenario.workload.segments[static_cast<std::size_t>(segment)].layer;
+    return scenario.workload.segments[segment].layer;
   };
   return words;
 }

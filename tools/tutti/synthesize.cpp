@@ -297,17 +297,15 @@ class Synthesizing {
   /// Returns the names of the ranks on the smaller side of the narrowest cut.
   [[nodiscard]] std::string cut_in_words() const {
     int inside = 0;
-    for (int rank = 0; rank < graph_.ranks; ++rank)
-      inside += bound_.inside[static_cast<std::size_t>(rank)] ? 1 : 0;
+    for (int rank = 0; rank < graph_.ranks; ++rank) inside += bound_.inside[rank] ? 1 : 0;
     if (!bound_.by_cut) return "limited by the routes between ranks";
     const bool few_inside = inside * 2 <= graph_.ranks;
     std::string names;
     int listed = 0;
     for (int rank = 0; rank < graph_.ranks; ++rank) {
-      if (bound_.inside[static_cast<std::size_t>(rank)] != few_inside) continue;
+      if (bound_.inside[rank] != few_inside) continue;
       if (++listed <= 4)
-        names += fmt::format("{}{}", names.empty() ? "" : ", ",
-                             graph_.names[static_cast<std::size_t>(rank)]);
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", graph_.names[rank]);
     }
     if (listed > 4) names += fmt::format(" and {} more", listed - 4);
     return fmt::format("the links {} {}", few_inside ? "out of" : "into", names);

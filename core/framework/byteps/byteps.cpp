@@ -29,7 +29,7 @@ std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workloa
                                   int replicas_per_worker) {
   std::vector<Bucket> made;
   for (const int v : as_they_become_ready(workload)) {
-    const Variable& gradient = workload.gradients[static_cast<std::size_t>(v)];
+    const Variable& gradient = workload.gradients[v];
     std::int64_t first = 0;
     for (const std::int64_t count :
          partitions_of_byteps({gradient.elements, gradient.type},

@@ -76,7 +76,7 @@ class PushPullPlanner {
 
   [[nodiscard]] Collective collective(const Member& member, std::int32_t server,
                                       CollectiveKind kind) const {
-    const DataType type = workload_.gradients[static_cast<std::size_t>(member.variable)].type;
+    const DataType type = workload_.gradients[member.variable].type;
     Collective made{Group::of_cluster(cluster_, true),
                     nullptr,
                     type,

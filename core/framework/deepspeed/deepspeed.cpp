@@ -15,10 +15,9 @@ std::vector<std::vector<int>> buckets_of_deepspeed(std::span<const BucketGradien
   std::vector<std::vector<int>> buckets;
   std::int64_t held = 0;
   for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
-    const BucketGradient& gradient = gradients[static_cast<std::size_t>(i)];
-    const bool fits =
-        !buckets.empty() && held + gradient.elements <= elements &&
-        gradients[static_cast<std::size_t>(buckets.back().front())].type == gradient.type;
+    const BucketGradient& gradient = gradients[i];
+    const bool fits = !buckets.empty() && held + gradient.elements <= elements &&
+                      gradients[buckets.back().front()].type == gradient.type;
     if (!fits) {
       buckets.emplace_back();
       held = 0;

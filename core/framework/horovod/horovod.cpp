@@ -84,7 +84,7 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
   /// Makes one pack per gradient; gradients that are ready at the same time are fused at run time.
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     for (const int v : as_they_become_ready(maker.workload()))
-      maker.add({{{v, 0, maker.workload().gradients[static_cast<std::size_t>(v)].elements, 0}}});
+      maker.add({{{v, 0, maker.workload().gradients[v].elements, 0}}});
     maker.plan().gate =
         std::make_shared<CycleRule>(cycles_of(options(), maker.workload(), maker.cluster()));
     return true;

@@ -23,7 +23,7 @@ std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient
     std::vector<int> filling;
     std::int64_t held = 0;
     for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
-      const BucketGradient& gradient = gradients[static_cast<std::size_t>(i)];
+      const BucketGradient& gradient = gradients[i];
       if (gradient.type != type) continue;
       filling.push_back(i);
       held += gradient.elements;

@@ -21,7 +21,7 @@ std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gra
   std::map<DataType, bool> had_first;
   std::vector<DataType> types;  // in the order of their first gradients
   for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
-    const BucketGradient& gradient = gradients[static_cast<std::size_t>(i)];
+    const BucketGradient& gradient = gradients[i];
     if (!open.contains(gradient.type)) types.push_back(gradient.type);
     Filling& bucket = open[gradient.type];
     bucket.gradients.push_back(i);

@@ -56,7 +56,7 @@ std::string describe(const VariablePartitioner& partitioner) {
 
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable) {
   if (is_whole(variable)) return 1;
-  const std::int64_t side = variable.shape[static_cast<std::size_t>(partitioner.axis)];
+  const std::int64_t side = variable.shape[partitioner.axis];
   const VisitedRule visitor{
       [&](const FixedSize& rule) { return std::min(rule.num_shards, side); },
       [&](const MinMaxVariable& rule) {
@@ -130,8 +130,8 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
   }
   for (BackwardSegment& segment : workload.segments) {
     for (const int v : std::exchange(segment.variables, {})) {
-      for (std::int64_t p = 0; p < parts[static_cast<std::size_t>(v)]; ++p)
-        segment.variables.push_back(first[static_cast<std::size_t>(v)] + static_cast<int>(p));
+      for (std::int64_t p = 0; p < parts[v]; ++p)
+        segment.variables.push_back(first[v] + static_cast<int>(p));
     }
   }
   workload.gradients = std::move(made);

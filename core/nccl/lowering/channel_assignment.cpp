@@ -175,7 +175,7 @@ std::vector<ChannelLoops> assign_channels(const Communicator& comm, Function fun
   const std::int64_t all = assigner.rails() * count;
   const EvenCut evenly{all, std::ssize(channels)};
   for (std::int64_t c = 0; c < std::ssize(channels); ++c) {
-    ChannelLoops& channel = channels[static_cast<std::size_t>(c)];
+    ChannelLoops& channel = channels[c];
     channel.part =
         channel.turns > 1 ? ChannelPart{0, all} : ChannelPart{evenly.offset(c), evenly.size(c)};
     channel.chunks = scaled(channel.chunks, count, planned);

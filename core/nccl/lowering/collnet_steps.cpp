@@ -22,8 +22,7 @@ class Direct : public CollNet {
   Direct(const Communicator& comm, std::vector<ChannelLoops> channels)
       : CollNet(comm, std::move(channels), kGather + 1), heads_(collnet_heads(comm)) {
     index_.assign(static_cast<std::size_t>(gpus_), -1);
-    for (std::size_t h = 0; h < heads_.size(); ++h)
-      index_[static_cast<std::size_t>(heads_[h])] = static_cast<int>(h);
+    for (std::size_t h = 0; h < heads_.size(); ++h) index_[heads_[h]] = static_cast<int>(h);
     for (std::size_t h = 0; h < heads_.size(); ++h) {
       const auto& orders = comm.graphs.collnet_direct.orders;
       std::vector<int>& below = below_.emplace_back();
@@ -34,9 +33,7 @@ class Direct : public CollNet {
   }
 
  protected:
-  [[nodiscard]] int head(Rank rank, Lane) const override {
-    return index_[static_cast<std::size_t>(local(rank))];
-  }
+  [[nodiscard]] int head(Rank rank, Lane) const override { return index_[local(rank)]; }
   [[nodiscard]] std::int64_t each_inside(Rank rank, Lane base, Lane role) const override {
     const bool is_head = head(rank, base) >= 0;
     switch (role) {
@@ -57,7 +54,7 @@ class Direct : public CollNet {
     const std::int64_t shift = local(rank) % std::ssize(heads_);
     int h = static_cast<int>((part + shift) % others(rank));
     if (head(rank, base) >= 0 && h >= head(rank, base)) ++h;
-    const Rank peer = beside(rank, heads_[static_cast<std::size_t>(h)]);
+    const Rank peer = beside(rank, heads_[h]);
     step.source = step.target = channel(base).at(loop, h);
     step.kind = role == kScatter ? StepKind::kSend : StepKind::kReceive;
     step.to = Peer::at(peer, base + kUp);
@@ -69,8 +66,7 @@ class Direct : public CollNet {
     return std::ssize(heads_) - (head(rank, 0) >= 0 ? 1 : 0);
   }
   [[nodiscard]] Rank below(Rank rank, Lane base, std::int64_t number) const {
-    return beside(
-        rank, below_[static_cast<std::size_t>(head(rank, base))][static_cast<std::size_t>(number)]);
+    return beside(rank, below_[head(rank, base)][number]);
   }
 
   void add_up(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const {
@@ -107,7 +103,7 @@ class Chain : public CollNet {
     for (const GraphChannel& order : orders_) {
       std::vector<int>& place = places_.emplace_back(order.gpus.size());
       for (std::size_t p = 0; p < order.gpus.size(); ++p)
-        place[static_cast<std::size_t>(order.gpus[p])] = static_cast<int>(p);
+        place[order.gpus[p]] = static_cast<int>(p);
     }
   }
 
@@ -149,11 +145,10 @@ class Chain : public CollNet {
  private:
   /// Returns the GPU's position in the chain, counted from the head.
   [[nodiscard]] int place(Rank rank, Lane base) const {
-    return places_[number(base) % places_.size()][static_cast<std::size_t>(local(rank))];
+    return places_[number(base) % places_.size()][local(rank)];
   }
   [[nodiscard]] Rank at(Rank rank, Lane base, int place) const {
-    return beside(rank,
-                  orders_[number(base) % orders_.size()].gpus[static_cast<std::size_t>(place)]);
+    return beside(rank, orders_[number(base) % orders_.size()].gpus[place]);
   }
 
   std::vector<GraphChannel> orders_;

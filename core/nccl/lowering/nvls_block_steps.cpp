@@ -26,7 +26,7 @@ class NvlsBlocks : public Schedule {
  protected:
   [[nodiscard]] virtual Lane of_channel() const = 0;
   [[nodiscard]] const ChannelLoops& channel(Lane lane) const {
-    return channels_[static_cast<std::size_t>(lane / of_channel())];
+    return channels_[lane / of_channel()];
   }
   [[nodiscard]] Range chunk(Lane lane, std::int64_t loop, Rank whose) const {
     Range range = channel(lane).at(loop, 0);

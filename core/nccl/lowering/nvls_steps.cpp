@@ -85,7 +85,7 @@ class Nvls : public Schedule {
   [[nodiscard]] bool alone() const { return n_ == gpus_; }
   [[nodiscard]] Lane of_channel() const { return kFirstHead + heads_; }
   [[nodiscard]] const ChannelLoops& channel(Lane lane) const {
-    return channels_[static_cast<std::size_t>(lane / of_channel())];
+    return channels_[lane / of_channel()];
   }
   [[nodiscard]] Rank local(Rank rank) const { return rank % gpus_; }
   [[nodiscard]] bool is_head(Rank rank) const { return local(rank) < heads_; }
@@ -119,8 +119,7 @@ class Nvls : public Schedule {
   // --- between nodes ---
 
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
-    return trees_[static_cast<std::size_t>(lane / of_channel() % 2)]
-                 [static_cast<std::size_t>(rank / gpus_)];
+    return trees_[lane / of_channel() % 2][rank / gpus_];
   }
   static std::int64_t each_up(const TreePlace& place) {
     return std::max<std::int64_t>(1, children(place));
@@ -145,7 +144,7 @@ class Nvls : public Schedule {
       step.kind = StepKind::kSend;
       return;
     }
-    step.from = head_of(here.down[static_cast<std::size_t>(part)], rank, lane);
+    step.from = head_of(here.down[part], rank, lane);
     step.kind =
         part + 1 == each && here.up >= 0 ? StepKind::kReceiveReduceSend : StepKind::kReceiveReduce;
   }
@@ -159,8 +158,7 @@ class Nvls : public Schedule {
     step.source = step.target = range;
     if (here.up < 0 && part == 0) step.wait = {lane - kDown + kUp, (loop + 1) * each_up(here)};
     if (part + 1 == each) return multicast(step, rank, lane - kDown, range);
-    if (children(here) > 0)
-      step.to = head_of(here.down[static_cast<std::size_t>(part)], rank, lane);
+    if (children(here) > 0) step.to = head_of(here.down[part], rank, lane);
     if (here.up >= 0) step.from = head_of(here.up, rank, lane);
     step.kind = here.up < 0 || part > 0 ? StepKind::kSend
                 : children(here) == 0   ? StepKind::kReceive

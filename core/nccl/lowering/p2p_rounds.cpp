@@ -44,8 +44,7 @@ std::vector<int> in_order(int count) {
 
 std::vector<int> index_of(const std::vector<int>& deltas) {
   std::vector<int> index(deltas.size());
-  for (std::size_t i = 0; i < deltas.size(); ++i)
-    index[static_cast<std::size_t>(deltas[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < deltas.size(); ++i) index[deltas[i]] = static_cast<int>(i);
   return index;
 }
 
@@ -96,8 +95,8 @@ P2pRounds::P2pRounds(const Communicator& comm)
 Rank P2pRounds::moved(Rank rank, int round, int sign) const {
   const int groups = ranks_ / group_;
   const int places = static_cast<int>(inside_.size());
-  const int between = between_[static_cast<std::size_t>(round / places)];
-  const int inside = inside_[static_cast<std::size_t>(round % places)];
+  const int between = between_[round / places];
+  const int inside = inside_[round % places];
   const int group = (rank / group_ + sign * between + groups) % groups;
   const int place = (rank % group_ + sign * inside + places) % places;
   return place < group_ ? group * group_ + place : kNobody;
@@ -108,8 +107,7 @@ int P2pRounds::round_of(Rank from, Rank to) const {
   const int places = static_cast<int>(inside_.size());
   const int between = (to / group_ - from / group_ + groups) % groups;
   const int inside = (to % group_ - from % group_ + places) % places;
-  return between_index_[static_cast<std::size_t>(between)] * places +
-         inside_index_[static_cast<std::size_t>(inside)];
+  return between_index_[between] * places + inside_index_[inside];
 }
 
 /// Returns the base of the channel number before 2.22.

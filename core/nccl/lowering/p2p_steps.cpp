@@ -123,7 +123,7 @@ class Sends : public Schedule {
     }
     const Lane role = lane % of_channel();
     if (role == 0) {
-      step.wait = gate(rank, lane).waits[static_cast<std::size_t>(index)];
+      step.wait = gate(rank, lane).waits[index];
       return step;
     }
     const Piece& piece = piece_of(kernel(rank).pieces(lane), index);
@@ -148,7 +148,7 @@ class Sends : public Schedule {
   [[nodiscard]] const Kernel& kernel(Rank rank) const { return kernels_[class_of(rank)]; }
   [[nodiscard]] const Relays& relays(Rank rank) const { return relays_[class_of(rank)]; }
   [[nodiscard]] const Relays::Lane& relay(Rank rank, Lane lane) const {
-    return relays(rank).lanes[static_cast<std::size_t>(lane - own_lanes())];
+    return relays(rank).lanes[lane - own_lanes()];
   }
   [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const {
     return kernel(rank).gate(lane / of_channel());
@@ -294,13 +294,12 @@ class Sends : public Schedule {
       assigned.push_back(p2p_batches(rounds_, version_, rank, rounds_of(rank), parts));
       for (const P2pAssignment& one : assigned.back()) width_ = std::max(width_, one.place + 1);
     }
-    for (Rank rank = 0; rank < classes; ++rank)
-      lay_out(rank, assigned[static_cast<std::size_t>(rank)]);
+    for (Rank rank = 0; rank < classes; ++rank) lay_out(rank, assigned[rank]);
     for (Rank rank = 0; rank < classes; ++rank) find_relays(rank);
   }
 
   void lay_out(Rank rank, const std::vector<P2pAssignment>& assigned) {
-    Kernel& made = kernels_[static_cast<std::size_t>(rank)];
+    Kernel& made = kernels_[rank];
     const auto add = [&](Lane lane, const P2pAssignment& one, std::int64_t steps) {
       Pieces& pieces = made.lanes[lane];
       const std::int64_t first = steps_of(pieces);
@@ -339,7 +338,7 @@ class Sends : public Schedule {
   }
 
   void find_relays(Rank rank) {
-    const Kernel& from = kernels_[static_cast<std::size_t>(rank)];
+    const Kernel& from = kernels_[rank];
     for (const auto& [lane, pieces_of_lane] : from.lanes) {
       if (lane % of_channel() % 2 == 0) continue;
       for (const Piece& piece : pieces_of_lane) {
@@ -349,7 +348,7 @@ class Sends : public Schedule {
         const auto [at, fresh] =
             there.index.try_emplace({rank % gpus_, lane}, static_cast<int>(there.lanes.size()));
         if (fresh) there.lanes.push_back({rank % gpus_, lane, {}});
-        Pieces& pieces = there.lanes[static_cast<std::size_t>(at->second)].pieces;
+        Pieces& pieces = there.lanes[at->second].pieces;
         const std::int64_t first = steps_of(pieces);
         pieces.push_back(
             {piece.round, piece.part, piece.batch, first, first + piece.end - piece.first});

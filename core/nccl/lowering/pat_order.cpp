@@ -27,7 +27,7 @@ class AllGather : public PatWalk {
       for (int a = 0; a < factor_ / (2 * scale_); ++a) branch(a);
     }
     bits_ = log2_up(delta_);
-    for (int d = 0; d < bits_; ++d) left_[static_cast<std::size_t>(d)] = bits_ - d;
+    for (int d = 0; d < bits_; ++d) left_[d] = bits_ - d;
     zero_step_.fill(1);
     low_ = next_low();
     do {
@@ -113,12 +113,12 @@ class AllGather : public PatWalk {
   int next_low() {
     for (int d = 0; d < bits_; ++d) {
       const int bit = 1 << d;
-      int& left = left_[static_cast<std::size_t>(d)];
+      int& left = left_[d];
       if (--left > 0) continue;
       value_ ^= bit;
       left = bit;
       if ((value_ & bit) != 0) continue;
-      int& zeros = zero_step_[static_cast<std::size_t>(d)];
+      int& zeros = zero_step_[d];
       left += lowest_bit(zeros) - 1;
       if (left == 0) {
         value_ ^= bit;

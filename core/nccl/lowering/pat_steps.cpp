@@ -86,13 +86,13 @@ class Pat : public Schedule {
 
   [[nodiscard]] Lane of_channel() const { return 1 + 2 * dimensions_; }
   [[nodiscard]] const Channel& channel_of(Lane lane) const {
-    return channels_[static_cast<std::size_t>(lane / of_channel())];
+    return channels_[lane / of_channel()];
   }
   static Lane sender(int dimension) { return 1 + 2 * dimension; }
   static Lane receiver(int dimension) { return 2 + 2 * dimension; }
   static bool is_sender(Lane role) { return role % 2 == 1; }
   static const Dimension& dimension(const Channel& channel, Lane role) {
-    return channel.dimensions[static_cast<std::size_t>((role - 1) / 2)];
+    return channel.dimensions[(role - 1) / 2];
   }
   /// Returns the distance to the peer. The distance of a receiver has the opposite sign of that of
   /// a sender.
@@ -117,9 +117,8 @@ class Pat : public Schedule {
   }
   static Range chunk_in(const Channel& channel, const PatStep::Place& place, bool sends,
                         std::int64_t loop) {
-    const Dimension& dimension = channel.dimensions[static_cast<std::size_t>(place.dimension)];
-    const std::vector<int>& places =
-        dimension.messages[static_cast<std::size_t>(place.message)].places;
+    const Dimension& dimension = channel.dimensions[place.dimension];
+    const std::vector<int>& places = dimension.messages[place.message].places;
     const auto before =
         std::lower_bound(places.begin(), places.end(), place.place) - places.begin();
     return slot(channel, dimension, sends, loop, place.message, before, 1);
@@ -129,7 +128,7 @@ class Pat : public Schedule {
 
   [[nodiscard]] Step move(const Channel& channel, Rank rank, Lane lane, std::int64_t index) const {
     const std::int64_t loop = index / std::ssize(channel.moves);
-    const Move& move = channel.moves[static_cast<std::size_t>(index % std::ssize(channel.moves))];
+    const Move& move = channel.moves[index % std::ssize(channel.moves)];
     Range own = channel.part.at(loop, 0);
     own.offset += (rank + move.ahead) % n_ * block_;
     Step step;
@@ -143,10 +142,10 @@ class Pat : public Schedule {
       step.accumulate = true;
     }
     if (move.begins_reading) {
-      const auto& from = channel.dimensions[static_cast<std::size_t>(move.from.dimension)];
+      const auto& from = channel.dimensions[move.from.dimension];
       step.wait = {lane + receiver(move.from.dimension), number(from, loop, move.from.message) + 1};
     } else if (move.begins_writing) {
-      const auto& to = channel.dimensions[static_cast<std::size_t>(move.message.dimension)];
+      const auto& to = channel.dimensions[move.message.dimension];
       const std::int64_t before = number(to, loop, move.message.message) - kSlots;
       if (before >= 0) step.wait = {lane + sender(move.message.dimension), before + 1};
     }
@@ -157,7 +156,7 @@ class Pat : public Schedule {
     const Dimension& here = dimension(channel, role);
     const std::int64_t loop = index / std::ssize(here.messages);
     const int number = static_cast<int>(index % std::ssize(here.messages));
-    const Message& message = here.messages[static_cast<std::size_t>(number)];
+    const Message& message = here.messages[number];
     Step step;
     step.kind = StepKind::kSend;
     step.wait = {lane - role, loop * std::ssize(channel.moves) + message.complete};
@@ -174,14 +173,13 @@ class Pat : public Schedule {
     step.kind = StepKind::kReceive;
     if (index >= kSlots) {
       const std::int64_t before = index - kSlots;
-      step.wait = {lane - role,
-                   before / messages * std::ssize(channel.moves) +
-                       here.messages[static_cast<std::size_t>(before % messages)].through};
+      step.wait = {lane - role, before / messages * std::ssize(channel.moves) +
+                                    here.messages[before % messages].through};
     }
     step.from = Peer::ahead(distance(role), lane - 1);
     const int number = static_cast<int>(index % messages);
     step.target = slot(channel, here, false, index / messages, number, 0,
-                       std::ssize(here.messages[static_cast<std::size_t>(number)].places));
+                       std::ssize(here.messages[number].places));
     return step;
   }
 
@@ -210,10 +208,10 @@ class Pat : public Schedule {
   }
 
   static Message& message(Channel& channel, const PatStep::Place& place) {
-    auto& messages = channel.dimensions[static_cast<std::size_t>(place.dimension)].messages;
+    auto& messages = channel.dimensions[place.dimension].messages;
     if (static_cast<std::size_t>(place.message) >= messages.size())
       messages.resize(static_cast<std::size_t>(place.message) + 1);
-    return messages[static_cast<std::size_t>(place.message)];
+    return messages[place.message];
   }
 
   static void gather(Channel& made, const PatStep& step) {

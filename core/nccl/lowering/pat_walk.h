@@ -74,7 +74,7 @@ class PatWalk {
       own_touched_ = true;
     } else {
       // The chunk is fresh if it comes after all chunks that were used before.
-      auto& most = touched_[static_cast<std::size_t>(matters.dimension)];
+      auto& most = touched_[matters.dimension];
       const std::pair here{matters.message, matters.place};
       step.fresh = !most || *most < here;
       if (step.fresh) most = here;

@@ -29,7 +29,7 @@ class Ring : public Schedule {
       order.ranks = connect_channel(comm.graphs, comm.nodes, c, comm.version).ring;
       order.position.resize(order.ranks.size());
       for (std::size_t p = 0; p < order.ranks.size(); ++p)
-        order.position[static_cast<std::size_t>(order.ranks[p])] = static_cast<std::int64_t>(p);
+        order.position[order.ranks[p]] = static_cast<std::int64_t>(p);
     }
   }
 
@@ -49,12 +49,12 @@ class Ring : public Schedule {
     const std::int64_t primitive = index / in_slices % primitives();
     const std::int64_t loop = index / in_slices / primitives();
     const Order& order = orders_[static_cast<std::size_t>(lane) % orders_.size()];
-    const std::int64_t p = order.position[static_cast<std::size_t>(rank)];
+    const std::int64_t p = order.position[rank];
     Step step;
     step.from = Peer::at(at(order, p - 1), lane);
     step.to = Peer::at(at(order, p + 1), lane);
     if (kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce) {
-      along(step, p - order.position[static_cast<std::size_t>(root_)]);
+      along(step, p - order.position[root_]);
       step.source = step.target = cut(channel(lane).at(loop, 0), slice, lane);
       return step;
     }
@@ -73,13 +73,9 @@ class Ring : public Schedule {
     std::vector<std::int64_t> position;  ///< position of each rank
   };
 
-  [[nodiscard]] const ChannelLoops& channel(Lane lane) const {
-    return channels_[static_cast<std::size_t>(lane)];
-  }
+  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[lane]; }
   [[nodiscard]] std::int64_t modulo(std::int64_t p) const { return (p % n_ + n_) % n_; }
-  [[nodiscard]] Rank at(const Order& order, std::int64_t p) const {
-    return order.ranks[static_cast<std::size_t>(modulo(p))];
-  }
+  [[nodiscard]] Rank at(const Order& order, std::int64_t p) const { return order.ranks[modulo(p)]; }
 
   // --- primitives of a loop ---
 

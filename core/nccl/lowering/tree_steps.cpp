@@ -59,7 +59,7 @@ class Tree : public Schedule {
   }
   [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[index(lane)]; }
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
-    return trees_[index(lane) % trees_.size()][static_cast<std::size_t>(rank)];
+    return trees_[index(lane) % trees_.size()][rank];
   }
 
   static std::int64_t each_up(const TreePlace& place) {
@@ -76,7 +76,7 @@ class Tree : public Schedule {
     step.kind = StepKind::kSend;
     if (!is_root(here)) step.to = Peer::at(here.up, lane);
     if (children(here) == 0) return step;
-    step.from = Peer::at(here.down[static_cast<std::size_t>(part)], lane);
+    step.from = Peer::at(here.down[part], lane);
     const bool passes_on = part + 1 == each_up(here) && !is_root(here);
     step.kind = passes_on ? StepKind::kReceiveReduceSend : StepKind::kReceiveReduce;
     return step;
@@ -87,8 +87,7 @@ class Tree : public Schedule {
     Step step;
     step.source = step.target = channel(lane).at(chunk, 0);
     step.kind = StepKind::kSend;
-    if (children(here) > 0)
-      step.to = Peer::at(here.down[static_cast<std::size_t>(part)], lane_of_child(lane));
+    if (children(here) > 0) step.to = Peer::at(here.down[part], lane_of_child(lane));
     if (is_root(here)) return step;
     step.from = Peer::at(here.up, lane_of_parent(here, lane));
     if (part == 0) step.kind = children(here) == 0 ? StepKind::kReceive : StepKind::kReceiveSend;

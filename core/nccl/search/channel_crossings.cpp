@@ -22,8 +22,7 @@ bool is_tree(Pattern pattern) {
 
 void ChannelSearch::use_port(int net, float gb_per_s) {
   for (int n = 0; n < topology_.count(NodeKind::kNet); ++n) {
-    if (port(n).asic == port(net).asic && port(n).port == port(net).port)
-      port_left_[static_cast<std::size_t>(n)] -= gb_per_s;
+    if (port(n).asic == port(net).asic && port(n).port == port(net).port) port_left_[n] -= gb_per_s;
   }
 }
 
@@ -57,7 +56,7 @@ int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t
   float pcie = gb_per_s;
   if (path.type == PathType::kPhb && from_gpu) {
     for (const int l : path.links) {
-      if (manners_[static_cast<std::size_t>(l)].to_intel) pcie = gb_per_s * 6 / 5;
+      if (manners_[l].to_intel) pcie = gb_per_s * 6 / 5;
     }
   }
   for (std::size_t step = 0; step < steps; ++step) {
@@ -90,8 +89,8 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
     for (int c = 0; c < kMaxChannels; ++c) {
       for (int g = first; g < end; ++g) {
         const int net = paths_.local_net(g, c);
-        if (c > 0 && net == paths_.local_net(g, 0)) done[static_cast<std::size_t>(g)] = true;
-        if (!done[static_cast<std::size_t>(g)]) add(net);
+        if (c > 0 && net == paths_.local_net(g, 0)) done[g] = true;
+        if (!done[g]) add(net);
       }
     }
   } else {
@@ -120,8 +119,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
 }
 
 const std::vector<int>& ChannelSearch::nets(int gpu, PathType farthest) {
-  auto& known =
-      nets_[static_cast<std::size_t>((gpu + 1) * kDistances + static_cast<int>(farthest))];
+  auto& known = nets_[(gpu + 1) * kDistances + static_cast<int>(farthest)];
   if (!known) known = nets_for(gpu, farthest);
   return *known;
 }

@@ -36,7 +36,7 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
       nets_(static_cast<std::size_t>((gpus_ + 1) * kDistances)) {
   for (const TopologyLink& link : topology.links) {
     left_.push_back(link.gb_per_s);
-    const TopologyNode& end = topology.nodes[static_cast<std::size_t>(link.to)];
+    const TopologyNode& end = topology.nodes[link.to];
     const bool cpu = end.kind == NodeKind::kCpu;
     // GPUs before Ampere request the data that they receive. POWER's NVLinks share both directions.
     // Intel's CPUs split transfers between GPUs into packets of 64 bytes.
@@ -83,7 +83,7 @@ void ChannelSearch::lay_inside(Trial& trial, Trial& best, int& steps, const Rest
     enter(trial, best, steps, 0, first, std::nullopt, -1, 0);
   } else {
     first.order = Order::kReplayed;
-    const int g = trial.gpus[static_cast<std::size_t>((trial.channels - 1) * gpus_)];
+    const int g = trial.gpus[(trial.channels - 1) * gpus_];
     enter(trial, best, steps, 0, first, std::nullopt, -1, g);
   }
   if (trial.same_channels && trial.channels > 0) return;
@@ -100,7 +100,7 @@ void ChannelSearch::lay_from_nets(Trial& trial, Trial& best, int& steps, const R
     if (has_heads(trial.pattern) && head_found) break;
     const int net = all[(static_cast<std::size_t>(trial.channels) + i) % count];
     if (trial.collnet && !port(net).collectives) continue;
-    if (port_left_[static_cast<std::size_t>(net)] < rate) continue;
+    if (port_left_[net] < rate) continue;
     // Odd channels use the two cards of the previous channel in reverse order.
     if (trial.pattern == Pattern::kRing && trial.cross_nic == 2 && trial.channels % 2 == 1 &&
         net != trial.nets[row - 1])
@@ -119,10 +119,10 @@ void ChannelSearch::lay_from_nets(Trial& trial, Trial& best, int& steps, const R
 }
 
 bool ChannelSearch::lay_head(Trial& trial, Trial& best, int& steps, const Rest& rest, int net) {
-  const int gpu = local_gpu_[static_cast<std::size_t>(net)];
+  const int gpu = local_gpu_[net];
   if (gpu < 0) return false;
   for (int c = 0; c < trial.channels; ++c) {
-    if (trial.gpus[static_cast<std::size_t>(c * gpus_)] == gpu)
+    if (trial.gpus[c * gpus_] == gpu)
       return false;  // already the head of another channel, through another port
   }
   enter(trial, best, steps, 0, rest, NodeKind::kNet, net, gpu);
@@ -131,7 +131,7 @@ bool ChannelSearch::lay_head(Trial& trial, Trial& best, int& steps, const Rest& 
 
 void ChannelSearch::lay_from_net(Trial& trial, Trial& best, int& steps, const Rest& rest, int net) {
   if (trial.channels > 0 && trial.same_channels) {
-    const int g = trial.gpus[static_cast<std::size_t>((trial.channels - 1) * gpus_)];
+    const int g = trial.gpus[(trial.channels - 1) * gpus_];
     Rest replayed = rest;
     replayed.order = Order::kReplayed;
     enter(trial, best, steps, 0, replayed, NodeKind::kNet, net, g);
@@ -145,7 +145,7 @@ void ChannelSearch::lay_from_net(Trial& trial, Trial& best, int& steps, const Re
     enter(trial, best, few, 0, pci, NodeKind::kNet, net, 0);
     if (few == kPerfect) steps = kPerfect;
   }
-  const int local = local_gpu_[static_cast<std::size_t>(net)];
+  const int local = local_gpu_[net];
   if (local >= 0) enter(trial, best, steps, 0, rest, NodeKind::kNet, net, local);
   const Paths::Locals& locals = paths_.local_gpus(net);
   if (locals.type == PathType::kDis) return;
@@ -158,9 +158,9 @@ void ChannelSearch::enter(Trial& trial, Trial& best, int& steps, int step, const
                           std::optional<NodeKind> from, int place, int gpu) {
   const std::uint64_t bit = std::uint64_t{1} << trial.channels;
   if (from && !cross(trial, *from, place, NodeKind::kGpu, gpu, 1)) return;
-  used_[static_cast<std::size_t>(gpu)] ^= bit;
+  used_[gpu] ^= bit;
   at_gpu(trial, best, steps, gpu, step, rest);
-  used_[static_cast<std::size_t>(gpu)] ^= bit;
+  used_[gpu] ^= bit;
   if (from) cross(trial, *from, place, NodeKind::kGpu, gpu, -1);
 }
 
@@ -259,7 +259,7 @@ void ChannelSearch::go_to_next(Trial& trial, Trial& best, int& steps, int gpu, i
     case Order::kReplayed:
       // The first channel has no previous channel to replay.
       if (trial.channels == 0) return;
-      next = {trial.gpus[static_cast<std::size_t>((trial.channels - 1) * gpus_ + step + 1)]};
+      next = {trial.gpus[(trial.channels - 1) * gpus_ + step + 1]};
       break;
     case Order::kSearched:
       next = next_gpus(trial, gpu,
@@ -271,14 +271,13 @@ void ChannelSearch::go_to_next(Trial& trial, Trial& best, int& steps, int gpu, i
 }
 
 int ChannelSearch::pcie_gb_per_s(int gpu) const {
-  const int node = topology_.all(NodeKind::kGpu)[static_cast<std::size_t>(gpu)];
-  for (const int l : topology_.nodes[static_cast<std::size_t>(node)].links) {
-    const TopologyLink& up = topology_.links[static_cast<std::size_t>(l)];
+  const int node = topology_.all(NodeKind::kGpu)[gpu];
+  for (const int l : topology_.nodes[node].links) {
+    const TopologyLink& up = topology_.links[l];
     if (up.kind != Wire::kPci) continue;
-    for (const int d : topology_.nodes[static_cast<std::size_t>(up.to)].links) {
-      if (topology_.links[static_cast<std::size_t>(d)].to != node) continue;
-      return static_cast<int>(
-          std::min(left_[static_cast<std::size_t>(l)], left_[static_cast<std::size_t>(d)]));
+    for (const int d : topology_.nodes[up.to].links) {
+      if (topology_.links[d].to != node) continue;
+      return static_cast<int>(std::min(left_[l], left_[d]));
     }
   }
   return -1;

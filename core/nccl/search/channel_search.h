@@ -89,7 +89,7 @@ class ChannelSearch {
   [[nodiscard]] std::vector<int> next_gpus(const Trial& trial, int gpu, int sort_by_net) const;
   [[nodiscard]] std::vector<int> next_neighbours(const Trial& trial, int gpu) const;
   [[nodiscard]] bool may_follow(const Trial& trial, int gpu, int next) const {
-    const bool used = (used_[static_cast<std::size_t>(next)] >> trial.channels & 1) != 0;
+    const bool used = (used_[next] >> trial.channels & 1) != 0;
     return next != gpu && !used &&
            !paths_.between(NodeKind::kGpu, gpu, NodeKind::kGpu, next).links.empty();
   }

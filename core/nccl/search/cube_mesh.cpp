@@ -58,8 +58,7 @@ Topology cube_mesh(int gpus) {
     }
   }
   for (const Links& link : kLinks)
-    made.join_both_ways(all[static_cast<std::size_t>(link.a)],
-                        all[static_cast<std::size_t>(link.b)], Wire::kNvl,
+    made.join_both_ways(all[link.a], all[link.b], Wire::kNvl,
                         static_cast<float>(link.count) * nvlink_gb_per_s(kVolta));
   made.join_cpus();
   made.sort_links();

@@ -162,7 +162,7 @@ Expected<std::vector<Graph>> load_graphs(const std::string& path) {
 std::string write_graphs(std::span<const Graph> graphs, const Topology& node) {
   std::map<int, std::int64_t> devices;  // by rank: host and device number
   for (const int g : node.all(NodeKind::kGpu)) {
-    const TopologyNode& gpu = node.nodes[static_cast<std::size_t>(g)];
+    const TopologyNode& gpu = node.nodes[g];
     devices[gpu.gpu.rank] = (static_cast<std::int64_t>(gpu.host) << 56) + gpu.gpu.dev;
   }
   std::string text = "<graphs version=\"1\">\n";

@@ -38,10 +38,10 @@ bool is_split(const Topology& topology, const Paths& paths) {
   for (int g = 0; g < gpus; ++g) {
     for (int p = g + 1; p < gpus; ++p) {
       if (paths.between(NodeKind::kGpu, g, NodeKind::kGpu, p).type == PathType::kNvl)
-        group[static_cast<std::size_t>(p)] = group[static_cast<std::size_t>(g)];
+        group[p] = group[g];
     }
   }
-  for (const int g : group) ++size[static_cast<std::size_t>(g)];
+  for (const int g : group) ++size[g];
   return std::count_if(size.begin(), size.end(), [](int s) { return s > 1; }) == 2;
 }
 
@@ -63,7 +63,7 @@ void NodeSearch::measure() {
     }
     float nvlink = 0, pcie = 0;
     for (const int l : topology_.node(NodeKind::kGpu, g).links) {
-      const TopologyLink& link = topology_.links[static_cast<std::size_t>(l)];
+      const TopologyLink& link = topology_.links[l];
       if (link.kind == Wire::kNvl) nvlink += link.gb_per_s;
       if (link.kind == Wire::kPci) pcie = link.gb_per_s;
     }
@@ -248,7 +248,7 @@ void NodeSearch::double_channels(Trial& graph) const {
 
 /// If the search has found no graph, fills in a slow but valid graph.
 void NodeSearch::fall_back(Trial& graph) const {
-  for (int g = 0; g < gpus_; ++g) graph.gpus[static_cast<std::size_t>(g)] = g;
+  for (int g = 0; g < gpus_; ++g) graph.gpus[g] = g;
   graph.bw_intra = 0.1F;
   graph.type_intra = PathType::kSys;
   if (topology_.count(NodeKind::kNet) > 0) {
@@ -279,11 +279,11 @@ Graph NodeSearch::made(int id, const Trial& found) const {
   for (int c = 0; c < found.channels; ++c) {
     GraphChannel channel;
     for (int i = 0; i < listed; ++i) {
-      const int place = found.gpus[static_cast<std::size_t>(c * gpus_ + i)];
+      const int place = found.gpus[c * gpus_ + i];
       channel.gpus.push_back(topology_.node(NodeKind::kGpu, place).gpu.rank);
     }
     for (int end = 0; over_nodes_ && end < 2; ++end) {
-      const int place = found.nets[static_cast<std::size_t>(c * 2 + end)];
+      const int place = found.nets[c * 2 + end];
       channel.nets.push_back(topology_.node(NodeKind::kNet, place).id());
     }
     graph.orders.push_back(std::move(channel));

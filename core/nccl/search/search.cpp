@@ -40,12 +40,11 @@ Graph none(int id, Pattern pattern) {
 std::vector<int> first_domain(const Topology& topology, const std::vector<int>& domains) {
   int mine = 0;
   for (int g = 0; g < topology.count(NodeKind::kGpu); ++g) {
-    if (topology.node(NodeKind::kGpu, g).gpu.rank == 0) mine = domains[static_cast<std::size_t>(g)];
+    if (topology.node(NodeKind::kGpu, g).gpu.rank == 0) mine = domains[g];
   }
   std::vector<int> ranks;
   for (int g = 0; g < topology.count(NodeKind::kGpu); ++g) {
-    if (domains[static_cast<std::size_t>(g)] == mine)
-      ranks.push_back(topology.node(NodeKind::kGpu, g).gpu.rank);
+    if (domains[g] == mine) ranks.push_back(topology.node(NodeKind::kGpu, g).gpu.rank);
   }
   std::sort(ranks.begin(), ranks.end());
   return ranks;

@@ -46,7 +46,7 @@ std::optional<PathType> level(std::string_view text) {
                                          PathType::kPhb, PathType::kSys, PathType::kSys};
   const auto old = whole_number<int>(text);
   if (!old || *old < 0) return std::nullopt;
-  return kOld[static_cast<std::size_t>(std::min(*old, 5))];
+  return kOld[std::min(*old, 5)];
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Paths::Paths(const Topology& topology, const SearchSettings& settings)
 }
 
 void Paths::find_ways_to(NodeKind kind, int place) {
-  const int base = topology_.all(kind)[static_cast<std::size_t>(place)];
+  const int base = topology_.all(kind)[place];
   to(base, kind, place) = {{}, kLocGbPerS, PathType::kLoc};
   std::vector<int> front{base}, next;
   std::vector<bool> queued(topology_.nodes.size());
@@ -72,10 +72,10 @@ void Paths::find_ways_to(NodeKind kind, int place) {
     next.clear();
     queued.assign(queued.size(), false);
     for (const int n : front) {
-      const TopologyNode& node = topology_.nodes[static_cast<std::size_t>(n)];
+      const TopologyNode& node = topology_.nodes[n];
       for (const int l : node.links) {
-        const TopologyLink& link = topology_.links[static_cast<std::size_t>(l)];
-        const TopologyNode& far = topology_.nodes[static_cast<std::size_t>(link.to)];
+        const TopologyLink& link = topology_.links[l];
+        const TopologyNode& far = topology_.nodes[link.to];
         const Path& path = to(n, kind, place);
         Path& found = to(link.to, kind, place);
         const float rate = std::min(path.gb_per_s, link.gb_per_s);
@@ -97,8 +97,8 @@ void Paths::find_ways_to(NodeKind kind, int place) {
         Path made{{link.back}, rate, std::max(path.type, type)};
         made.links.insert(made.links.end(), path.links.begin(), path.links.end());
         found = std::move(made);
-        if (!queued[static_cast<std::size_t>(link.to)]) next.push_back(link.to);
-        queued[static_cast<std::size_t>(link.to)] = true;
+        if (!queued[link.to]) next.push_back(link.to);
+        queued[link.to] = true;
       }
     }
     std::swap(front, next);
@@ -107,8 +107,7 @@ void Paths::find_ways_to(NodeKind kind, int place) {
 
 void Paths::go_by(NodeKind middle_kind, int middle, int from, NodeKind kind, int place) {
   const Path& first = at(from, middle_kind, middle);
-  const Path& second =
-      at(topology_.all(middle_kind)[static_cast<std::size_t>(middle)], kind, place);
+  const Path& second = at(topology_.all(middle_kind)[middle], kind, place);
   Path made = first;
   made.links.insert(made.links.end(), second.links.begin(), second.links.end());
   made.type = middle_kind == NodeKind::kGpu ? PathType::kPxn : joined(first.type, second.type);
@@ -132,8 +131,8 @@ int Paths::local_cpu(int gpu) const {
 int Paths::relay(int gpu, int net) const {
   // The relay is the first GPU on the path. It comes after the NVSwitch, if there is one.
   for (const int l : at(gpu_node(gpu), NodeKind::kNet, net).links) {
-    const int node = topology_.links[static_cast<std::size_t>(l)].to;
-    const TopologyNode& on_the_way = topology_.nodes[static_cast<std::size_t>(node)];
+    const int node = topology_.links[l].to;
+    const TopologyNode& on_the_way = topology_.nodes[node];
     if (on_the_way.kind == NodeKind::kNvs) continue;
     TUTTI_CHECK(on_the_way.kind == NodeKind::kGpu,
                 "PXN from GPU {} to NET {} has no intermediate GPU", gpu, net);
@@ -169,10 +168,7 @@ bool Paths::connected_inside(int from, int to) const {
   if (peers(from, to)) {
     const Path& path = at(gpu_node(from), NodeKind::kGpu, to);
     const bool by_gpu = path.links.size() == 2 &&
-                        topology_
-                                .nodes[static_cast<std::size_t>(
-                                    topology_.links[static_cast<std::size_t>(path.links[0])].to)]
-                                .kind == NodeKind::kGpu;
+                        topology_.nodes[topology_.links[path.links[0]].to].kind == NodeKind::kGpu;
     if (by_gpu || !network_is_faster(from, to)) return true;
   }
   return settings_.shm && !network_is_faster(from, to) && gpu(from).host == gpu(to).host;
@@ -216,8 +212,7 @@ bool Paths::gpu_direct(int g, int net) const {
 }
 
 bool Paths::settle_net(int g, int net, int local) {
-  const int node = gpu_node(g),
-            net_node = topology_.all(NodeKind::kNet)[static_cast<std::size_t>(net)];
+  const int node = gpu_node(g), net_node = topology_.all(NodeKind::kNet)[net];
   bool changed = false;
   if (settings_.pxn && local != g && local >= 0) {
     const Path& own = at(node, NodeKind::kNet, net);
@@ -243,7 +238,7 @@ bool Paths::settle_net(int g, int net, int local) {
 void Paths::settle_nets() {
   const auto nets_of = [this](int g) { return locals(gpu_node(g), NodeKind::kNet); };
   const auto gpus_of = [this](int n) {
-    return locals(topology_.all(NodeKind::kNet)[static_cast<std::size_t>(n)], NodeKind::kGpu);
+    return locals(topology_.all(NodeKind::kNet)[n], NodeKind::kGpu);
   };
   const int gpus = topology_.count(NodeKind::kGpu), nets = topology_.count(NodeKind::kNet);
   for (int g = 0; g < gpus; ++g) gpu_nets_.push_back(nets_of(g));
@@ -253,8 +248,8 @@ void Paths::settle_nets() {
     for (int g = 0; g < gpus; ++g) {
       if (!settle_net(g, n, local)) continue;
       // The nearest GPU may have changed with this path.
-      gpu_nets_[static_cast<std::size_t>(g)] = nets_of(g);
-      net_gpus_[static_cast<std::size_t>(n)] = gpus_of(n);
+      gpu_nets_[g] = nets_of(g);
+      net_gpus_[n] = gpus_of(n);
       if (settings_.pxn) local = local_gpu(n);
     }
   }
@@ -287,12 +282,12 @@ int Paths::nets_per_gpu(const std::vector<int>& nets) const {
 }
 
 int Paths::local_net(int g, int channel) const {
-  const std::vector<int>& nets = gpu_nets_[static_cast<std::size_t>(g)].places;
+  const std::vector<int>& nets = gpu_nets_[g].places;
   if (nets.empty()) return -1;
   const int count = static_cast<int>(nets.size());
   // Reversed bits assign distant ports to neighbouring GPUs.
   const int dev = is_power_of_two(count) ? mirrored(gpu(g).gpu.dev, count) : gpu(g).gpu.dev;
-  return nets[static_cast<std::size_t>((dev + channel % nets_per_gpu(nets)) % count)];
+  return nets[(dev + channel % nets_per_gpu(nets)) % count];
 }
 
 int Paths::local_gpu(int net) const {
@@ -300,7 +295,7 @@ int Paths::local_gpu(int net) const {
   int period = 1;
   for (int c = 0; c < std::min(period, kMaxChannels); ++c) {
     for (const int g : local_gpus(net).places) {
-      const std::vector<int>& nets = gpu_nets_[static_cast<std::size_t>(g)].places;
+      const std::vector<int>& nets = gpu_nets_[g].places;
       if (c == 0 && !nets.empty()) period = std::max(period, nets_per_gpu(nets));
       if (local_net(g, c) == net) return g;
     }
@@ -334,7 +329,7 @@ std::vector<int> Paths::domains() const {
     int domain = g;
     for (int p = 0; p < g; ++p) {
       if (at(gpu_node(g), NodeKind::kGpu, p).type < PathType::kNet)
-        domain = std::min(domain, domains[static_cast<std::size_t>(p)]);
+        domain = std::min(domain, domains[p]);
     }
     domains.push_back(domain);
   }

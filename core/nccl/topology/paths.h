@@ -27,12 +27,11 @@ class Paths {
   /// Returns the path from a node to node number `place` of a kind (GPU, CPU, network port,
   /// NVSwitch).
   [[nodiscard]] const Path& at(int node, NodeKind kind, int place) const {
-    return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)]
-                 [static_cast<std::size_t>(place)];
+    return paths_[node][static_cast<std::size_t>(kind)][place];
   }
   [[nodiscard]] const Path& between(NodeKind from, int from_place, NodeKind to,
                                     int to_place) const {
-    return at(topology_.all(from)[static_cast<std::size_t>(from_place)], to, to_place);
+    return at(topology_.all(from)[from_place], to, to_place);
   }
 
   /// Returns the nearest (or farthest) path type from any GPU to any other node of `kind`, which is
@@ -47,12 +46,8 @@ class Paths {
     std::vector<int> places;
     PathType type = PathType::kDis;
   };
-  [[nodiscard]] const Locals& local_gpus(int net) const {
-    return net_gpus_[static_cast<std::size_t>(net)];
-  }
-  [[nodiscard]] const Locals& local_nets(int gpu) const {
-    return gpu_nets_[static_cast<std::size_t>(gpu)];
-  }
+  [[nodiscard]] const Locals& local_gpus(int net) const { return net_gpus_[net]; }
+  [[nodiscard]] const Locals& local_nets(int gpu) const { return gpu_nets_[gpu]; }
   /// Returns the index of the network port that a GPU uses for a channel; -1 if there is none.
   [[nodiscard]] int local_net(int gpu, int channel) const;
   /// Returns the index of the GPU that uses a network port on the channel with the lowest number;
@@ -71,15 +66,12 @@ class Paths {
   using OfKind = std::array<std::vector<Path>, kNodeKinds>;
 
   [[nodiscard]] Path& to(int node, NodeKind kind, int place) {
-    return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)]
-                 [static_cast<std::size_t>(place)];
+    return paths_[node][static_cast<std::size_t>(kind)][place];
   }
   [[nodiscard]] const TopologyNode& gpu(int place) const {
     return topology_.node(NodeKind::kGpu, place);
   }
-  [[nodiscard]] int gpu_node(int place) const {
-    return topology_.all(NodeKind::kGpu)[static_cast<std::size_t>(place)];
-  }
+  [[nodiscard]] int gpu_node(int place) const { return topology_.all(NodeKind::kGpu)[place]; }
   void find_ways_to(NodeKind kind, int place);
   void go_by(NodeKind middle_kind, int middle, int from, NodeKind kind, int place);
   [[nodiscard]] int local_cpu(int gpu) const;

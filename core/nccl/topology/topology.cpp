@@ -21,7 +21,7 @@ std::string_view to_string(NodeKind kind) {
 int Topology::min_sm() const {
   int least = 0;
   for (const int g : all(NodeKind::kGpu)) {
-    const int sm = nodes[static_cast<std::size_t>(g)].gpu.sm;
+    const int sm = nodes[g].gpu.sm;
     least = least == 0 ? sm : std::min(least, sm);
   }
   return least;
@@ -38,7 +38,7 @@ Topology with_ranks(const Topology& topology, const std::vector<int>& ranks) {
   made.hosts = topology.hosts;
   made.notes = topology.notes;
   for (const int g : made.all(NodeKind::kGpu)) {
-    int& rank = made.nodes[static_cast<std::size_t>(g)].gpu.rank;
+    int& rank = made.nodes[g].gpu.rank;
     rank = static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), rank) - sorted.begin());
   }
   return made;

@@ -107,7 +107,7 @@ struct Topology {
   }
   [[nodiscard]] int count(NodeKind kind) const { return static_cast<int>(all(kind).size()); }
   [[nodiscard]] const TopologyNode& node(NodeKind kind, int place) const {
-    return nodes[static_cast<std::size_t>(all(kind)[static_cast<std::size_t>(place)])];
+    return nodes[all(kind)[place]];
   }
   /// Returns the minimum compute capability of the GPUs; 0 if there are no GPUs.
   [[nodiscard]] int min_sm() const;

@@ -60,9 +60,9 @@ void TopologyBuilder::join_both_ways(int a, int b, Wire kind, float gb_per_s) {
 }
 
 int TopologyBuilder::cpu_above(int node, int from) const {
-  if (nodes_[static_cast<std::size_t>(node)].kind == NodeKind::kCpu) return node;
+  if (nodes_[node].kind == NodeKind::kCpu) return node;
   for (const End& end : ends(node)) {
-    const NodeKind kind = nodes_[static_cast<std::size_t>(end.to)].kind;
+    const NodeKind kind = nodes_[end.to].kind;
     if (end.kind != Wire::kPci || end.to == from ||
         (kind != NodeKind::kPci && kind != NodeKind::kCpu))
       continue;
@@ -83,7 +83,7 @@ void TopologyBuilder::absorb(int top, int sub) {
     if (to_sub != back.end()) to_sub->to = top;
   }
   ends(sub).clear();
-  gone_[static_cast<std::size_t>(sub)] = true;
+  gone_[sub] = true;
   for (auto& all : ends_) std::erase_if(all, [sub](const End& e) { return e.to == sub; });
 }
 
@@ -96,7 +96,7 @@ void TopologyBuilder::flatten_broadcom_switches() {
     if (generation == 0) continue;
     std::vector<int> subs;
     for (const End& end : ends_[n]) {
-      const TopologyNode& sub = nodes_[static_cast<std::size_t>(end.to)];
+      const TopologyNode& sub = nodes_[end.to];
       if (sub.kind == NodeKind::kPci && broadcom_generation(sub.pci_device, 1) == generation)
         subs.push_back(end.to);
     }

@@ -25,7 +25,7 @@ class TopologyBuilder {
 
   /// Adds a node and returns its index.
   int add(TopologyNode node);
-  [[nodiscard]] TopologyNode& node(int index) { return nodes_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] TopologyNode& node(int index) { return nodes_[index]; }
   [[nodiscard]] int count(NodeKind kind) const;
   /// Returns the index of the node; -1 if there is none.
   [[nodiscard]] int find(NodeKind kind, int host, std::uint64_t local_id) const;
@@ -52,10 +52,8 @@ class TopologyBuilder {
   Topology finish(const OneWay& one_way) const;
 
  private:
-  [[nodiscard]] std::vector<End>& ends(int node) { return ends_[static_cast<std::size_t>(node)]; }
-  [[nodiscard]] const std::vector<End>& ends(int node) const {
-    return ends_[static_cast<std::size_t>(node)];
-  }
+  [[nodiscard]] std::vector<End>& ends(int node) { return ends_[node]; }
+  [[nodiscard]] const std::vector<End>& ends(int node) const { return ends_[node]; }
   void absorb(int top, int sub);
   void sort_below(int node, int up);
   [[nodiscard]] int cpu_above(int node, int from) const;
@@ -71,9 +69,8 @@ TopologyBuilder::TopologyBuilder(const Topology& topology, const Keep& keep)
   for (std::size_t n = 0; n < nodes_.size(); ++n) gone_[n] = !keep(nodes_[n]);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     for (const int link : nodes_[n].links) {
-      const TopologyLink& l = topology.links[static_cast<std::size_t>(link)];
-      if (!gone_[n] && !gone_[static_cast<std::size_t>(l.to)])
-        ends_[n].push_back({l.to, l.kind, l.gb_per_s});
+      const TopologyLink& l = topology.links[link];
+      if (!gone_[n] && !gone_[l.to]) ends_[n].push_back({l.to, l.kind, l.gb_per_s});
     }
   }
 }
@@ -94,21 +91,18 @@ Topology TopologyBuilder::finish(const OneWay& one_way) const {
     for (const End& end : ends_[n]) {
       if (gone_[n]) break;
       const int link = static_cast<int>(made.links.size());
-      made.links.push_back(
-          {renamed[n], renamed[static_cast<std::size_t>(end.to)], end.kind, end.gb_per_s});
-      made.nodes[static_cast<std::size_t>(renamed[n])].links.push_back(link);
+      made.links.push_back({renamed[n], renamed[end.to], end.kind, end.gb_per_s});
+      made.nodes[renamed[n]].links.push_back(link);
     }
   }
   for (TopologyLink& link : made.links) {
-    for (const int back : made.nodes[static_cast<std::size_t>(link.to)].links) {
-      const TopologyLink& other = made.links[static_cast<std::size_t>(back)];
+    for (const int back : made.nodes[link.to].links) {
+      const TopologyLink& other = made.links[back];
       if (other.to != link.from || other.kind != link.kind) continue;
       link.back = back;
       break;
     }
-    if (link.back < 0)
-      one_way(made.nodes[static_cast<std::size_t>(link.from)],
-              made.nodes[static_cast<std::size_t>(link.to)]);
+    if (link.back < 0) one_way(made.nodes[link.from], made.nodes[link.to]);
   }
   return made;
 }

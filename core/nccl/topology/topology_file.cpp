@@ -338,14 +338,14 @@ void TopologyReader::number_ranks(Topology& topology) {
   std::set<std::pair<int, int>> devices;
   bool of_all_hosts = true;
   for (const int g : topology.all(NodeKind::kGpu)) {
-    const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
+    const TopologyNode& node = topology.nodes[g];
     of_all_hosts = ranks.insert(node.gpu.rank).second && of_all_hosts;
     if (ranks_given_ && !devices.emplace(node.host, node.gpu.dev).second)
       problems_.add({ProblemCode::kDuplicate, "gpu.dev"}, xml_.where(xml_.root()),
                     "two GPUs of one host have dev {}", node.gpu.dev);
   }
   const auto key = [&](int g) {
-    const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
+    const TopologyNode& node = topology.nodes[g];
     return std::pair(of_all_hosts ? 0 : node.host, node.gpu.rank);
   };
   std::map<std::pair<int, int>, int> places;
@@ -357,8 +357,7 @@ void TopologyReader::number_ranks(Topology& topology) {
   }
   int next = 0;
   for (auto& [rank, place] : places) place = next++;
-  for (const int g : topology.all(NodeKind::kGpu))
-    topology.nodes[static_cast<std::size_t>(g)].gpu.rank = places[key(g)];
+  for (const int g : topology.all(NodeKind::kGpu)) topology.nodes[g].gpu.rank = places[key(g)];
 }
 
 Topology TopologyReader::read() {

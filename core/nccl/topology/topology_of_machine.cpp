@@ -82,9 +82,7 @@ class Drawing {
   }
 
   void join(const MachineLink& link) {
-    const auto kind = [&](int part) {
-      return machine_.parts()[static_cast<std::size_t>(part)].kind;
-    };
+    const auto kind = [&](int part) { return machine_.parts()[part].kind; };
     const bool to_cpu = kind(link.from) == PartKind::kCpu || kind(link.to) == PartKind::kCpu;
     Wire wire = Wire::kPci;
     switch (link.kind) {
@@ -93,8 +91,7 @@ class Drawing {
       case LinkKind::kSocket: wire = Wire::kSys; break;
       case LinkKind::kNetwork: return;
     }
-    made_.join(places_[static_cast<std::size_t>(link.from)],
-               places_[static_cast<std::size_t>(link.to)], wire,
+    made_.join(places_[link.from], places_[link.to], wire,
                static_cast<float>(to_gb_per_s(link.bandwidth)));
   }
 

@@ -106,7 +106,7 @@ std::optional<std::string> ec2_of(GpuModel gpus) {
 
 GpuModel gpu_model_of(const Machine& machine) {
   if (machine.gpus().empty()) return GpuModel::kNone;
-  return machine.parts()[static_cast<std::size_t>(machine.gpus().front())].gpu_model;
+  return machine.parts()[machine.gpus().front()].gpu_model;
 }
 
 bool aws_would_decide(GpuModel gpus, const Communicator& communicator) {

@@ -96,8 +96,7 @@ float corrected(const Communicator& comm, const Operation& operation, Algorithm 
                         : correction.sizes;
   if (size >= sizes) return bandwidth;
   const auto& factors = correction.factor[static_cast<std::size_t>(protocol)];
-  return bandwidth * static_cast<float>(
-                         factors[static_cast<std::size_t>(std::min(size, correction.sizes - 1))]);
+  return bandwidth * static_cast<float>(factors[std::min(size, correction.sizes - 1)]);
 }
 
 /// Applies the latency plateau of rings between nodes.

@@ -36,9 +36,7 @@ class CreditGate final : public Gate {
   using Turn = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< step and item
 
-  [[nodiscard]] const GateItem& item(std::int32_t i) const {
-    return (*items_)[static_cast<std::size_t>(i)];
-  }
+  [[nodiscard]] const GateItem& item(std::int32_t i) const { return (*items_)[i]; }
   std::vector<GateDecision> start();
 
   GateItems items_;

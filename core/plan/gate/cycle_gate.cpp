@@ -20,8 +20,7 @@ CycleGate::CycleGate(GateItems items, const Options& options, GateMembers member
 
 std::vector<GateDecision> CycleGate::ready(const GateRequest& request, Time now) {
   pass_idle_rounds(now);
-  std::int32_t& reported =
-      reported_[static_cast<std::size_t>(request.replica - members_.first_replica)];
+  std::int32_t& reported = reported_[request.replica - members_.first_replica];
   const std::int64_t order = request.replica * items_in_step_ + reported;
   reported = static_cast<std::int32_t>((reported + 1) % items_in_step_);
   Pending& pending = pending_[{request.step, request.item}];

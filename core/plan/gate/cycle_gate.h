@@ -64,7 +64,7 @@ class CycleGate final : public Gate {
 
   void pass_idle_rounds(Time now);
   [[nodiscard]] std::int64_t& completed_by(std::int64_t replica) {
-    return completed_[static_cast<std::size_t>(replica - members_.first_replica)];
+    return completed_[replica - members_.first_replica];
   }
   void start(std::shared_ptr<const GateBatch> batch, std::vector<GateDecision>& decisions);
 

@@ -11,7 +11,7 @@ namespace tutti::core {
 std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes threshold) {
   std::list<int> left(ready.size());
   std::iota(left.begin(), left.end(), 0);
-  const auto of = [&](int i) -> const GateItem& { return ready[static_cast<std::size_t>(i)]; };
+  const auto of = [&](int i) -> const GateItem& { return ready[i]; };
   std::vector<std::vector<int>> groups;
   while (!left.empty()) {
     std::vector<int>& group = groups.emplace_back(1, left.front());
@@ -35,9 +35,7 @@ std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes th
 }
 
 std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> arrivals) {
-  const auto last_use = [this](const Arrival& a) -> std::int64_t& {
-    return last_use_[static_cast<std::size_t>(a.item)];
-  };
+  const auto last_use = [this](const Arrival& a) -> std::int64_t& { return last_use_[a.item]; };
   // Cached items come first. No two cached items have the same last use.
   const auto key = [&](const Arrival& a) {
     const bool cached = last_use(a) != kNever;
@@ -49,11 +47,11 @@ std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> a
                                       [&](const Arrival& a) { return last_use(a) != kNever; });
 
   std::vector<GateItem> ready;
-  for (const Arrival& a : arrivals) ready.push_back((*items_)[static_cast<std::size_t>(a.item)]);
+  for (const Arrival& a : arrivals) ready.push_back((*items_)[a.item]);
   std::vector<std::vector<std::int32_t>> batches;
   for (const std::vector<int>& group : fused(ready, threshold_)) {
     std::vector<std::int32_t>& items = batches.emplace_back();
-    for (const int i : group) items.push_back(arrivals[static_cast<std::size_t>(i)].item);
+    for (const int i : group) items.push_back(arrivals[i].item);
   }
   if (!cached_) return batches;
   // A hit counts as used when it is looked up. A new entry is inserted when all ranks have the
@@ -62,7 +60,7 @@ std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> a
     for (const Arrival& a : arrivals) last_use(a) = uses_++;
   } else {
     for (const std::vector<std::int32_t>& items : batches) {
-      for (const std::int32_t item : items) last_use_[static_cast<std::size_t>(item)] = uses_++;
+      for (const std::int32_t item : items) last_use_[item] = uses_++;
     }
   }
   return batches;

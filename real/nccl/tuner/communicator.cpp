@@ -59,9 +59,7 @@ tl::expected<std::string, std::string> content_of(const std::string& path) {
   return text;
 }
 
-std::string name(const auto& names, int index) {
-  return std::string(names[static_cast<std::size_t>(index)]);
-}
+std::string name(const auto& names, int index) { return std::string(names[index]); }
 
 std::string cell(const Row& row) {
   return name(kAlgorithms, row.algorithm) + "/" + name(kProtocols, row.protocol);
@@ -223,7 +221,7 @@ void Communicator::say_impossible(std::size_t index, const Call& call) {
 }
 
 void Communicator::say_without_line(const Call& call) {
-  std::atomic<bool>& said = said_without_line_[static_cast<std::size_t>(call.collective)];
+  std::atomic<bool>& said = said_without_line_[call.collective];
   if (!choices_logged_ || said.exchange(true, std::memory_order_relaxed)) return;
   say(log_, kInfo, "TUNER/Tutti: no line for " + described(call) + "; NCCL decides");
 }

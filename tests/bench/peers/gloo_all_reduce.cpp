@@ -77,7 +77,7 @@ class Rank {
   Next measure(const Point& point) {
     const long count = point.bytes / 4;
     std::vector<float> data(static_cast<std::size_t>(count));
-    for (long e = 0; e < count; ++e) data[static_cast<std::size_t>(e)] = input(rank_, e);
+    for (long e = 0; e < count; ++e) data[e] = input(rank_, e);
     const auto all_reduce = algorithm(data);
     all_reduce();
     const double wrong =
@@ -104,7 +104,7 @@ class Rank {
   void leave() {
     std::vector<std::string> all;
     for (int r = 0; r < task_.ranks; ++r) all.push_back("through " + std::to_string(r));
-    store_.set(all[static_cast<std::size_t>(rank_)], {'y'});
+    store_.set(all[rank_], {'y'});
     store_.wait(all);
   }
 

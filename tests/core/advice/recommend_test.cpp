@@ -44,8 +44,7 @@ std::vector<Compared> published(const std::string& table_name, const std::string
     const std::string field = table.columns.front().text, mb = row.cells.front().text;
     const auto outcome = evaluator.at({*parse_override("", field + "=" + mb)});
     EXPECT_EQ(outcome->status, Outcome::Status::kDone) << outcome->message;
-    list.push_back({mb, to_ms(outcome->step),
-                    std::stod(row.cells[static_cast<std::size_t>(table.column("ms"))].text)});
+    list.push_back({mb, to_ms(outcome->step), std::stod(row.cells[table.column("ms")].text)});
   }
   return list;
 }

@@ -44,7 +44,7 @@ TEST(TaskOrder, NumbersAreSortedAsTextSortsThem) {
     for (std::int64_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
     std::sort(names.begin(), names.end());
     for (std::int64_t place = 0; place < count; ++place) {
-      const std::int64_t number = std::stoll(names[static_cast<std::size_t>(place)]);
+      const std::int64_t number = std::stoll(names[place]);
       EXPECT_EQ(number_by_name(place, count), number) << count;
       EXPECT_EQ(place_by_name(number, count), place) << count;
     }
@@ -180,8 +180,8 @@ std::vector<std::vector<Hop>> sent_by_fields(std::int64_t n, std::int64_t filled
     return ((chunk - by) % n + n) % n;
   };
   const auto send = [&](int pass, std::int64_t rank, std::int64_t chunk) {
-    sent[static_cast<std::size_t>(rank)].push_back({pass, static_cast<Rank>(rank), chunk});
-    on_the_way[static_cast<std::size_t>(rank)].push_back({pass, static_cast<Rank>(rank), chunk});
+    sent[rank].push_back({pass, static_cast<Rank>(rank), chunk});
+    on_the_way[rank].push_back({pass, static_cast<Rank>(rank), chunk});
   };
   const auto received = [&](int pass, std::int64_t rank, std::int64_t chunk) {
     if (pass == 0 && rank != before(chunk, 1)) return send(0, rank, chunk);
@@ -220,12 +220,11 @@ TEST(TfRing, SendsWhatEachOfTensorFlowsFieldsSendsInTheOrderInWhichTheyCome) {
             const std::int64_t chunk = ring->step(r, 1, i).source.offset / 16;
             // A rank sends a chunk once in each pass, but the one that it finishes in the second
             // only.
-            const bool second = before[static_cast<std::size_t>(chunk)] || (r + 1) % n == chunk;
-            before[static_cast<std::size_t>(chunk)] = true;
+            const bool second = before[chunk] || (r + 1) % n == chunk;
+            before[chunk] = true;
             got.push_back({second ? 1 : 0, r, chunk});
           }
-          EXPECT_EQ(got, expected[static_cast<std::size_t>(r)])
-              << n << " ranks, " << filled << " chunks, rank " << r;
+          EXPECT_EQ(got, expected[r]) << n << " ranks, " << filled << " chunks, rank " << r;
         }
       }
     }
@@ -270,13 +269,12 @@ TEST(BroadcastTree, EveryoneHasOneSenderAndNobodySendsToMoreThanFour) {
       for (std::int32_t r = 0; r < size; ++r) {
         EXPECT_LE(tree.sends_to(r).size(), 4u);
         for (const std::int32_t to : tree.sends_to(r)) {
-          EXPECT_EQ(from[static_cast<std::size_t>(to)], -1) << "two senders";
-          from[static_cast<std::size_t>(to)] = r;
+          EXPECT_EQ(from[to], -1) << "two senders";
+          from[to] = r;
         }
       }
       for (std::int32_t r = 0; r < size; ++r)
-        EXPECT_EQ(tree.receives_from(r), from[static_cast<std::size_t>(r)])
-            << size << ", from " << source;
+        EXPECT_EQ(tree.receives_from(r), from[r]) << size << ", from " << source;
     }
   }
 }

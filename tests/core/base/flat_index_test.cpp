@@ -17,9 +17,8 @@ TEST(FlatIndex, NumbersKeysInTheOrderInWhichTheyCome) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int32_t> expected;
   for (int i = 0; i < 100'000; ++i) {
     const std::pair key(random.below(300), random.below(300));
-    const auto [number, fresh] =
-        index.find_or_add(FlatIndex::hash_of(key.first, key.second),
-                          [&](std::int32_t n) { return keys[static_cast<std::size_t>(n)] == key; });
+    const auto [number, fresh] = index.find_or_add(FlatIndex::hash_of(key.first, key.second),
+                                                   [&](std::int32_t n) { return keys[n] == key; });
     if (fresh) keys.push_back(key);
     const auto [known, added] =
         expected.try_emplace(key, static_cast<std::int32_t>(keys.size()) - 1);

@@ -84,7 +84,7 @@ TEST(ClusterFigures, TextsAreReadBackWithTheValuesPutIn) {
   EXPECT_EQ(scenario.cluster->network()->latency, nanoseconds(31'250));
   EXPECT_EQ(scenario.cluster->network()->source, "latency measured");
   const Machine& machine = scenario.cluster->machine(0);
-  const Part& card = machine.parts()[static_cast<std::size_t>(machine.nics()[0])];
+  const Part& card = machine.parts()[machine.nics()[0]];
   EXPECT_EQ(card.nic, Bandwidth(1'500'000'000));
   EXPECT_EQ(card.source, "bandwidth measured; 25 Gb/s") << "with what was said before";
   EXPECT_THAT(figures.text(values), Not(HasSubstr("reduce_gb_per_s")))

@@ -82,7 +82,7 @@ TEST(Fit, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
         fit(ring_problem(1, 50, measured(5, 12, 0.1, static_cast<std::uint64_t>(seed))));
     const double truth[2] = {std::log(5.0), std::log(12.0)};
     for (int u = 0; u < 2; ++u) {
-      const FittedUnknown& found = result.unknowns[static_cast<std::size_t>(u)];
+      const FittedUnknown& found = result.unknowns[u];
       if (std::abs(found.value - truth[u]) <= found.half_width) ++covered[u];
       EXPECT_LT(found.half_width, 0.2) << "the interval says something";
     }
@@ -146,9 +146,8 @@ TEST(Fit, ALinkThatOnlyMustNotBeNarrowerIsBounded) {
   const Fit result = fit(problem);
   std::vector<int> bounded;
   for (int u = 0; u < 2; ++u) {
-    EXPECT_NEAR(std::exp(result.unknowns[static_cast<std::size_t>(u)].value), 10, 0.8) << u;
-    if (result.unknowns[static_cast<std::size_t>(u)].determination == Determination::kBounded)
-      bounded.push_back(u);
+    EXPECT_NEAR(std::exp(result.unknowns[u].value), 10, 0.8) << u;
+    if (result.unknowns[u].determination == Determination::kBounded) bounded.push_back(u);
   }
   EXPECT_EQ(bounded.size(), 1u);
   for (const double residual : result.residuals) EXPECT_LT(std::abs(residual), 0.05);

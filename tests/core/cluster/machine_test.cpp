@@ -20,16 +20,14 @@ using testing::ElementsAre;
 std::string way(const Machine& m, const std::string& from, const std::string& to) {
   const auto index = [&](const std::string& name) {
     for (int i = 0; i < static_cast<int>(m.parts().size()); ++i) {
-      if (m.parts()[static_cast<std::size_t>(i)].name == name) return i;
+      if (m.parts()[i].name == name) return i;
     }
     return -1;
   };
   const auto route = m.route(index(from), index(to));
   if (!route) return "none";
   std::string text = from;
-  for (const int l : *route)
-    text +=
-        " " + m.parts()[static_cast<std::size_t>(m.links()[static_cast<std::size_t>(l)].to)].name;
+  for (const int l : *route) text += " " + m.parts()[m.links()[l].to].name;
   return text;
 }
 
@@ -49,16 +47,16 @@ TEST(Route, TakesTheWidestWayThenTheShortest) {
 Bandwidth widest_by_search(const Machine& m, int at, int to, std::vector<bool>& seen,
                            Bandwidth so_far) {
   if (at == to) return so_far;
-  const PartKind kind = m.parts()[static_cast<std::size_t>(at)].kind;
+  const PartKind kind = m.parts()[at].kind;
   const bool first = std::count(seen.begin(), seen.end(), true) == 0;
   if (!first && (kind == PartKind::kGpu || kind == PartKind::kNic)) return Bandwidth();
-  seen[static_cast<std::size_t>(at)] = true;
+  seen[at] = true;
   Bandwidth best;
   for (const MachineLink& l : m.links()) {
-    if (l.from != at || seen[static_cast<std::size_t>(l.to)]) continue;
+    if (l.from != at || seen[l.to]) continue;
     best = std::max(best, widest_by_search(m, l.to, to, seen, std::min(so_far, l.bandwidth)));
   }
-  seen[static_cast<std::size_t>(at)] = false;
+  seen[at] = false;
   return best;
 }
 
@@ -97,7 +95,7 @@ TEST(Route, IsAsWideAsAnExhaustiveSearchFinds) {
         Bandwidth narrowest{std::numeric_limits<std::int64_t>::max()};
         int at = from;
         for (const int l : *route) {
-          const MachineLink& link = m.links()[static_cast<std::size_t>(l)];
+          const MachineLink& link = m.links()[l];
           EXPECT_EQ(link.from, at);
           at = link.to;
           narrowest = std::min(narrowest, link.bandwidth);

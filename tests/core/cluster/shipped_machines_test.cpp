@@ -17,10 +17,8 @@ namespace {
 
 std::vector<std::string> all() { return test::shipped_library().names(Library::Kind::kMachine); }
 
-const Part& part(const Machine& m, int index) { return m.parts()[static_cast<std::size_t>(index)]; }
-const MachineLink& link(const Machine& m, int index) {
-  return m.links()[static_cast<std::size_t>(index)];
-}
+const Part& part(const Machine& m, int index) { return m.parts()[index]; }
+const MachineLink& link(const Machine& m, int index) { return m.links()[index]; }
 
 /// What all NVLinks between GPUs, or from GPUs to switches, carry both ways, as vendors count, of
 /// those that `counts` says.
@@ -187,11 +185,11 @@ TEST_P(HybridCubeMesh, RingsFollowItsNvlinks) {
   ASSERT_FALSE(m->rings_inside().empty());
   for (const RingOrder& ring : m->rings_inside()) {
     for (std::size_t i = 0; i < ring.gpus.size(); ++i) {
-      const int from = m->gpus()[static_cast<std::size_t>(ring.gpus[i])];
-      const int to = m->gpus()[static_cast<std::size_t>(ring.gpus[(i + 1) % ring.gpus.size()])];
+      const int from = m->gpus()[ring.gpus[i]];
+      const int to = m->gpus()[ring.gpus[(i + 1) % ring.gpus.size()]];
       const auto route = m->route(from, to);
       ASSERT_EQ(route->size(), 1u) << "GPU " << ring.gpus[i] << " to its successor";
-      EXPECT_EQ(m->links()[static_cast<std::size_t>(route->front())].kind, LinkKind::kNvlink);
+      EXPECT_EQ(m->links()[route->front()].kind, LinkKind::kNvlink);
     }
   }
 }

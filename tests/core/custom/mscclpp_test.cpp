@@ -308,9 +308,7 @@ void expect_same_steps(const Schedule& wanted, const Schedule& read) {
       second.push_back(plain(read, rank, lane));
     }
     const auto waits = [](const std::vector<PlainLane>& lanes, const Wait& wait) {
-      return wait.lane < 0 ? -1
-                           : lanes[static_cast<std::size_t>(wait.lane)]
-                                 .before[static_cast<std::size_t>(wait.count)];
+      return wait.lane < 0 ? -1 : lanes[wait.lane].before[wait.count];
     };
     for (std::size_t lane = 0; lane < first.size(); ++lane) {
       ASSERT_EQ(second[lane].steps.size(), first[lane].steps.size()) << rank << ' ' << lane;

@@ -29,7 +29,7 @@ const FieldType& field(const Schema& schema, std::initializer_list<const char*> 
 void expect_same(const MessageType& type, const google::protobuf::Descriptor& compiled) {
   ASSERT_EQ(type.fields.size(), static_cast<std::size_t>(compiled.field_count())) << type.name;
   for (int i = 0; i < compiled.field_count(); ++i) {
-    const FieldType& field = type.fields[static_cast<std::size_t>(i)];
+    const FieldType& field = type.fields[i];
     const auto& other = *compiled.field(i);
     EXPECT_EQ(field.full_name, other.full_name());
     EXPECT_EQ(field.repeated, other.is_repeated());

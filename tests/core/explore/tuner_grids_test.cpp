@@ -75,11 +75,10 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
     for (std::size_t seed = 0; seed < seeds; ++seed) {
       Tuner tuner(*space, {allowed, static_cast<std::uint64_t>(seed)});
       for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-        for (const std::int64_t point : points)
-          tuner.tell(point, grid.ns[static_cast<std::size_t>(point)]);
+        for (const std::int64_t point : points) tuner.tell(point, grid.ns[point]);
       }
       ASSERT_TRUE(tuner.best());
-      above.push_back(*grid.ns[static_cast<std::size_t>(*tuner.best())] / best - 1);
+      above.push_back(*grid.ns[*tuner.best()] / best - 1);
       evaluations.push_back(tuner.told());
       EXPECT_LE(above.back(), 0.01) << grid.name << ", seed " << seed;
       EXPECT_LE(tuner.told(), allowed);

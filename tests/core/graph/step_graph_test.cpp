@@ -68,7 +68,7 @@ Program step(std::int32_t packs) {
   for (std::int32_t p = 0; p < packs; ++p) {
     updates.push_back(b.add(computation(ComputeKind::kUpdate, 2, p)));
     b.edge(cursor, updates.back());
-    b.edge(all[static_cast<std::size_t>(p)], updates.back());
+    b.edge(all[p], updates.back());
   }
   const TaskId end = b.add({});
   for (const TaskId t : updates) b.edge(t, end);
@@ -87,7 +87,7 @@ TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther)
   const Program program = step(2);
   const TaskTimes times = times_of(program, Time(50));
   EXPECT_EQ(times.step, Time(171));
-  const auto interval = [&](TaskId t) { return times.of[static_cast<std::size_t>(t)]; };
+  const auto interval = [&](TaskId t) { return times.of[t]; };
   EXPECT_EQ(interval(0).end, Time(100));
   EXPECT_EQ(interval(3).start, Time(110));
   EXPECT_EQ(interval(3).end, Time(160));
@@ -96,7 +96,7 @@ TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther)
   // forward, both segments, the second pack, its update
   std::vector<TaskId> path;
   for (TaskId t = 0; t < program.size(); ++t) {
-    if (times.on_path[static_cast<std::size_t>(t)]) path.push_back(t);
+    if (times.on_path[t]) path.push_back(t);
   }
   EXPECT_THAT(path, ElementsAre(0, 1, 4, 6, 8));
 }

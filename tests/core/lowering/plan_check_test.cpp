@@ -60,7 +60,7 @@ TEST(PlanCheck, OnlyCollectivesOfNcclBlockEachOther) {
     task.kind = Task::Kind::kCommunicate;
     task.pack = pack;
     task.index = exchange;
-    return view.communicators[static_cast<std::size_t>(view.use(0, task).communicator)];
+    return view.communicators[view.use(0, task).communicator];
   };
   EXPECT_FALSE(communicator_of(0, -1).one_at_a_time);
   EXPECT_TRUE(communicator_of(-1, 0).one_at_a_time);

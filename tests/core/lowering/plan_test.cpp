@@ -269,8 +269,7 @@ TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
       for (const Member& m : pack.payload.members) {
         EXPECT_GE(m.offset, free_from) << "members overlap";
         free_from = m.offset + m.count;
-        for (std::int64_t e = 0; e < m.count; ++e)
-          ++times[static_cast<std::size_t>(m.variable)][static_cast<std::size_t>(m.first + e)];
+        for (std::int64_t e = 0; e < m.count; ++e) ++times[m.variable][m.first + e];
       }
       EXPECT_LE(free_from, p.collective(pack).elements);
     }

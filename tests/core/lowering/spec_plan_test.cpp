@@ -161,9 +161,7 @@ TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 2, 2));
   std::map<int, int> after;  // by the one variable of a pack
   for (const Pack& pack : p.packs) {
-    const int before =
-        pack.after < 0 ? -1
-                       : p.packs[static_cast<std::size_t>(pack.after)].payload.members[0].variable;
+    const int before = pack.after < 0 ? -1 : p.packs[pack.after].payload.members[0].variable;
     after[pack.payload.members[0].variable] = before;
   }
   EXPECT_EQ(after, (std::map<int, int>{{4, -1}, {2, 4}, {1, 2}, {0, 1}, {3, -1}}));
@@ -311,7 +309,7 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
             }
             for (const Member& m : pack.payload.members) {
               for (std::int32_t d = 0; d < contract.contributors.count; ++d)
-                result[static_cast<std::size_t>(m.variable)] += factor * (d + m.variable);
+                result[m.variable] += factor * (d + m.variable);
             }
           }
           for (std::size_t v = 0; v < 2; ++v) {

@@ -54,8 +54,7 @@ class StepOrder : public testing::Test {
       v.elements = 100;
       workload_.gradients.push_back(v);
     }
-    for (const int v : {2, 1, 0})
-      workload_.segments.push_back({workload_.gradients[static_cast<std::size_t>(v)].name, {v}});
+    for (const int v : {2, 1, 0}) workload_.segments.push_back({workload_.gradients[v].name, {v}});
     times_ = {milliseconds(5), {milliseconds(1), milliseconds(2), milliseconds(3)}, Time(100)};
   }
 

@@ -122,8 +122,7 @@ class Generator {
       if (one_in(3)) continue;
       Pack& pack = c.plan.packs.emplace_back(empty_pack());
       pack.phase = PackPhase::kRead;
-      pack.payload.members.push_back(
-          {v, 0, c.workload.gradients[static_cast<std::size_t>(v)].elements});
+      pack.payload.members.push_back({v, 0, c.workload.gradients[v].elements});
       if (one_in(2)) pack.after = static_cast<int>(c.plan.packs.size()) - 2;
     }
   }
@@ -139,20 +138,15 @@ class Generator {
     while (!left.empty()) {
       Pack pack = empty_pack();
       pack.needs_all_gradients = needs_all;
-      pack.entry = c.plan.entry_of_gradient.empty()
-                       ? 0
-                       : c.plan.entry_of_gradient[static_cast<std::size_t>(left.back())];
+      pack.entry = c.plan.entry_of_gradient.empty() ? 0 : c.plan.entry_of_gradient[left.back()];
       const auto take = [&](std::size_t i) {
-        pack.payload.members.push_back(
-            {left[i], 0, c.workload.gradients[static_cast<std::size_t>(left[i])].elements});
+        pack.payload.members.push_back({left[i], 0, c.workload.gradients[left[i]].elements});
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
       };
       take(left.size() - 1);
       while (!left.empty() && one_in(2)) {
         const std::size_t i = below(left.size());
-        if (!needs_all || entries == 1 ||
-            c.plan.entry_of_gradient[static_cast<std::size_t>(left[i])] == pack.entry)
-          take(i);
+        if (!needs_all || entries == 1 || c.plan.entry_of_gradient[left[i]] == pack.entry) take(i);
       }
       if (!needs_all && !left.empty() && one_in(4)) pack.also_needs = left.back();
       bytes(c, pack);
@@ -237,8 +231,7 @@ class Recorded : public StepActions {
     };
     if (which < packs.size()) {
       // No replica is done with a pull before the push that it answers.
-      const auto push = std::find(packs.begin(), packs.end(),
-                                  plan.packs[static_cast<std::size_t>(packs[which])].answers);
+      const auto push = std::find(packs.begin(), packs.end(), plan.packs[packs[which]].answers);
       if (push != packs.end()) which = static_cast<std::size_t>(push - packs.begin());
       return player.pack_done(take(packs, which), *this);
     }

@@ -34,7 +34,7 @@ Communicator with_heads(int nodes, int gpus, int heads, Version version = kDefau
   Graph& direct = comm.graphs.collnet_direct;
   direct.orders.resize(static_cast<std::size_t>(heads));
   for (int h = 0; h < heads; ++h) {
-    std::vector<int>& order = direct.orders[static_cast<std::size_t>(h)].gpus;
+    std::vector<int>& order = direct.orders[h].gpus;
     order = {h};
     for (int gpu = 0; gpu < gpus; ++gpu) {
       if (gpu != h) order.push_back(gpu);
@@ -74,7 +74,7 @@ struct Moved {
 std::vector<Moved> moved(const Schedule& schedule) {
   std::vector<Moved> by_rank(static_cast<std::size_t>(schedule.ranks()));
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
-    Moved& here = by_rank[static_cast<std::size_t>(rank)];
+    Moved& here = by_rank[rank];
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
       for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) {
         const Step step = schedule.step(rank, lane, i);
@@ -94,7 +94,7 @@ TEST(CollNet, DirectSpreadsChunksOverHeads) {
   ASSERT_TRUE(schedule);
   const std::vector<Moved> all = moved(**schedule);
   for (Rank rank = 0; rank < 12; ++rank) {
-    const Moved& here = all[static_cast<std::size_t>(rank)];
+    const Moved& here = all[rank];
     const bool head = rank % 4 < 2;
     // To the heads: all, or what is the other head's. From a head: the sums of its half to three
     // GPUs.
@@ -111,7 +111,7 @@ TEST(CollNet, ChainGoesToTheHeadAndBack) {
   const std::vector<Moved> all = moved(**schedule);
   const std::vector<int>& order = comm.graphs.collnet_chain.orders.front().gpus;
   for (Rank rank = 0; rank < 8; ++rank) {
-    const Moved& here = all[static_cast<std::size_t>(rank)];
+    const Moved& here = all[rank];
     const bool ends = rank % 4 == order.front() || rank % 4 == order.back();
     EXPECT_EQ(here.inside, ends ? elements : 2 * elements);
     EXPECT_EQ(here.added, rank % 4 == order.front() ? elements : 0);
@@ -162,7 +162,7 @@ TEST(CollNet, HeadsAreSpreadWhateverTheMachinesOrders) {
       const Communicator comm = with_orders(*counted, inside);
       const std::vector<int> heads = collnet_heads(comm);
       ASSERT_EQ(std::ssize(heads), cards);
-      for (int h = 0; h < cards; ++h) EXPECT_EQ(heads[static_cast<std::size_t>(h)], h * 8 / cards);
+      for (int h = 0; h < cards; ++h) EXPECT_EQ(heads[h], h * 8 / cards);
       std::set<int> ends;
       for (const GraphChannel& chain : comm.graphs.collnet_chain.orders)
         ends.insert(chain.gpus.front());

@@ -102,15 +102,15 @@ TEST(NcclPaths, NoPathIsWiderThanItsLinks) {
         for (int a = 0; a < t.count(from); ++a) {
           for (int b = 0; b < t.count(to); ++b) {
             const Path& path = paths.between(from, a, to, b);
-            int at = t.all(from)[static_cast<std::size_t>(a)];
+            int at = t.all(from)[a];
             for (const int l : path.links) {
-              const TopologyLink& link = t.links[static_cast<std::size_t>(l)];
+              const TopologyLink& link = t.links[l];
               EXPECT_EQ(link.from, at) << name;
               EXPECT_LE(path.gb_per_s, link.gb_per_s) << name;
               at = link.to;
             }
             if (path.type != PathType::kDis) {
-              EXPECT_EQ(at, t.all(to)[static_cast<std::size_t>(b)]) << name;
+              EXPECT_EQ(at, t.all(to)[b]) << name;
             }
           }
         }

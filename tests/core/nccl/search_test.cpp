@@ -30,8 +30,8 @@ class Load {
     const bool intel = path.type == PathType::kPhb &&
                        topology_.node(NodeKind::kCpu, 0).cpu.vendor == CpuVendor::kIntel;
     for (const int l : path.links) {
-      const bool pcie = topology_.links[static_cast<std::size_t>(l)].kind == Wire::kPci;
-      taken_[static_cast<std::size_t>(l)] += intel && pcie ? gb_per_s * 6 / 5 : gb_per_s;
+      const bool pcie = topology_.links[l].kind == Wire::kPci;
+      taken_[l] += intel && pcie ? gb_per_s * 6 / 5 : gb_per_s;
     }
   }
   void from_net(std::int64_t id, int rank, double gb_per_s) {
@@ -47,7 +47,7 @@ class Load {
 
  private:
   void add(const Path& path, double gb_per_s) {
-    for (const int l : path.links) taken_[static_cast<std::size_t>(l)] += gb_per_s;
+    for (const int l : path.links) taken_[l] += gb_per_s;
   }
   [[nodiscard]] int place(int rank) const {
     for (int g = 0; g < topology_.count(NodeKind::kGpu); ++g) {
@@ -129,11 +129,10 @@ TEST(NcclSearch, TreesOverNodesReachEveryRankOnce) {
           roots += tree[r].up < 0 ? 1 : 0;
           for (const int child : tree[r].down) {
             if (child < 0) continue;
-            EXPECT_EQ(tree[static_cast<std::size_t>(child)].up, static_cast<int>(r))
-                << "they know each other";
+            EXPECT_EQ(tree[child].up, static_cast<int>(r)) << "they know each other";
           }
           if (tree[r].up < 0) continue;
-          const auto& siblings = tree[static_cast<std::size_t>(tree[r].up)].down;
+          const auto& siblings = tree[tree[r].up].down;
           EXPECT_EQ(std::count(siblings.begin(), siblings.end(), static_cast<int>(r)), 1);
           std::size_t at = r;
           for (std::size_t hops = 0; tree[at].up >= 0; ++hops) {

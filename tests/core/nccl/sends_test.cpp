@@ -56,8 +56,8 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
           if (to == P2pRounds::kNobody) continue;
           EXPECT_EQ(rounds.receives_from(to, round), rank);
           EXPECT_EQ(rounds.round_of(rank, to), round);
-          EXPECT_FALSE(met[static_cast<std::size_t>(to)]);
-          met[static_cast<std::size_t>(to)] = true;
+          EXPECT_FALSE(met[to]);
+          met[to] = true;
         }
         EXPECT_EQ(std::count(met.begin(), met.end(), true), nodes * gpus) << to_string(version);
       }

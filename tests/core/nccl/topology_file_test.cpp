@@ -41,8 +41,8 @@ const char* const kSmall = R"(<?xml version="1.0"?>
 
 float rate(const Topology& topology, const TopologyNode& from, NodeKind to) {
   for (const int l : from.links) {
-    const TopologyLink& link = topology.links[static_cast<std::size_t>(l)];
-    if (topology.nodes[static_cast<std::size_t>(link.to)].kind == to) return link.gb_per_s;
+    const TopologyLink& link = topology.links[l];
+    if (topology.nodes[link.to].kind == to) return link.gb_per_s;
   }
   return 0;
 }
@@ -82,7 +82,7 @@ TEST(TopologyFile, EveryLinkHasOneBack) {
   for (const std::string& name : test::topology_names()) {
     const Topology t = test::topology(name);
     for (std::size_t l = 0; l < t.links.size(); ++l) {
-      const TopologyLink& back = t.links[static_cast<std::size_t>(t.links[l].back)];
+      const TopologyLink& back = t.links[t.links[l].back];
       EXPECT_EQ(back.to, t.links[l].from) << name;
       EXPECT_EQ(back.from, t.links[l].to) << name;
       EXPECT_EQ(back.gb_per_s, t.links[l].gb_per_s) << name;

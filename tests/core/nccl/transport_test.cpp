@@ -112,8 +112,7 @@ TEST(TransportOfFiles, IsStatedByEveryCardOfAShippedMachine) {
     const auto machine = read_machine((*file)->text, (*file)->path);
     ASSERT_TRUE(machine) << machine.error().message();
     for (const int nic : (*machine)->nics())
-      EXPECT_NE((*machine)->parts()[static_cast<std::size_t>(nic)].transport, Transport::kNone)
-          << name;
+      EXPECT_NE((*machine)->parts()[nic].transport, Transport::kNone) << name;
   }
 }
 

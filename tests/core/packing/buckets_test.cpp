@@ -101,8 +101,7 @@ TEST(EveryBucketRule, PutsEveryGradientInOneBucketOfItsType) {
         ASSERT_FALSE(bucket.empty());
         EXPECT_TRUE(std::is_sorted(bucket.begin(), bucket.end()));
         for (const int i : bucket) {
-          EXPECT_EQ(gradients[static_cast<std::size_t>(i)].type,
-                    gradients[static_cast<std::size_t>(bucket.front())].type);
+          EXPECT_EQ(gradients[i].type, gradients[bucket.front()].type);
         }
         all.insert(all.end(), bucket.begin(), bucket.end());
       }

@@ -56,7 +56,7 @@ TEST(TensorFlowPacking, BytesPerPack) {
     std::vector<std::vector<std::int64_t>> got, expected;
     for (const std::vector<int>& pack : packs) {
       got.emplace_back();
-      for (const int i : pack) got.back().push_back(sizes[static_cast<std::size_t>(i)]->count());
+      for (const int i : pack) got.back().push_back(sizes[i]->count());
     }
     for (const Data& pack : c["expected"]["packs"].items()) expected.push_back(pack.numbers());
     EXPECT_EQ(got, expected);
@@ -148,7 +148,7 @@ TEST(TensorFlowPacking, UnpackSmallTensors) {
     EXPECT_EQ(units[1], c["input"]["packs"].items()[1].ints());
     std::vector<std::string> restored(typed.size());
     for (const std::vector<int>& unit : units) {
-      for (const int i : unit) restored[static_cast<std::size_t>(i)] = "v" + std::to_string(i);
+      for (const int i : unit) restored[i] = "v" + std::to_string(i);
     }
     std::vector<std::string> expected;
     for (const Data& name : c["expected"]["restored_order"].items())
@@ -179,7 +179,7 @@ TEST(TensorFlowPacking, HelperDevicesAreDealtStrided) {
          group_devices(static_cast<int>(devices.size()),
                        static_cast<int>(c["input"]["group_size"].number()))) {
       got.emplace_back();
-      for (const int d : group) got.back().push_back(devices[static_cast<std::size_t>(d)].text());
+      for (const int d : group) got.back().push_back(devices[d].text());
     }
     for (const Data& group : c["expected"]["groups"].items()) {
       expected.emplace_back();
@@ -240,7 +240,7 @@ TEST(TensorFlowPacking, RotatedRings) {
       RingPath path{per_worker, {}};
       const std::int32_t turn = s * std::max(1, per_worker / rings);
       for (std::int32_t i = 0; i < per_worker; ++i)
-        path.local.push_back(order[static_cast<std::size_t>((i + turn) % per_worker)]);
+        path.local.push_back(order[(i + turn) % per_worker]);
       options.lanes.push_back(std::move(path));
     }
     const std::int32_t n = workers * per_worker;
@@ -251,9 +251,7 @@ TEST(TensorFlowPacking, RotatedRings) {
       for (Rank r = 0; r < n; ++r) {
         const Step last = n == 1 ? Step{} : schedule->step(r, lane, schedule->steps(r, lane) - 1);
         const Rank predecessor = n == 1 ? 0 : last.from.rank(r, n);
-        EXPECT_EQ(predecessor,
-                  expected[static_cast<std::size_t>(lane)][static_cast<std::size_t>(r)])
-            << "ring " << lane << ", rank " << r;
+        EXPECT_EQ(predecessor, expected[lane][r]) << "ring " << lane << ", rank " << r;
       }
     }
   }

@@ -42,7 +42,7 @@ struct Draft {
   [[nodiscard]] Program program() const {
     ProgramBuilder builder;
     for (TaskId t = 0; t <= end(); ++t) {
-      builder.add(tasks[static_cast<std::size_t>(t)]);
+      builder.add(tasks[t]);
       for (const Block& block : blocks) {
         if (block.exit == t) builder.repeat_since(block.entry, block.repeat);
       }
@@ -59,9 +59,9 @@ struct Draft {
       const TaskId t = open.back();
       open.pop_back();
       for (const auto& [a, b] : edges) {
-        if (b != t || seen[static_cast<std::size_t>(a)]) continue;
+        if (b != t || seen[a]) continue;
         if (a == from) return true;
-        seen[static_cast<std::size_t>(a)] = true;
+        seen[a] = true;
         open.push_back(a);
       }
     }
@@ -98,13 +98,13 @@ class Author {
       const TaskId id = add(d, Task::Kind::kCommunicate, after);
       task(d, id).pack = next_pack++;
       task(d, id).index = c;
-      std::optional<TaskId>& before = last[static_cast<std::size_t>(c)];
+      std::optional<TaskId>& before = last[c];
       const std::optional<TaskId> other = last[below(kCommunicators)];
       const bool crossed = other && other != before && !in_block && one_in(4);
       if (crossed) d.edges.emplace_back(*other, id);
       // Behind a collective that waits for another one, the order is not that of the computation
       // any more.
-      auto is_chain = chain[static_cast<std::size_t>(c)];  // a reference to a bit
+      auto is_chain = chain[c];  // a reference to a bit
       is_chain = is_chain || crossed;
       if (before && c < kOneAtATime && (is_chain || one_in(2))) {
         d.edges.emplace_back(*before, id);
@@ -141,15 +141,15 @@ class Author {
     task(d, cursor).opens = 0;
     d.tasks.emplace_back();
     std::vector<bool> has_successor(d.tasks.size(), false);
-    for (const auto& [from, to] : d.edges) has_successor[static_cast<std::size_t>(from)] = true;
+    for (const auto& [from, to] : d.edges) has_successor[from] = true;
     for (TaskId t = 0; t < d.end(); ++t) {
-      if (!has_successor[static_cast<std::size_t>(t)]) d.edges.emplace_back(t, d.end());
+      if (!has_successor[t]) d.edges.emplace_back(t, d.end());
     }
     return d;
   }
 
  private:
-  static Task& task(Draft& d, TaskId t) { return d.tasks[static_cast<std::size_t>(t)]; }
+  static Task& task(Draft& d, TaskId t) { return d.tasks[t]; }
   static TaskId last_of(const Draft& d) { return static_cast<TaskId>(d.tasks.size()) - 1; }
   static TaskId add(Draft& d, Task::Kind kind, TaskId after) {
     Task task;
@@ -241,7 +241,7 @@ class TwoRanks {
     }
     void communicate(TaskId id, const Task& task, std::int64_t number) override {
       start(id);
-      launched[static_cast<std::size_t>(task.index)].push_back({id, task.pack, number});
+      launched[task.index].push_back({id, task.pack, number});
     }
     void mark(const Task&) override {}
     void step_done() override { ended = true; }
@@ -353,15 +353,13 @@ TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
     const Program good = draft.program();
     std::vector<TaskId> collectives;
     for (TaskId t = 0; t < draft.end(); ++t) {
-      const Task& task = draft.tasks[static_cast<std::size_t>(t)];
+      const Task& task = draft.tasks[t];
       if (task.kind == Task::Kind::kCommunicate && task.index < kOneAtATime)
         collectives.push_back(t);
     }
     if (collectives.size() < 2) continue;
-    Task& one =
-        draft.tasks[static_cast<std::size_t>(collectives[author.below(collectives.size())])];
-    Task& other =
-        draft.tasks[static_cast<std::size_t>(collectives[author.below(collectives.size())])];
+    Task& one = draft.tasks[collectives[author.below(collectives.size())]];
+    Task& other = draft.tasks[collectives[author.below(collectives.size())]];
     if (&one == &other) continue;
     std::swap(one.pack, other.pack);
     std::swap(one.index, other.index);

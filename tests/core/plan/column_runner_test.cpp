@@ -78,10 +78,8 @@ class Generator {
     // The end waits for what nobody waits for, and for some others.
     const TaskId end = b.add({});
     for (TaskId t = 0; t < end; ++t) {
-      const bool may_lead_out =
-          block_of_[static_cast<std::size_t>(t)] < 0 || exits_[static_cast<std::size_t>(t)];
-      if (!has_successor_[static_cast<std::size_t>(t)] || (may_lead_out && one_in(6)))
-        b.edge(t, end);
+      const bool may_lead_out = block_of_[t] < 0 || exits_[t];
+      if (!has_successor_[t] || (may_lead_out && one_in(6))) b.edge(t, end);
     }
     return std::move(b).build(end);
   }
@@ -114,8 +112,7 @@ class Generator {
     if (t.kind != Task::Kind::kMark) t.reported = false;
     if (t.kind != Task::Kind::kCompute) t.compute = ComputeKind::kForward;
     const auto hold = static_cast<std::int32_t>(below(3));
-    if (!in_block && hold < static_cast<std::int32_t>(opened_.size()) &&
-        opened_[static_cast<std::size_t>(hold)] && one_in(2))
+    if (!in_block && hold < static_cast<std::int32_t>(opened_.size()) && opened_[hold] && one_in(2))
       t.hold = hold;
     if (!in_block && t.hold < 0 && one_in(5)) open_one(b, t);
     const TaskId id = b.add(t);
@@ -124,9 +121,7 @@ class Generator {
     exits_.push_back(false);
     std::vector<TaskId> from;
     for (TaskId p = first; p < id; ++p) {
-      if (in_block || block_of_[static_cast<std::size_t>(p)] < 0 ||
-          exits_[static_cast<std::size_t>(p)])
-        from.push_back(p);
+      if (in_block || block_of_[p] < 0 || exits_[p]) from.push_back(p);
     }
     for (; predecessors > 0 && !from.empty(); --predecessors) {
       // The newer ones more often.
@@ -143,25 +138,24 @@ class Generator {
     if (next >= holds_.size()) holds_.push_back(b.add_hold());
     t.opens = holds_[next];
     opened_.resize(static_cast<std::size_t>(t.opens) + 1, false);
-    opened_[static_cast<std::size_t>(t.opens)] = true;
+    opened_[t.opens] = true;
   }
   void link(ProgramBuilder& b, TaskId from, TaskId to) {
     b.edge(from, to);
-    has_successor_[static_cast<std::size_t>(from)] = true;
+    has_successor_[from] = true;
   }
   void block(ProgramBuilder& b) {
     const TaskId entry = add_task(b, true, 0, 0);
     for (TaskId p = 0; p < entry; ++p) {
       if (!one_in(3)) continue;
-      if (block_of_[static_cast<std::size_t>(p)] < 0 || exits_[static_cast<std::size_t>(p)])
-        link(b, p, entry);
+      if (block_of_[p] < 0 || exits_[p]) link(b, p, entry);
     }
     for (std::uint64_t n = below(5); n > 0; --n) add_task(b, true, 1 + below(2), entry);
     const TaskId exit = add_task(b, true, 0, entry);
     for (TaskId t = entry; t < exit; ++t) {
-      if (!has_successor_[static_cast<std::size_t>(t)] || one_in(4)) link(b, t, exit);
+      if (!has_successor_[t] || one_in(4)) link(b, t, exit);
     }
-    exits_[static_cast<std::size_t>(exit)] = true;
+    exits_[exit] = true;
     b.repeat_since(entry, static_cast<std::int32_t>(1 + below(4)));
   }
 

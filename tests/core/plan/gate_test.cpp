@@ -114,7 +114,7 @@ CycleGate::Options cycles(std::int64_t cycle, std::optional<Time> idle,
 /// those of replica 1. The next step keeps that order.
 TEST(CycleGate, TheCoordinatorReadsOneRankAfterTheOther) {
   std::vector<GateItem> all(6, {Bytes(1)});
-  for (const int other : {0, 1, 2, 3}) all[static_cast<std::size_t>(other)].passes = false;
+  for (const int other : {0, 1, 2, 3}) all[other].passes = false;
   CycleGate gate(items_of(all), cycles(1000, Time(0)), {0, 2});
   const auto ask = [&](std::int32_t step, int item, std::int64_t replica, std::int64_t at) {
     EXPECT_THAT(gate.ready({replica, step, item}, Time(at)), IsEmpty());
@@ -194,8 +194,7 @@ Requests random_requests(Random& random, std::int64_t replicas, int items, int s
       std::vector<std::int64_t> times;
       for (int i = 0; i < items; ++i)
         times.push_back(all.end + static_cast<std::int64_t>(random.below(120)));
-      for (int i = 0; i < items; ++i)
-        all.by_time.push_back({times[static_cast<std::size_t>(i)], {r, step, i}});
+      for (int i = 0; i < items; ++i) all.by_time.push_back({times[i], {r, step, i}});
     }
     all.end += 400;
   }
@@ -267,7 +266,7 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
   for (std::int64_t began = 0; began < requests.end + 1000;) {
     for (; next < requests.by_time.size() && requests.by_time[next].first <= began; ++next) {
       const auto& [at, request] = requests.by_time[next];
-      gates[static_cast<std::size_t>(request.replica / per_process)]->ready(request, Time(at));
+      gates[request.replica / per_process]->ready(request, Time(at));
     }
     GateProposal least = gates.front()->begin_round(Time(began));
     for (std::size_t g = 1; g < gates.size(); ++g)
@@ -365,7 +364,7 @@ class StalenessGate : public Gate {
     return go_on();
   }
   std::vector<GateDecision> done(const GateRequest& request) override {
-    ended_[static_cast<std::size_t>(request.replica)] = request.step + 1;
+    ended_[request.replica] = request.step + 1;
     return go_on();
   }
 

@@ -47,8 +47,7 @@ std::vector<std::string> packs(const Scenario& s) {
   std::vector<std::string> all;
   for (const Pack& pack : s.plan.packs) {
     std::string& names = all.emplace_back();
-    for (const Member& m : pack.payload.members)
-      names += s.workload.gradients[static_cast<std::size_t>(m.variable)].name;
+    for (const Member& m : pack.payload.members) names += s.workload.gradients[m.variable].name;
   }
   return all;
 }

@@ -23,9 +23,7 @@ constexpr std::int64_t kElements = 11;
 WrittenSchedule sound() { return WrittenSchedule::of(*ring_all_reduce(kRanks, kElements)); }
 
 std::vector<Step>& steps(WrittenSchedule& schedule, Rank rank, Lane lane = 0) {
-  return schedule.written()[static_cast<std::size_t>(rank)]
-      .lanes[static_cast<std::size_t>(lane)]
-      .steps;
+  return schedule.written()[rank].lanes[lane].steps;
 }
 
 /// The first thing that is wrong, without its words: they may be written anew.

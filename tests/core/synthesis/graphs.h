@@ -43,7 +43,7 @@ inline double enumerated_bound(const core::synthesis::FabricGraph& graph,
     std::int64_t inside = 0;
     std::int64_t out = 0;
     for (int rank = 0; rank < graph.ranks; ++rank)
-      if ((set >> rank & 1U) != 0) inside += contributions[static_cast<std::size_t>(rank)];
+      if ((set >> rank & 1U) != 0) inside += contributions[rank];
     for (const core::synthesis::FabricLink& link : graph.links)
       if ((set >> link.from & 1U) != 0 && (set >> link.to & 1U) == 0) out += link.capacity;
     if (inside == 0) continue;

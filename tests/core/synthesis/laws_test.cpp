@@ -115,7 +115,7 @@ TEST(EdgeSplitting, LosesNothingAndTreesSpanWithinCapacities) {
     std::map<std::pair<int, int>, std::int64_t> used;
     for (const SpanningTree& tree : forest.all) {
       for (int rank = 0; rank < graph.ranks; ++rank) {
-        const int parent = tree.parent[static_cast<std::size_t>(rank)];
+        const int parent = tree.parent[rank];
         if (parent >= 0) used[{parent, rank}] += tree.copies;
       }
     }

@@ -44,8 +44,7 @@ FabricGraph with_direct_routes(int ranks) {
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       if (from == to) continue;
-      graph.routes[static_cast<std::size_t>(from * ranks + to)] = {
-          static_cast<int>(graph.links.size())};
+      graph.routes[from * ranks + to] = {static_cast<int>(graph.links.size())};
       graph.links.push_back({from, to, 1 + (from + to) % 3, nanoseconds(700 + 31 * from)});
     }
   }

@@ -165,8 +165,7 @@ TEST(TimelineDamage, AnIndexThatNamesBytesTwiceIsNotBelieved) {
   const std::size_t steps_at = without_index({blocks[0], blocks[1]}).size();
   const auto read = [&](const std::vector<std::pair<std::size_t, int>>& entries) {
     proto::BlockIndex index;
-    for (const auto& [offset, block] : entries)
-      add_entry(index, offset, blocks[static_cast<std::size_t>(block)]);
+    for (const auto& [offset, block] : entries) add_entry(index, offset, blocks[block]);
     return reader_of(with_index(without_index(blocks), index));
   };
   EXPECT_TRUE(read({{8, 0}, {spans_at, 1}, {steps_at, 2}}).complete());

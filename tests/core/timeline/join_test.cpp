@@ -106,12 +106,10 @@ TEST(Join, PairsAreThoseOfLookingAtEverySpanOfBoth) {
         if (!same_place || step == steps.end() || step->second != y.span.step ||
             x.span.kind != y.span.kind || x.pass != y.pass)
           continue;
-        const bool same = x.track.kind == TrackKind::kCompute
-                              ? layers_a[static_cast<std::size_t>(x.span.index)] ==
-                                    layers_b[static_cast<std::size_t>(y.span.index)]
-                              : packs_a[static_cast<std::size_t>(x.span.pack)] ==
-                                        packs_b[static_cast<std::size_t>(y.span.pack)] &&
-                                    x.span.index == y.span.index;
+        const bool same =
+            x.track.kind == TrackKind::kCompute
+                ? layers_a[x.span.index] == layers_b[y.span.index]
+                : packs_a[x.span.pack] == packs_b[y.span.pack] && x.span.index == y.span.index;
         if (!same) continue;
         (x.track.kind == TrackKind::kLane ? expected_lanes : expected_others)
             .emplace(x.track.id, x.span.start, y.track.id, y.span.start);

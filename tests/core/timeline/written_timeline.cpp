@@ -40,10 +40,10 @@ void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed) {
   for (int i = 0; i < spans_per_track; ++i) {
     for (TrackId t = 0; t < 5; ++t) {
       Span span;
-      at[static_cast<std::size_t>(t)] += Time(static_cast<std::int64_t>(random.below(1'000'000)));
-      span.start = at[static_cast<std::size_t>(t)];
+      at[t] += Time(static_cast<std::int64_t>(random.below(1'000'000)));
+      span.start = at[t];
       span.duration = Time(static_cast<std::int64_t>(random.below(900'000)));
-      at[static_cast<std::size_t>(t)] += span.duration;
+      at[t] += span.duration;
       span.wait = Time(static_cast<std::int64_t>(random.below(10)));
       span.kind = t % 3 == 2 ? (t == 2 ? 1 : 2) : SpanKind::kFirstCompute + 1;
       span.step = i / 10;

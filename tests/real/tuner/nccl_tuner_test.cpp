@@ -90,7 +90,7 @@ std::vector<float> made_costs(std::mt19937& random, int algorithms) {
 
 /// What 2.21 can do, whoever asks.
 bool is_kernel_of_2_21(const Asked& requested, std::size_t nodes, int algorithm, int protocol) {
-  const std::string& name = kAlgorithmNames[static_cast<std::size_t>(algorithm)];
+  const std::string& name = kAlgorithmNames[algorithm];
   const bool all_reduce = requested.collective == 4,
              half = requested.collective == 2 || requested.collective == 3;
   if (name == "ring") return true;
@@ -121,7 +121,7 @@ class SlowTable {
   Chosen choose(const Release& release, std::size_t ranks, std::size_t nodes,
                 const Asked& requested) const {
     for (const auto& cells : rows_) {
-      if (cells[0] != kCollectiveNames[static_cast<std::size_t>(requested.collective)]) continue;
+      if (cells[0] != kCollectiveNames[requested.collective]) continue;
       if (requested.bytes < std::stoull(cells[1]) || requested.bytes > std::stoull(cells[2]))
         continue;
       const auto fits = [&](std::size_t cell, long value) {
@@ -136,12 +136,10 @@ class SlowTable {
       };
       const int algorithm = index(kAlgorithmNames, cells[3]),
                 protocol = index(kProtocolNames, cells[4]);
-      const bool possible =
-          release.interface == 2
-              ? is_kernel_of_2_21(requested, nodes, algorithm, protocol)
-              : algorithm < release.algorithms &&
-                    requested.costs[static_cast<std::size_t>(algorithm * kProtocols + protocol)] >=
-                        0;
+      const bool possible = release.interface == 2
+                                ? is_kernel_of_2_21(requested, nodes, algorithm, protocol)
+                                : algorithm < release.algorithms &&
+                                      requested.costs[algorithm * kProtocols + protocol] >= 0;
       if (!possible) continue;
       const int most = release.interface < 4 ? 32 : 64;
       return {algorithm, protocol, std::min(std::max(std::stoi(cells[5]), 0), most)};
@@ -204,7 +202,7 @@ TEST_F(NcclTunerPlugin, ChoosesAsTheTableSaysInEveryRelease) {
             const Chosen expected = slow.choose(release, ranks, nodes, requested);
             ASSERT_EQ(nccl.choose(context, requested), expected)
                 << release.name << ", " << ranks << " ranks, " << nodes << " nodes, "
-                << kCollectiveNames[static_cast<std::size_t>(collective)] << " of " << bytes << '\n'
+                << kCollectiveNames[collective] << " of " << bytes << '\n'
                 << text;
             ++requested_in_all;
             by_table += expected != cheapest(requested.costs);

@@ -134,7 +134,7 @@ TEST(NcclSearchReference, ThreeNodesOfH100AsTheirLogHasThem) {
   for (int c = 0; c < 8; ++c) {
     std::vector<int> wanted;  // 1 0 7 6 5 4 3 2 for channel 1
     for (int i = 0; i < 8; ++i) wanted.push_back((c - i + 8) % 8);
-    EXPECT_EQ(found->graphs.ring.orders[static_cast<std::size_t>(c)].gpus, wanted);
+    EXPECT_EQ(found->graphs.ring.orders[c].gpus, wanted);
   }
 }
 

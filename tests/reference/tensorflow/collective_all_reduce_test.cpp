@@ -138,15 +138,12 @@ TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
                            hint),
                variables);
       const auto name = [&](const core::Pack& pack) {
-        return scenario.workload
-            .gradients[static_cast<std::size_t>(pack.payload.members.front().variable)]
-            .name;
+        return scenario.workload.gradients[pack.payload.members.front().variable].name;
       };
       std::vector<std::string> all;
       for (const core::Pack& pack : scenario.plan.packs) {
         if (pack.after >= 0)
-          all.push_back(name(scenario.plan.packs[static_cast<std::size_t>(pack.after)]) + "->" +
-                        name(pack));
+          all.push_back(name(scenario.plan.packs[pack.after]) + "->" + name(pack));
       }
       return all;
     };
@@ -204,7 +201,7 @@ std::vector<std::vector<double>> run(const core::Schedule& schedule,
         if (next == schedule.steps(r, l)) continue;
         const Step step = schedule.step(r, l, next);
         if (step.wait.lane >= 0 && done[{r, step.wait.lane}] < step.wait.count) continue;
-        std::vector<double>& own = data[static_cast<std::size_t>(r)];
+        std::vector<double>& own = data[r];
         const auto at = own.begin() + step.target.offset;
         if (step.kind == StepKind::kSend) {
           const auto from = own.begin() + step.source.offset;
@@ -214,7 +211,7 @@ std::vector<std::vector<double>> run(const core::Schedule& schedule,
           auto& channel = sent[{step.from.rank(r, schedule.ranks()), step.from.lane, r, l}];
           if (channel.empty()) continue;
           for (std::int64_t i = 0; i < step.target.count; ++i) {
-            const double came = channel.front()[static_cast<std::size_t>(i)];
+            const double came = channel.front()[i];
             at[i] = step.kind == StepKind::kReceiveReduce ? at[i] + came : came;
           }
           channel.pop_front();
@@ -248,8 +245,7 @@ TEST(CollectiveAllReduceReference, SumsAndMeansOfTheUpstreamTest) {
         std::vector<std::vector<double>> values;  // device d of every worker has d and d + 1
         for (int r = 0; r < workers * devices; ++r)
           values.push_back({static_cast<double>(r % devices + v)});
-        const std::vector<double> expected{
-            c["expected"][reduction].items()[static_cast<std::size_t>(v)].real()};
+        const std::vector<double> expected{c["expected"][reduction].items()[v].real()};
         for (const std::vector<double>& result :
              run(*scenario.plan.collective(pack).schedule, values)) {
           ASSERT_EQ(result.size(), 1u);

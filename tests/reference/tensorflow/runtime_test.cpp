@@ -355,9 +355,7 @@ TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
       const core::BroadcastTree tree{static_cast<std::int32_t>(trees[t].size()), sources[t]};
       for (std::int32_t p = 0; p < tree.size; ++p) {
         if (p == tree.source) continue;
-        EXPECT_EQ(sender[trees[t][static_cast<std::size_t>(p)]],
-                  trees[t][static_cast<std::size_t>(tree.receives_from(p))])
-            << "tree " << t;
+        EXPECT_EQ(sender[trees[t][p]], trees[t][tree.receives_from(p)]) << "tree " << t;
       }
       const auto at = std::find(trees[t].begin(), trees[t].end(), default_rank);
       EXPECT_EQ(at == trees[t].end() ? -1 : at - trees[t].begin(), places[t]) << "tree " << t;
@@ -425,8 +423,8 @@ TEST(TensorFlowRuntimeReference, TheLargestKeyIsLaunchedFirst) {
         c["input"]["concurrent_instance_keys_per_device"].numbers();
     const std::vector<int> order = core::launch_order(keys);
     for (std::size_t i = 1; i < order.size(); ++i) {
-      const std::int64_t before = keys[static_cast<std::size_t>(order[i - 1])];
-      const std::int64_t after = keys[static_cast<std::size_t>(order[i])];
+      const std::int64_t before = keys[order[i - 1]];
+      const std::int64_t after = keys[order[i]];
       EXPECT_EQ(c["expected"]["wait_for_attr"][std::to_string(after)].numbers(),
                 std::vector<std::int64_t>{before});
       EXPECT_EQ(c["expected"]["edges"].items()[i - 1].text(),

@@ -145,10 +145,9 @@ void run(const core::Schedule& schedule, std::vector<Numbers>& ranks) {
   std::map<std::pair<Rank, Lane>, std::int64_t> done;
   for (bool moved = true; std::exchange(moved, false);) {
     for (Rank r = 0; r < schedule.ranks(); ++r) {
-      ranks[static_cast<std::size_t>(r)].scratch.resize(
-          static_cast<std::size_t>(schedule.scratch(r)));
+      ranks[r].scratch.resize(static_cast<std::size_t>(schedule.scratch(r)));
       const auto at = [&](const core::Range& range) {
-        Numbers& own = ranks[static_cast<std::size_t>(r)];
+        Numbers& own = ranks[r];
         return (range.buffer == Buffer::kData ? own.data : own.scratch).begin() + range.offset;
       };
       for (Lane l = 0; l < schedule.lanes(r); ++l) {
@@ -292,8 +291,7 @@ TEST(VariablePlacementReference, GreedyByBytes) {
     const std::vector<int> at = placed(bytes, ps, Placement::kGreedyBytes);
     EXPECT_EQ(at, c["expected"]["ps_task"].ints());
     std::vector<std::int64_t> loads(static_cast<std::size_t>(ps));
-    for (std::size_t v = 0; v < bytes.size(); ++v)
-      loads[static_cast<std::size_t>(at[v])] += bytes[v];
+    for (std::size_t v = 0; v < bytes.size(); ++v) loads[at[v]] += bytes[v];
     EXPECT_EQ(loads, c["expected"]["final_loads"].numbers());
   }
 }

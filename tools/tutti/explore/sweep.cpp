@@ -86,9 +86,8 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
 int tell_results(SweepStore& store, const SweepOptions& options, Format format,
                  const std::vector<std::string>& inputs) {
   Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
-  const auto read = store.each([&](std::int64_t point, const Outcome& outcome) {
-    outcomes[static_cast<std::size_t>(point)] = outcome;
-  });
+  const auto read =
+      store.each([&](std::int64_t point, const Outcome& outcome) { outcomes[point] = outcome; });
   if (!read) return report(read.error());
   if (!options.csv.empty()) {
     const auto written = write_file(options.csv, inputs,

@@ -68,8 +68,7 @@ std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
     if (done(outcomes[p])) points.push_back(static_cast<std::int64_t>(p));
   }
   std::stable_sort(points.begin(), points.end(), [&](std::int64_t a, std::int64_t b) {
-    return outcomes[static_cast<std::size_t>(a)]->step <
-           outcomes[static_cast<std::size_t>(b)]->step;
+    return outcomes[a]->step < outcomes[b]->step;
   });
   return points;
 }
@@ -82,11 +81,10 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
   Table table(headings);
   const std::size_t listed = std::min(points.size(), static_cast<std::size_t>(rows));
   std::vector<Time> times;
-  for (std::size_t i = 0; i < listed; ++i)
-    times.push_back(outcomes[static_cast<std::size_t>(points[i])]->step);
+  for (std::size_t i = 0; i < listed; ++i) times.push_back(outcomes[points[i]]->step);
   const std::vector<std::string> shown_times = core::show_distinct(times);
   for (std::size_t i = 0; i < listed; ++i) {
-    const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
+    const Outcome& o = *outcomes[points[i]];
     const double over =
         static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
     const bool bounded = o.step_bound > Time();  // there is no bound if variables are on servers

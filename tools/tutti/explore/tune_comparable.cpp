@@ -37,8 +37,7 @@ ComparablePoints::Rows ComparablePoints::rows() const {
     for (std::int64_t r = 0; r < std::ssize(axis.rows); ++r) {
       bool is_compared = true;
       if (!packing_only) {
-        const auto scenario = with(
-            core::overrides_of(axis.fields, axis.paths, axis.rows[static_cast<std::size_t>(r)]));
+        const auto scenario = with(core::overrides_of(axis.fields, axis.paths, axis.rows[r]));
         is_compared =
             !scenario || core::why_not_comparable(travel_, core::travel_of(*scenario)).empty();
       }

@@ -204,7 +204,7 @@ Expected<bool> Tuning::try_others() {
   for (std::size_t a = 0; a < rows_.others.size(); ++a) {
     std::set<std::string> seen;
     for (const std::int64_t r : rows_.others[a]) {
-      if (!seen.insert(space_.axes()[a].rows[static_cast<std::size_t>(r)].front()).second) continue;
+      if (!seen.insert(space_.axes()[a].rows[r].front()).second) continue;
       std::vector<std::int64_t> other = rows;
       other[a] = r;
       const std::int64_t point = space_.point(other);

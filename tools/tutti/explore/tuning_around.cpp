@@ -21,7 +21,7 @@ std::pair<std::int64_t, std::int64_t> Tuning::around_best(std::size_t axis,
   // A curve needs complete simulations, so points whose simulation was stopped early are simulated
   // again.
   const auto affordable = [&](std::int64_t i) {
-    rows[axis] = order[static_cast<std::size_t>(i)];
+    rows[axis] = order[i];
     const auto known = tried().find(space_.point(rows));
     if (known != tried().end() && !known->second.stopped) return true;
     return spare-- > 0;
@@ -55,7 +55,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
   curve.field = space_.axes()[axis].fields.front();
   const auto [first, last] = around_best(axis, order, at);
   for (std::int64_t i = first; i <= last; ++i) {
-    rows[axis] = order[static_cast<std::size_t>(i)];
+    rows[axis] = order[i];
     points.push_back(space_.point(rows));
   }
   // Points whose simulation was stopped early are simulated completely here.
@@ -65,9 +65,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
   if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
   for (std::size_t i = 0; i < points.size(); ++i) {
     rows[axis] = order[static_cast<std::size_t>(first) + i];
-    curve.values.emplace_back(
-        space_.axes()[axis].rows[static_cast<std::size_t>(rows[axis])].front(),
-        tried().at(points[i]));
+    curve.values.emplace_back(space_.axes()[axis].rows[rows[axis]].front(), tried().at(points[i]));
   }
   curve.best = static_cast<std::size_t>(at - first);
   result_.curves.push_back(std::move(curve));

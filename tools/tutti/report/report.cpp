@@ -62,8 +62,7 @@ Report interval_report(const core::SteadyState& state) {
 Report breakdown_report(const core::Breakdown& parts) {
   Report report{{"launch_us", parts.launch}};
   for (int k = 0; k < core::kLinkKinds; ++k)
-    report.add(std::string(to_string(static_cast<core::LinkKind>(k))) + "_us",
-               parts.wire[static_cast<std::size_t>(k)]);
+    report.add(std::string(to_string(static_cast<core::LinkKind>(k))) + "_us", parts.wire[k]);
   return report.add("latency_us", parts.latency)
       .add("queue_us", parts.queue)
       .add("reduce_us", parts.reduce)
@@ -128,7 +127,7 @@ Report band_report(double low, double high) { return {{"low", low}, {"high", hig
 std::vector<Report> pack_reports(const Summary& summary) {
   std::vector<Report> reports;
   for (const PackRecord& pack : summary.last_packs()) {
-    const RunInfo::PackInfo& info = summary.info().packs[static_cast<std::size_t>(pack.pack)];
+    const RunInfo::PackInfo& info = summary.info().packs[pack.pack];
     reports.push_back(pack_report(pack, info, last_start(summary)));
   }
   return reports;
