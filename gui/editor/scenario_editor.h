@@ -38,6 +38,11 @@ class ScenarioEditor : public QWidget {
   /// them. Drops the current text, so may_close() has to be called first. ERRORS: as
   /// ScenarioFile::take(); the editor is then unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
+  /// Replaces the text by that of its file, which another program has changed. Undo restores the
+  /// text. ERRORS: as ScenarioFile::take().
+  core::Expected<void> reload(const ScenarioBytes& file);
+  /// Returns true if another program has changed the file since it was read or written.
+  [[nodiscard]] bool changed_on_disk() const { return file_.changed_meanwhile(); }
   /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
   /// Recovered changes replace the current text, after asking. Returns true if changes were
   /// recovered. Sets `nothing_left` to true if there were none.
@@ -76,6 +81,8 @@ class ScenarioEditor : public QWidget {
   void told(const QString& text);
   /// Emitted when title() or changed() changes.
   void title_changed();
+  /// Emitted when the text changes.
+  void edited();
   /// Emitted when the newest text has been checked.
   void checked();
 

@@ -30,6 +30,9 @@ struct Theme {
 const Theme& light_theme();
 const Theme& dark_theme();
 
+/// Returns the contrast ratio of two colours, from 1 to 21.
+/// SOURCE: Web Content Accessibility Guidelines 2.1, "contrast ratio"
+double contrast(Pixel a, Pixel b);
 /// Returns the colour of readable text on `background`, which is black or white.
 Pixel text_on(Pixel background);
 /// Returns a mixture of `share` (0 … 1) of `colour` with `background`.

@@ -8,6 +8,7 @@
 #include "gui/widgets/actions.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/window/file_opener.h"
+#include "gui/window/file_watch.h"
 
 class QLabel;
 class QProgressBar;
@@ -19,8 +20,10 @@ namespace tutti::gui {
 class ComparisonPanel;
 class FoundPanel;
 class HeadlineStrip;
+class LegendStrip;
 class MarksPanel;
 class MessageArrows;
+class NoticeBar;
 class NumbersPanel;
 class OverviewStrip;
 class SearchBar;
@@ -68,6 +71,14 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
   [[nodiscard]] HeadlineStrip& headline() { return *headline_; }
   [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
+  [[nodiscard]] LegendStrip& legend() { return *legend_; }
+  /// Returns the line above the timeline that offers to reload it.
+  [[nodiscard]] NoticeBar& notice() { return *notice_; }
+  /// Returns the name that an export proposes, such as "mine.png" for "mine.tutti", in the
+  /// directory of the timeline, or of the sweep if that is exported.
+  [[nodiscard]] QString proposed_name(const QString& ending) const;
+  /// Opens the timeline again, from its file, and keeps the view.
+  void reload();
   /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
   /// there is no error.
   [[nodiscard]] QString write_shown(const QString& path);
@@ -87,6 +98,10 @@ class MainWindow : public QMainWindow {
   void make_sweep();
   void add_sweep_actions();
   void make_panels();
+  void make_page();
+  void make_view_actions();
+  void show_menu(const QPoint& global);
+  void offer_reload();
   void make_actions();
   void make_menus();
   /// Adds a dock with a panel. The user can move and close it, and show it by the View menu
@@ -127,6 +142,8 @@ class MainWindow : public QMainWindow {
   SweepPanel* sweep_;
   TimelineView* view_;
   HeadlineStrip* headline_;
+  LegendStrip* legend_;
+  NoticeBar* notice_;
   OverviewStrip* overview_;
   SearchBar* search_ = nullptr;
   NumbersPanel* numbers_ = nullptr;
@@ -145,6 +162,9 @@ class MainWindow : public QMainWindow {
   /// The saved layout of the panels, while there is no timeline; else empty.
   QByteArray panels_;
   QString told_;             ///< the full text of the status bar, which may show only its beginning
+  FileWatch watch_;          ///< watches the file of the timeline
+  QString shown_;            ///< the path of the timeline that is shown
+  bool reloading_ = false;   ///< true: the timeline that is being opened is the shown one
   bool run_opened_ = false;  ///< true: run the scenario that is being opened
   bool dark_ = false;
   /// True: the topology is hidden until a single timeline is shown again.
