@@ -11,7 +11,7 @@
 #include "gui/editor/scenario_file.h"
 #include "gui/editor/scenario_run.h"
 #include "gui/widgets/actions.h"
-#include "gui/window/file_watch.h"
+#include "gui/widgets/file_watch.h"
 
 namespace tutti::gui {
 

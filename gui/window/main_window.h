@@ -6,9 +6,9 @@
 #include "gui/documents/examples.h"
 #include "gui/editor/editor_session.h"
 #include "gui/widgets/actions.h"
+#include "gui/widgets/file_watch.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/window/file_opener.h"
-#include "gui/window/file_watch.h"
 
 class QLabel;
 class QProgressBar;

@@ -1,4 +1,4 @@
-#include "gui/window/file_watch.h"
+#include "gui/widgets/file_watch.h"
 
 #include <QFileInfo>
 
