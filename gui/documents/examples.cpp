@@ -4,12 +4,15 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/number.h"
+#include "core/text/csv.h"
 #include "core/text/document.h"
 
 namespace tutti::gui {
@@ -38,8 +41,32 @@ std::string name_in(const std::string& text) {
   return "";
 }
 
-/// Returns the number at the start of an example's file name, and the position after the number.
-/// Returns nullopt if there is no number.
+struct Title {
+  std::string question, title;
+};
+
+/// Reads the titles and questions of a folder's examples, by number. Lines that cannot be read are
+/// left out, since examples have other names, too.
+std::map<int, Title> titles_in(const std::string& folder) {
+  std::map<int, Title> titles;
+  const std::string path = folder + "/examples.csv";
+  const auto text = core::read_text_file(path);
+  if (!text) return titles;
+  core::Problems problems;
+  const core::CsvTable table = core::parse_csv(*text, path, problems);
+  const int number = table.column("number"), question = table.column("question"),
+            title = table.column("title");
+  if (number < 0 || question < 0 || title < 0) return titles;
+  for (const core::CsvTable::Row& row : table.rows) {
+    const auto cell = [&](int column) { return row.cells[static_cast<std::size_t>(column)].text; };
+    if (const auto n = core::whole_number<int>(cell(number)))
+      titles[*n] = {cell(question), cell(title)};
+  }
+  return titles;
+}
+
+/// Returns the number at the start of an example's file name, and where the rest of the stem
+/// begins; nullopt if there is no number.
 std::optional<std::pair<int, std::size_t>> example_number(const fs::path& file) {
   const std::string stem = file.stem().string();
   int number = 0;
@@ -59,6 +86,7 @@ bool is_example(const std::string& path, const std::string& folder) {
 
 std::vector<Example> examples_in(const std::string& folder) {
   std::vector<Example> found;
+  const std::map<int, Title> titles = titles_in(folder);
   std::error_code status;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, status)) {
     const auto number = example_number(entry.path());
@@ -68,7 +96,11 @@ std::vector<Example> examples_in(const std::string& folder) {
     Example example;
     example.number = number->first;
     example.path = entry.path().string();
-    example.title = name_in(*text);
+    if (const auto known = titles.find(example.number); known != titles.end()) {
+      example.question = known->second.question;
+      example.title = known->second.title;
+    }
+    if (example.title.empty()) example.title = name_in(*text);
     if (example.title.empty()) {
       example.title = entry.path().stem().string().substr(number->second);
       std::replace(example.title.begin(), example.title.end(), '_', ' ');

@@ -13,6 +13,7 @@
 #include "gui/editor/run_bar.h"
 #include "gui/editor/scenario_editor.h"
 #include "gui/trace/marks.h"
+#include "gui/widgets/notice_bar.h"
 
 namespace tutti::gui {
 
@@ -20,16 +21,23 @@ EditorSession::EditorSession(Executors executors, QWidget* parent)
     : QWidget(parent),
       executors_(std::move(executors)),
       editor_(new ScenarioEditor(executors_.library, executors_.recovery_folder)),
-      bar_(new RunBar(executors_.backends)) {
+      bar_(new RunBar(executors_.backends)),
+      notice_(new NoticeBar) {
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(2);
+  layout->addWidget(notice_);
   layout->addWidget(bar_);
   layout->addWidget(editor_, 1);
   connect(bar_, &RunBar::run_wanted, this, &EditorSession::run);
   connect(bar_, &RunBar::stop_wanted, this, &EditorSession::stop);
   connect(editor_, &ScenarioEditor::told, this, &EditorSession::told);
   connect(editor_, &ScenarioEditor::title_changed, this, &EditorSession::show_title);
+  connect(&watch_, &FileWatch::changed, this, &EditorSession::offer_reload);
+  // The error of a run is about the text that ran.
+  connect(editor_, &ScenarioEditor::edited, this, [this] {
+    if (!running()) bar_->show_words({});
+  });
   connect(&run_, &ScenarioRun::progress, bar_, &RunBar::show_progress);
   connect(&run_, &ScenarioRun::ended, this, &EditorSession::show_result);
 }
@@ -81,8 +89,24 @@ bool EditorSession::may_close() {
   return true;
 }
 
+/// Offers to reload the scenario if another program has changed its file.
+void EditorSession::offer_reload() {
+  if (!editor_->changed_on_disk()) return;
+  QString text = tr("%1 has changed on disk.").arg(editor_->title());
+  if (editor_->changed()) text += tr(" Reloading replaces your changes; undo brings them back.");
+  notice_->offer(text, tr("&Reload"), [this] {
+    auto read = ScenarioBytes::read(editor_->path()).and_then([this](const ScenarioBytes& file) {
+      return editor_->reload(file);
+    });
+    if (!read) emit told(QString::fromStdString(read.error().message()));
+  });
+}
+
 void EditorSession::show_title() {
   const bool changed = editor_->changed();
+  // Also after saving, so that the window's own changes of the file are not reported.
+  if (watch_.path() != editor_->path()) notice_->hide();
+  watch_.watch(editor_->path());
   const QString title = editor_->is_example() ? tr("%1 (copy of an example)").arg(editor_->title())
                                               : editor_->title();
   bar_->show_title(title + (changed ? QStringLiteral(" *") : QString()));

@@ -11,9 +11,11 @@
 #include "gui/editor/scenario_file.h"
 #include "gui/editor/scenario_run.h"
 #include "gui/widgets/actions.h"
+#include "gui/widgets/file_watch.h"
 
 namespace tutti::gui {
 
+class NoticeBar;
 class RunBar;
 class ScenarioEditor;
 
@@ -65,6 +67,7 @@ class EditorSession : public QWidget {
   void add_actions(Actions& actions);
   [[nodiscard]] ScenarioEditor& editor() { return *editor_; }
   [[nodiscard]] RunBar& bar() { return *bar_; }
+  [[nodiscard]] NoticeBar& notice() { return *notice_; }
 
  signals:
   void told(const QString& text);
@@ -82,11 +85,14 @@ class EditorSession : public QWidget {
   void save_timeline();
   [[nodiscard]] QString next_timeline() const;
   void show_title();
+  void offer_reload();
 
   Executors executors_;
   QTemporaryDir folder_;
   ScenarioEditor* editor_;
   RunBar* bar_;
+  NoticeBar* notice_;
+  FileWatch watch_;
   QString last_;  ///< path of the last run's timeline
   ScenarioRun run_;
 };

@@ -167,6 +167,16 @@ core::Expected<void> ScenarioEditor::open(const ScenarioBytes& file) {
   return {};
 }
 
+core::Expected<void> ScenarioEditor::reload(const ScenarioBytes& file) {
+  const auto read = file_.take(file);
+  if (!read) return tl::make_unexpected(read.error());
+  text_->apply({{0, text().size(), *read}});
+  text_->document()->setModified(false);
+  forget_changes();
+  emit title_changed();
+  return {};
+}
+
 void ScenarioEditor::start_new(const std::string& text) {
   file_ = {};
   set_text(text);
@@ -329,6 +339,7 @@ void ScenarioEditor::text_changed() {
   constexpr int kLarge = 100'000, kLargePauseMs = 250;
   follow_->start(text_->document()->characterCount() > kLarge && !applying_ ? kLargePauseMs : 0);
   checker_.check(text(), path().toStdString());
+  emit edited();
 }
 
 void ScenarioEditor::follow_text() {

@@ -39,9 +39,14 @@ class ScenarioEditor : public QWidget {
   /// recover them. The current text is discarded, so call may_close() first. ERRORS: as
   /// ScenarioFile::take(); the editor is then unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
-  /// Offers to recover the unsaved changes that earlier editors have left, of any scenario, newest
-  /// first. Recovered changes replace the current text, after asking. Returns true if changes were
-  /// recovered. Sets `nothing_left` to true if there were no unsaved changes.
+  /// Replaces the text by that of its file, which another program has changed. Undo restores the
+  /// text. ERRORS: as ScenarioFile::take().
+  core::Expected<void> reload(const ScenarioBytes& file);
+  /// Returns true if another program has changed the file since it was read or written.
+  [[nodiscard]] bool changed_on_disk() const { return file_.changed_meanwhile(); }
+  /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
+  /// Recovered changes replace the current text, after asking. Returns true if changes were
+  /// recovered. Sets `nothing_left` to true if there were none.
   bool recover(bool* nothing_left = nullptr);
   /// Discards the unsaved changes of the current text.
   void forget_changes();
@@ -77,6 +82,8 @@ class ScenarioEditor : public QWidget {
   void told(const QString& text);
   /// Emitted when title() or changed() changes.
   void title_changed();
+  /// Emitted when the text changes.
+  void edited();
   /// Emitted when the newest text has been checked.
   void checked();
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/trace/on_path.h"
 #include "gui/traffic/link_load.h"
 
 namespace tutti::gui {
@@ -58,8 +59,7 @@ void LineCanvas::line(const Line& line, std::size_t number) {
   height_ = bottom - top_;
   fill(0, size_.width(), 0, height_, background_of(scene_, number));
   switch (line.kind) {
-    case Line::Kind::kSpans:
-      return spans(scene_.trace.rows()[line.rows.front()].spans, texts_[number]);
+    case Line::Kind::kSpans: return spans(line.rows.front(), texts_[number]);
     case Line::Kind::kSteps: return steps(scene_.trace.sides()[line.side]);
     case Line::Kind::kPath: return path(scene_.trace.sides()[line.side]);
     case Line::Kind::kError: return errors(scene_.trace.differences()[line.number]);
@@ -72,13 +72,44 @@ void LineCanvas::line(const Line& line, std::size_t number) {
   }
 }
 
-void LineCanvas::spans(const SpanRow& row, RowTexts& texts) {
-  const std::vector<Column>& columns = raster_.columns_of(row);
+/// Paints a row of spans. If only the critical path is shown, first paints all of them faintly, and
+/// then those of the path over them.
+void LineCanvas::spans(std::size_t row, RowTexts& texts) {
+  const SpanRow& spans = scene_.trace.rows()[row].spans;
+  const std::vector<Column>& all = raster_.columns_of(spans);
   texts = texts_of(raster_, scale_);
-  SpanLooks looks = scene_.theme.spans;
-  if (scene_.path_only) {
-    for (SpanLook& look : looks) look.colour = blend(scene_.theme.background, look.colour, 0.25);
+  if (!scene_.path_only) return columns(all, scene_.theme.spans);
+  SpanLooks faint = scene_.theme.spans;
+  for (SpanLook& look : faint) {
+    look.colour = blend(scene_.theme.background, look.colour, 0.25);
+    look.waiting = blend(scene_.theme.background, look.waiting, 0.25);
   }
+  columns(all, faint);
+  std::vector<Column> lit(all.size());
+  const auto width = static_cast<int>(all.size());
+  for (const OnPath& part : on_path(scene_.trace, row)) {
+    if (part.at.to <= scene_.range.from || part.at.from >= scene_.range.to) continue;
+    const auto light = [&](Time from, Time to) {
+      const int first = std::max(0, pixel_at(scene_.range, from, width));
+      const int last = std::min(width - 1, pixel_at(scene_.range, to - Time(1), width));
+      for (auto x = static_cast<std::size_t>(first); x <= static_cast<std::size_t>(last); ++x)
+        if (all[x].kind == part.kind) lit[x] = all[x];
+    };
+    if (part.pack < 0) {
+      light(part.at.from, part.at.to);
+      continue;
+    }
+    SpanRow::Index i = spans.first_from(part.at.from);
+    if (i > 0 && spans.end(i - 1) > part.at.from) --i;
+    for (; i < spans.size() && spans.start(i) < part.at.to; ++i) {
+      if (spans.pack(i) == part.pack)
+        light(std::max(part.at.from, spans.start(i)), std::min(part.at.to, spans.end(i)));
+    }
+  }
+  columns(lit, scene_.theme.spans);
+}
+
+void LineCanvas::columns(const std::vector<Column>& columns, const SpanLooks& looks) {
   const int gap = device(kGap);
   shapes_ ? span_shapes(columns, looks, gap, height_ - 2 * gap)
           : span_pixels(columns, looks, gap, height_ - 2 * gap);

@@ -29,7 +29,9 @@ class LineCanvas {
 
  private:
   void line(const Line& line, std::size_t number);
-  void spans(const SpanRow& row, RowTexts& texts);
+  void spans(std::size_t row, RowTexts& texts);
+  /// Paints columns of the current line.
+  void columns(const std::vector<Column>& columns, const SpanLooks& looks);
   void span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap, int height);
   void span_pixels(const std::vector<Column>& columns, const SpanLooks& looks, int top, int height);
   void steps(const Side& side);

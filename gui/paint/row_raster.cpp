@@ -14,7 +14,7 @@ constexpr Pixel kAlpha = 0xff000000;
 
 /// Returns a darker shade for the edges between spans.
 Pixel darker(Pixel colour) {
-  return kAlpha | ((colour >> 1 & 0x7f7f7f) + (colour >> 2 & 0x3f3f3f));
+  return kAlpha | ((colour >> 1 & 0x7f7f7f) + (colour >> 3 & 0x1f1f1f));
 }
 
 std::uint16_t filled_share(Time part, Time whole) {
@@ -65,13 +65,19 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       const std::int64_t until = spans.end(span).count();
       while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until)
         ++next;
-      const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, Column::kFull};
+      const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, false, Column::kFull};
       std::fill(columns_.begin() + x, columns_.begin() + next, column);
-      columns_[x].begins = !reaches_in && next - x > kEdge;
-      if (next - x > kEdge) alone_.push_back({span, x, next});
+      const std::int64_t start = spans.start(span).count();
+      // The span may have begun in the previous pixel, in which another one ended.
+      const bool begun_before = reaches_in && x > 0 && start >= edges_[x - 1];
+      if (next - x + (begun_before ? 1 : 0) < kEdge) continue;
+      alone_.push_back({span, x, next});
+      columns_[x].begins = !reaches_in || begun_before;
+      const std::int64_t works = start + spans.wait(span).count();
+      for (std::size_t w = x; w < next && edges_[w + 1] <= works; ++w) columns_[w].waits = true;
     } else {
       const LongestSpans::Entry longest = spans.longest_entry(reaches_in ? first - 1 : first, last);
-      columns_[x] = {longest.kind, false,
+      columns_[x] = {longest.kind, false, false,
                      filled_share(spans.busy(begin, end, first, last), end - begin)};
     }
   }
@@ -84,7 +90,8 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
   const int bottom = std::max(top + 1, height * look.to / 8);
   const int lines =
       std::max(1, ((bottom - top) * column.filled + Column::kFull / 2) / Column::kFull);
-  return {column.begins ? darker(look.colour) : look.colour | kAlpha,
+  const Pixel colour = column.waits ? look.waiting : look.colour;
+  return {column.begins ? darker(look.colour) : colour | kAlpha,
           static_cast<std::int16_t>(bottom - lines), static_cast<std::int16_t>(bottom)};
 }
 

@@ -18,6 +18,7 @@ struct SpanLook {
   Pixel colour = 0;
   std::uint8_t from = 0;
   std::uint8_t to = 8;
+  Pixel waiting = 0;  ///< the colour of the time for which a span waits before it works
 };
 /// The appearance of spans, by SpanKind.
 using SpanLooks = std::array<SpanLook, 64>;
@@ -25,7 +26,8 @@ using SpanLooks = std::array<SpanLook, 64>;
 /// The content of a row at one pixel of a time axis.
 struct Column {
   std::uint8_t kind = 0;
-  bool begins = false;  ///< true: a span of several pixels begins here
+  bool begins = false;  ///< true: a span of at least kEdge pixels begins here
+  bool waits = false;   ///< true: the span waits here, for example for a message
   /// The covered fraction of the pixel's time, in units of 1 / kFull; 0: no span.
   std::uint16_t filled = 0;
   static constexpr std::uint16_t kFull = 0xffff;
@@ -59,10 +61,13 @@ class RowRaster {
     SpanRow::Index span = 0;
     std::size_t from = 0, to = 0;
   };
-  /// Returns the spans of the last row that are wider than kEdge pixels, from left to right.
+  /// Returns the spans of the last row that have at least kEdge - 1 such pixels, from left to
+  /// right. (A span that does not begin at the edge of a pixel shares its first pixel with another
+  /// one.)
   [[nodiscard]] const std::vector<Alone>& alone() const { return alone_; }
-  /// The width in pixels above which a span's start is drawn.
-  static constexpr std::size_t kEdge = 3;
+  /// The width in pixels from which on a span has a border and its own label or none, so that
+  /// adjacent spans of one kind do not look like one span.
+  static constexpr std::size_t kEdge = 4;
 
  private:
   std::vector<std::int64_t> edges_;  ///< the start of each pixel, and the end of the last one

@@ -12,12 +12,14 @@ constexpr int kStretch = 15;  ///< pixels that are examined together
 constexpr int kRun = 60;      ///< a narrower run of pixels has no text
 constexpr int kNone = -1;
 
-/// Returns the kind that more than half of these pixels have; kNone if there is no such kind.
+/// Returns the kind of more than half of these pixels, if more than half of them are filled and
+/// none is empty; otherwise kNone.
 int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_t to) {
   std::array<std::uint16_t, 256> pixels{};
   std::uint64_t filled = 0;
   int most = 0;
   for (std::size_t x = from; x < to; ++x) {
+    if (columns[x].filled == 0) return kNone;  // a text must not run across a gap
     filled += columns[x].filled;
     if (columns[x].filled > 0 && ++pixels[columns[x].kind] > pixels[most]) most = columns[x].kind;
   }
@@ -48,9 +50,9 @@ RowTexts texts_of(const RowRaster& raster, double scale) {
     const std::size_t to = std::min(columns.size(), from + device(kStretch));
     bool has_wide = false;
     for (; next_wide != raster.alone().end() && next_wide->from < to; ++next_wide) {
-      if (next_wide->to - next_wide->from < wide) continue;
-      has_wide = true;
-      if (next_wide->from >= from) texts.wide.push_back(next_wide->span);
+      has_wide = true;  // a span with a border has its own text or none
+      if (next_wide->from >= from && next_wide->to - next_wide->from >= wide)
+        texts.wide.push_back(next_wide->span);
       if (next_wide->to > to) break;  // the next stretch also contains it
     }
     const int here = has_wide ? kNone : filled_with(columns, from, to);

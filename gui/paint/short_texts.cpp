@@ -1,6 +1,7 @@
 #include "gui/paint/short_texts.h"
 
 #include <QFontMetrics>
+#include <algorithm>
 
 namespace tutti::gui {
 
@@ -11,6 +12,8 @@ constexpr int kMax = 4096;
 /// Widths are rounded down to a multiple of this number of pixels, so that shortened texts rarely
 /// change while the view is zoomed.
 constexpr int kGrain = 4;
+/// A shortened text with fewer letters is not drawn.
+constexpr qsizetype kFewLetters = 4;
 
 }  // namespace
 
@@ -41,7 +44,10 @@ void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& wo
     if (shaped->text.text().isEmpty())
       shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
   }
-  if (shaped->text.text() == QStringLiteral("…")) return;  // an ellipsis alone is useless
+  // Fewer letters and an ellipsis say nothing.
+  if (const QString& shown = shaped->text.text();
+      shown != text && shown.size() <= std::min<qsizetype>(kFewLetters, text.size() - 1))
+    return;
   const int room = box.width() - shaped->width;
   const int left = alignment & Qt::AlignRight ? room : alignment & Qt::AlignHCenter ? room / 2 : 0;
   painter.setPen(pen);

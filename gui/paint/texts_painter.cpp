@@ -5,6 +5,7 @@
 #include "core/base/format.h"
 #include "gui/comparison/comparison.h"
 #include "gui/paint/timeline_painter.h"
+#include "gui/trace/on_path.h"
 
 namespace tutti::gui {
 
@@ -58,19 +59,22 @@ class TextPainter {
  private:
   void spans(std::size_t row, const RowTexts& found) {
     const SpanRow& spans = scene_.trace.rows()[row].spans;
+    const std::vector<OnPath> path =
+        scene_.path_only ? on_path(scene_.trace, row) : std::vector<OnPath>();
     for (const SpanRow::Index i : found.wide) {
       const QRect box = box_of(spans.start(i), spans.end(i));
       if (box.isEmpty()) continue;
-      // The colour alone does not show the border between two spans of the same kind.
-      if (i > 0 && spans.end(i - 1) == spans.start(i)) part(spans.start(i));
-      if (i + 1 < spans.size() && spans.start(i + 1) == spans.end(i)) part(spans.end(i));
       std::string label = label_of(scene_.trace, row, i);
       // The colour already shows the backward pass, so the name of the layer has priority in the
       // text.
       const std::string kind = core::span_name(spans.kind(i));
       if (label.size() > kind.size() && !has_room(box, label) && spans.layer(i) >= 0)
         label = has_room(box, label.substr(kind.size() + 1)) ? label.substr(kind.size() + 1) : kind;
-      draw(box, label, on_span(spans.kind(i)));
+      // The row shows that it is a pack, but not which one.
+      if (spans.kind(i) == SpanKind::kPackInFlight && !has_room(box, label))
+        label = std::to_string(spans.pack(i));
+      const bool faint = scene_.path_only && !is_on_path(path, spans, i);
+      draw(box, label, faint ? scene_.theme.faint_text : text_on(colour_of(scene_, spans.kind(i))));
     }
     for (const RowTexts::Run& run : found.runs)
       draw(between(run.from, std::min(run.to, lines_.width())), core::span_name(run.kind),
@@ -118,14 +122,6 @@ class TextPainter {
 
   [[nodiscard]] QRect between(int from, int to) const {
     return {lines_.left() + from + 4, lines_.top() + top_, to - from - 8, height_};
-  }
-
-  /// Draws a line between adjacent spans, in the background's colour.
-  void part(Time t) {
-    const int x = pixel_at(scene_.range, t, lines_.width());
-    if (x <= 0 || x >= lines_.width()) return;
-    painter_.fillRect(QRect(lines_.left() + x, lines_.top() + top_, 1, height_),
-                      colour(scene_.theme.background));
   }
 
   /// Returns true if the box is about as wide as the text, or wider.

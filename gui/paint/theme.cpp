@@ -17,7 +17,8 @@ constexpr Pixel kOrange = 0xffe69f00, kSky = 0xff56b4e9, kGreen = 0xff009e73, kY
                 kBlue = 0xff0072b2, kVermilion = 0xffd55e00, kPurple = 0xffcc79a7,
                 kGrey = 0xff999999;
 
-SpanLooks span_looks() {
+/// Returns the looks of spans on this background.
+SpanLooks span_looks(Pixel background) {
   SpanLooks looks;
   looks.fill({kGrey, 0, 8});
   const auto set = [&looks](auto kind, SpanLook look) { looks[kind] = look; };
@@ -39,6 +40,14 @@ SpanLooks span_looks() {
   set(StepKind::kReceiveReduce, {kGreen, 3, 8});
   set(StepKind::kReceiveSend, {kPurple, 0, 8});
   set(StepKind::kReceiveReduceSend, {kVermilion, 0, 8});
+  set(StepKind::kReceiveReduceCopySend, {kGreen, 0, 8});
+  // Steps without a message fill the middle of the row.
+  set(StepKind::kCopy, {kYellow, 2, 6});
+  set(StepKind::kReduce, {kGreen, 2, 6});
+  set(StepKind::kScale, {kPurple, 2, 6});
+  set(StepKind::kUpdate, {kBlue, 2, 6});
+  set(StepKind::kSwitchReduce, {kVermilion, 0, 5});
+  for (SpanLook& look : looks) look.waiting = blend(background, look.colour, 0.4);
   return looks;
 }
 
@@ -57,10 +66,10 @@ const Theme& light_theme() {
                            .full_load = 0xffd55e00,
                            .longer = 0xffe08a4f,
                            .shorter = 0xff6fa8d6,
-                           .sides = {0xff7a8390, 0xff8e44ad},
+                           .sides = {0xff5f6874, 0xff8e44ad},
                            .mark = 0xff6a3d9a,
                            .cursor = 0xff006d4f,
-                           .spans = span_looks()};
+                           .spans = span_looks(0xffffffff)};
   return theme;
 }
 
@@ -80,14 +89,25 @@ const Theme& dark_theme() {
                            .sides = {0xff9aa3af, 0xffc78be0},
                            .mark = 0xffc9a8f0,
                            .cursor = 0xff4fd6a8,
-                           .spans = span_looks()};
+                           .spans = span_looks(0xff16191d)};
   return theme;
 }
 
+double contrast(Pixel a, Pixel b) {
+  const auto luminance = [](Pixel colour) {
+    const auto part = [&](int shift) {
+      const double value = (colour >> shift & 0xff) / 255.0;
+      return value <= 0.03928 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * part(16) + 0.7152 * part(8) + 0.0722 * part(0);
+  };
+  const double one = luminance(a) + 0.05, other = luminance(b) + 0.05;
+  return one > other ? one / other : other / one;
+}
+
 Pixel text_on(Pixel background) {
-  const double light = 0.299 * (background >> 16 & 0xff) + 0.587 * (background >> 8 & 0xff) +
-                       0.114 * (background & 0xff);
-  return light > 140 ? 0xff000000 : 0xffffffff;
+  constexpr Pixel kBlack = 0xff000000, kWhite = 0xffffffff;
+  return contrast(background, kBlack) > contrast(background, kWhite) ? kBlack : kWhite;
 }
 
 Pixel blend(Pixel background, Pixel colour, double share) {

@@ -30,7 +30,10 @@ struct Theme {
 const Theme& light_theme();
 const Theme& dark_theme();
 
-/// Returns black or white, whichever is more readable on `background`.
+/// Returns the contrast ratio of two colours, from 1 to 21.
+/// SOURCE: Web Content Accessibility Guidelines 2.1, "contrast ratio"
+double contrast(Pixel a, Pixel b);
+/// Returns the colour of readable text on `background`, which is black or white.
 Pixel text_on(Pixel background);
 /// Returns a mixture of two colours: `share` (0 … 1) of `colour`, and the rest of `background`.
 Pixel blend(Pixel background, Pixel colour, double share);

@@ -51,6 +51,22 @@ std::string Marks::write() const {
   return text;
 }
 
+Marks Marks::merged(const Marks& base, const Marks& mine, const Marks& theirs) {
+  const auto without = [](std::vector<Mark> from, const std::vector<Mark>& removed) {
+    for (const Mark& mark : removed) {
+      const auto there = std::find(from.begin(), from.end(), mark);
+      if (there != from.end()) from.erase(there);
+    }
+    return from;
+  };
+  const std::vector<Mark> removed = without(base.all_, mine.all_),
+                          added = without(mine.all_, base.all_);
+  Marks result;
+  for (const Mark& mark : without(theirs.all_, removed)) result.add(mark);
+  for (const Mark& mark : without(added, without(theirs.all_, base.all_))) result.add(mark);
+  return result;
+}
+
 std::size_t Marks::add(Mark mark) {
   const auto place =
       std::upper_bound(all_.begin(), all_.end(), mark,

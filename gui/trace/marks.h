@@ -28,6 +28,10 @@ class Marks {
   static core::Expected<Marks> read(const std::string& text, const std::string& path);
   [[nodiscard]] std::string write() const;
 
+  /// Returns the marks of `theirs` with the changes that lead from `base` to `mine`. So two windows
+  /// with the same timeline keep each other's marks.
+  static Marks merged(const Marks& base, const Marks& mine, const Marks& theirs);
+
   [[nodiscard]] const std::vector<Mark>& all() const { return all_; }
   /// Adds a mark and returns its index in all().
   std::size_t add(Mark mark);

@@ -57,8 +57,9 @@ std::bitset<64> kinds_in(const Trace& trace) {
 }
 
 /// Returns the kinds of spans with a word in their name that begins with `word`. Whole names have
-/// priority over parts ("send" is not "receive-send"). A part of a name does not match kinds that
-/// the trace does not contain: "conv" does not match "convert" if the trace has no such spans.
+/// priority over parts ("send" is not "receive-send"), if the trace contains such spans. A part
+/// does not match kinds that the trace does not contain ("conv" does not match "convert" if nothing
+/// is converted).
 std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   std::bitset<64> whole, parts;
   for (std::size_t kind = 0; kind < whole.size(); ++kind) {
@@ -66,7 +67,10 @@ std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
     whole[kind] = name == word;
     parts[kind] = name.starts_with(word) || name.find(' ' + word) != std::string::npos;
   }
-  return whole.any() || parts.none() ? whole : parts & kinds_in(trace);
+  if (parts.none()) return whole;
+  const std::bitset<64> recorded = kinds_in(trace);
+  if ((whole & recorded).any()) return whole;
+  return (parts & recorded).any() ? parts & recorded : whole;
 }
 
 /// The position of a span in the search order.
@@ -210,6 +214,16 @@ std::optional<SpanId> find_next(const Trace& trace, const Query& query, Time fro
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, Time from) {
   return nearest(trace, query, Way::kBack,
                  [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+}
+
+std::int64_t rank_of(const Trace& trace, const Query& query, const SpanId& span) {
+  std::int64_t rank = 0;
+  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
+    if (query.empty() || !query.takes_row(trace.rows()[r])) continue;
+    const SpanRow::Index end = r == span.row ? span.index + 1 : first_behind(trace, span, r);
+    for (SpanRow::Index i = 0; i < end; ++i) rank += query.takes(trace.rows()[r], i);
+  }
+  return rank;
 }
 
 Durations durations_of(const Trace& trace, const Query& query) {

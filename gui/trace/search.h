@@ -67,6 +67,9 @@ std::optional<SpanId> find_previous(const Trace& trace, const Query& query, cons
 /// starts before `from`). The search wraps around.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
+/// Returns the number of matching spans up to and including `span`, in the order of find_next().
+/// Cost: linear in the number of spans.
+std::int64_t rank_of(const Trace& trace, const Query& query, const SpanId& span);
 /// Returns the histogram of all matching spans. Cost: linear in the number of spans.
 Durations durations_of(const Trace& trace, const Query& query);
 

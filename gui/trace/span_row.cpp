@@ -26,6 +26,7 @@ void SpanRow::reserve(std::size_t spans) {
   starts_->reserve(spans);
   columns_->sums.reserve(spans + 1);
   columns_->kinds.reserve(spans);
+  columns_->waits.reserve(spans);
   columns_->packs.reserve(spans);
 }
 
@@ -36,6 +37,9 @@ void SpanRow::add(const core::Span& span) {
   starts_->push_back(start);
   columns_->sums.push_back(columns_->sums.back() + (end - start));
   columns_->kinds.push_back(static_cast<std::uint8_t>(span.kind));
+  const double waits =
+      end > start ? static_cast<double>(span.wait.count()) / static_cast<double>(end - start) : 0;
+  columns_->waits.push_back(static_cast<std::uint8_t>(255 * std::clamp(waits, 0.0, 1.0)));
   // Layers use the numbers below those of packs, since no span has both.
   const bool has_layer =
       span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMaxLayers;
@@ -102,7 +106,8 @@ std::optional<SpanRow> SpanRow::moved(const Shifts& shifts) const {
 
 std::size_t SpanRow::memory() const {
   std::size_t bytes = starts_->memory() + columns_->longest.memory() + bytes_of(columns_->sums) +
-                      bytes_of(columns_->kinds) + bytes_of(columns_->packs);
+                      bytes_of(columns_->kinds) + bytes_of(columns_->waits) +
+                      bytes_of(columns_->packs);
   return bytes;
 }
 

@@ -22,8 +22,8 @@ namespace tutti::gui {
 ///   busy(from, to)      how much of its time they cover: running sums of durations
 ///   longest(first, end) the span whose colour it gets (longest_spans.h)
 ///
-/// Copies share their data. A span takes 21 bytes, plus 1.6 bytes in the search structures, so ten
-/// million spans take 226 MB. All other data of a span stays in the file.
+/// Copies share their data. A span takes 22 bytes, plus 1.6 bytes in the search structures, so ten
+/// million spans take 236 MB. All other data of a span stays in the file.
 class SpanRow {
  public:
   using Index = SortedTimes::Index;
@@ -44,6 +44,12 @@ class SpanRow {
   }
   [[nodiscard]] core::Time end(Index i) const { return start(i) + duration(i); }
   [[nodiscard]] int kind(Index i) const { return columns_->kinds[i]; }
+  /// Returns the time for which the span waits before it works, rounded down to 255ths of its
+  /// duration.
+  [[nodiscard]] core::Time wait(Index i) const {
+    const std::int64_t whole = duration(i).count(), share = columns_->waits[i];
+    return core::Time(whole / 255 * share + whole % 255 * share / 255);
+  }
   /// Returns the span's pack; -1 if it has none.
   [[nodiscard]] std::int32_t pack(Index i) const { return std::max(-1, columns_->packs[i]); }
   /// Returns the index of the layer at which a part of the backward pass ends; -1 if the span is
@@ -89,7 +95,8 @@ class SpanRow {
     /// sums[i] is the sum of the durations of spans 0 … i - 1.
     std::vector<std::int64_t> sums{0};
     std::vector<std::uint8_t> kinds;
-    /// The pack; -1: none. A value of kFirstLayer or less encodes the layer of a span that has no
+    std::vector<std::uint8_t> waits;  ///< the waiting time in 255ths of the duration
+    /// The pack; -1: none. Values of kFirstLayer and below encode the layer of a span without a
     /// pack.
     std::vector<std::int32_t> packs;
     LongestSpans longest;

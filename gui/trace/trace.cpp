@@ -78,7 +78,18 @@ Trace::Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStr
 
 Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path,
                                                    const OpenControl& control) {
-  return load(Reader::open(path, Reader::Check::kWhenRead), control);
+  const auto stamp = FileStamp::of(path);
+  auto opened = load(Reader::open(path, Reader::Check::kWhenRead), control);
+  if (opened) {
+    (*opened)->path_ = path;
+    (*opened)->stamp_ = stamp;
+  }
+  return opened;
+}
+
+Error Trace::why_not_read(const Error& error) const {
+  if (path_.empty() || FileStamp::of(path_) == stamp_) return error;
+  return Error::request("the timeline's file has changed since it was opened; reload it (Ctrl+R)");
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::from_bytes(const std::string& bytes,
@@ -93,8 +104,7 @@ Expected<std::shared_ptr<const Trace>> Trace::from_source(
   return load(Reader::from_source(std::move(source), name, Reader::Check::kWhenRead), control);
 }
 
-Expected<std::shared_ptr<const Trace>> Trace::load(Expected<Reader> reader,
-                                                   const OpenControl& control) {
+Expected<std::shared_ptr<Trace>> Trace::load(Expected<Reader> reader, const OpenControl& control) {
   if (!reader) return tl::make_unexpected(reader.error());
   std::shared_ptr<Trace> trace(new Trace(std::move(*reader)));
   trace->list_rows();
@@ -119,6 +129,25 @@ void Trace::measure() {
     for (const core::StepRecord& step : side.steps) length_ = std::max(length_, step.end);
     for (const core::PackRecord& pack : side.packs) length_ = std::max(length_, pack.end);
   }
+  if (sides_.size() == 1) measure_recorded();
+}
+
+/// Determines the part of the run whose spans were recorded, if the notes say that it is only a
+/// part.
+void Trace::measure_recorded() {
+  const auto limits_time = [](const std::string& note) {
+    return note.starts_with("recorded spans: only up to ") ||
+           note.starts_with("recorded spans: only from ");
+  };
+  const std::vector<std::string>& notes = sides_.front().run.notes;
+  if (spans_ == 0 || std::none_of(notes.begin(), notes.end(), limits_time)) return;
+  TimeRange recorded{length_, Time()};
+  for (const Row& row : rows_) {
+    if (row.spans.size() == 0) continue;
+    recorded.from = std::min(recorded.from, row.spans.start(0));
+    recorded.to = std::max(recorded.to, row.spans.end(row.spans.size() - 1));
+  }
+  recorded_ = recorded;
 }
 
 void Trace::list_rows() {
@@ -239,7 +268,7 @@ Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first,
     const std::size_t after = before + static_cast<std::size_t>(block.spans);
     if (after > first && before < end) {
       const auto read = reader_->read(block);
-      if (!read) return tl::make_unexpected(read.error());
+      if (!read) return tl::make_unexpected(why_not_read(read.error()));
       const std::size_t from = std::max<std::size_t>(first, before) - before;
       const std::size_t to =
           std::min<std::size_t>(std::min<std::size_t>(end, after) - before, read->size());
@@ -248,7 +277,8 @@ Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first,
     before = after;
   }
   if (found.size() == end - first) return found;
-  return tl::make_unexpected(Error::request("the timeline's file has changed since it was opened"));
+  return tl::make_unexpected(
+      Error::request("the timeline's file has changed since it was opened; reload it (Ctrl+R)"));
 }
 
 Expected<Span> Trace::span(std::size_t row, SpanRow::Index index) const {
@@ -261,7 +291,7 @@ Expected<void> Trace::read_row(std::size_t row,
                                const std::function<void(const Span&)>& each) const {
   for (const std::size_t b : blocks_[row]) {
     const auto spans = reader_->read(reader_->span_blocks()[b]);
-    if (!spans) return tl::make_unexpected(spans.error());
+    if (!spans) return tl::make_unexpected(why_not_read(spans.error()));
     for (const Span& span : *spans) each(span);
   }
   return {};

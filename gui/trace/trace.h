@@ -18,6 +18,7 @@
 
 #include "core/timeline/compare.h"
 #include "core/timeline/reader.h"
+#include "gui/documents/file_stamp.h"
 #include "gui/trace/span_row.h"
 #include "gui/trace/time_range.h"
 
@@ -163,7 +164,10 @@ class Trace {
   [[nodiscard]] std::int64_t spans() const { return spans_; }
   /// Returns the time at which the last span ends.
   [[nodiscard]] core::Time length() const { return length_; }
-  /// Returns the row of a track; nullopt if the track has no spans.
+  /// Returns the part of the run whose spans were recorded; nullopt if that is all of it. Outside
+  /// of this part, rows are empty, but not idle.
+  [[nodiscard]] const std::optional<TimeRange>& recorded() const { return recorded_; }
+  /// Returns the row of a track; nullopt if it has no spans.
   [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
 
   /// Reads a span from the file. The span has the times at which it is shown. ERRORS: the file has
@@ -187,14 +191,19 @@ class Trace {
 
  private:
   explicit Trace(core::TimelineReader reader);
-  static core::Expected<std::shared_ptr<const Trace>> load(
-      core::Expected<core::TimelineReader> reader, const OpenControl& control);
+  static core::Expected<std::shared_ptr<Trace>> load(core::Expected<core::TimelineReader> reader,
+                                                     const OpenControl& control);
   core::Expected<void> read_rows(const OpenControl& control);
   void list_rows();
   void list_blocks();
   void leave_out(const std::vector<core::TimelineReader::SpanBlock>& damaged);
   void measure();
+  void measure_recorded();
+  /// Returns the reason why a block could not be read: the file has changed, or else `error`.
+  [[nodiscard]] core::Error why_not_read(const core::Error& error) const;
 
+  std::string path_;                            ///< the path of the file; empty if there is no file
+  std::optional<FileStamp> stamp_;              ///< the stamp of the file when it was opened
   std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines other traces
   std::vector<Side> sides_;
   std::vector<Row> rows_;
@@ -205,6 +214,7 @@ class Trace {
   std::shared_ptr<const TraceParts> parts_;
   std::int64_t spans_ = 0;
   core::Time length_;
+  std::optional<TimeRange> recorded_;
 };
 
 /// Returns the name of a row, such as "compute", "packs, slot 1" or "lane 3".

@@ -13,6 +13,23 @@ QAction* Actions::add(const QString& group, const char* id, const QString& text,
   return action;
 }
 
+QAction* Actions::add_switch(const QString& group, const char* id, const QString& text,
+                             const QString& shortcuts, const std::function<void()>& flip,
+                             const std::function<bool()>& is_on) {
+  QAction* const action = add(group, id, text, shortcuts, [this, flip] {
+    flip();
+    refresh();
+  });
+  action->setCheckable(true);
+  action->setChecked(is_on());
+  switches_.emplace_back(action, is_on);
+  return action;
+}
+
+void Actions::refresh() const {
+  for (const auto& [action, is_on] : switches_) action->setChecked(is_on());
+}
+
 void Actions::include(const QString& group, const char* id, QAction* action,
                       const QString& shortcuts) {
   action->setObjectName(QString::fromLatin1(id));
@@ -25,10 +42,12 @@ void Actions::include(const QString& group, const char* id, QAction* action,
   const auto there =
       std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.name == group; });
   if (there == groups_.end()) {
-    groups_.push_back({group, {action}});
+    groups_.push_back({group, {action}, {}});
   } else {
+    if (new_section_ == group) there->first_of_sections.push_back(action);
     there->actions.push_back(action);
   }
+  if (new_section_ == group) new_section_.clear();
 }
 
 QAction* Actions::find(const QString& id) const {

@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QString>
 #include <functional>
+#include <utility>
 #include <vector>
 
 class QWidget;
@@ -16,6 +17,7 @@ class Actions {
   struct Group {
     QString name;  ///< the name of the menu, or the names of menu and submenu
     std::vector<QAction*> actions;
+    std::vector<QAction*> first_of_sections;  ///< actions with a separator above them
   };
 
   /// Returns the separator between the names of a menu and of its submenu in a group's name: "View
@@ -30,6 +32,18 @@ class Actions {
   QAction* add(const QString& group, const char* id, const QString& text, const QString& shortcuts,
                const std::function<void()>& what);
 
+  /// Adds an action that switches something on and off, and has a check mark. `flip`: switches it;
+  /// `is_on`: returns its state. refresh() updates the check mark.
+  QAction* add_switch(const QString& group, const char* id, const QString& text,
+                      const QString& shortcuts, const std::function<void()>& flip,
+                      const std::function<bool()>& is_on);
+
+  /// Begins a new section of a group: menus have a separator above the action that is added next.
+  void begin_section(const QString& group) { new_section_ = group; }
+
+  /// Updates the check marks of all actions.
+  void refresh() const;
+
   /// Adds an action that another widget owns and updates, such as the action that shows and hides a
   /// panel.
   void include(const QString& group, const char* id, QAction* action, const QString& shortcuts);
@@ -41,6 +55,8 @@ class Actions {
  private:
   QWidget* owner_;
   std::vector<Group> groups_;
+  QString new_section_;  ///< the group whose next action begins a section; empty: none
+  std::vector<std::pair<QAction*, std::function<bool()>>> switches_;
 };
 
 }  // namespace tutti::gui

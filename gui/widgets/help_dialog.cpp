@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 #include <QDialog>
+#include <QIcon>
+#include <QMessageBox>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
@@ -15,16 +17,17 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Help", text); }
 
 QString html_of(const Actions& actions) {
-  QString html =
-      tr("<p>A pixel that contains a single span is drawn in full, even if the span is shorter. A "
-         "pixel with several spans has the colour of the longest and is filled by the share of "
-         "time that they cover. In the row of a lane, sends fill the upper half, receives fill the "
-         "lower half, and steps that send and receive fill the whole height.</p><p>The wheel "
-         "scrolls; Ctrl and the wheel zoom at the mouse, Shift and the wheel move in time. "
-         "Dragging selects a range; dragging with the middle button or Space moves the view, and "
-         "dragging with Alt zooms. A double click zooms to a span.</p><p>A search term is a kind "
-         "(receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), the name of "
-         "a layer or a gradient (conv1), or a combination of these.</p>");
+  QString html = tr(
+      "<p>A pixel that contains a single span is drawn in full, even if the span is shorter. A "
+      "pixel with several spans has the colour of the longest and is filled by the share of time "
+      "that they cover. A span of at least four pixels has a dark left edge. The pale beginning of "
+      "a span is the time for which it waits. Hatched parts of rows were not recorded. In a lane's "
+      "row, sends fill the upper half, receives the lower half, and "
+      "spans that do both the whole height.</p><p>The wheel scrolls; with Ctrl it zooms at the "
+      "mouse, with Shift it moves in time. Dragging selects a range; with the middle button or "
+      "Space it moves the view, with Alt it zooms. A double click zooms to a span.</p><p>A search "
+      "term is a kind (receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), "
+      "the name of a layer or a gradient (conv1), or a combination of these.</p>");
   for (const Actions::Group& group : actions.groups()) {
     html += QStringLiteral("<h3>%1</h3><table>").arg(QString(group.name).remove(QLatin1Char('&')));
     for (QAction* const action : group.actions) {
@@ -53,6 +56,19 @@ void show_help(const Actions& actions, QWidget* parent) {
   auto* const layout = new QVBoxLayout(dialog);
   layout->addWidget(text);
   dialog->open();
+}
+
+void show_about(QWidget* parent) {
+  auto* const box = new QMessageBox(parent);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setWindowTitle(tr("About Tutti"));
+  box->setIconPixmap(QIcon(QStringLiteral(":/tutti.svg")).pixmap(64, 64));
+  box->setText(tr("<b>Tutti %1</b>").arg(QString::fromUtf8(core::version().data())));
+  box->setInformativeText(
+      tr("Tutti predicts and measures what collectives cost in distributed training. This window "
+         "uses Qt %1. docs/window.md describes its keys; F1 lists them.")
+          .arg(QString::fromLatin1(qVersion())));
+  box->open();
 }
 
 }  // namespace tutti::gui

@@ -1,7 +1,9 @@
-// Every change of a mark updates the list and rewrites the whole file of marks. A temporary file
-// replaces the old file. The user therefore never has to save marks, and a crash loses nothing. If
-// the file cannot be read, path_ is cleared, because the file would otherwise be overwritten.
-// `filling_` distinguishes changes of cells by this panel from edits by the user.
+// Every change of a mark fills the list again and rewrites the whole file of marks, through a
+// temporary file that replaces the old one; so nothing has to be saved explicitly, and a crash
+// loses nothing. Another window may have the same timeline, so the file is read before it is
+// written, and marks that the other window added since then are kept. A file that cannot be read
+// clears path_, because it would otherwise be overwritten. `filling_` distinguishes changes of
+// cells by this panel from edits by the user.
 //
 // The flags on the axis are an overlay of the view, not widgets. Their positions are computed each
 // time the view is painted. The axis has no labels in the region that the flags cover. Marks and
@@ -55,6 +57,7 @@ MarksPanel::MarksPanel(TimelineView& view)
 
 void MarksPanel::add_actions(Actions& actions) {
   const QString select = tr("&Select");
+  actions.begin_section(select);
   actions.add(select, "mark", tr("&Mark the selected range, or the span under the mouse"),
               QStringLiteral("M"), [this] { mark_here(); });
   actions.add(select, "mark-next", tr("Next mark"), QStringLiteral("Shift+M"),
@@ -70,10 +73,7 @@ void MarksPanel::read_beside(const QString& timeline) {
   path_.clear();
   if (!timeline.isEmpty()) path_ = QString::fromStdString(Marks::path_of(timeline.toStdString()));
   if (!path_.isEmpty() && QFileInfo::exists(path_)) {
-    const auto read =
-        core::read_text_file(path_.toStdString()).and_then([this](const std::string& text) {
-          return Marks::read(text, path_.toStdString());
-        });
+    const auto read = read_file();
     if (read) {
       marks_ = *read;
     } else {
@@ -82,7 +82,14 @@ void MarksPanel::read_beside(const QString& timeline) {
       path_.clear();
     }
   }
+  saved_ = marks_;
   fill();
+}
+
+core::Expected<Marks> MarksPanel::read_file() const {
+  const std::string path = path_.toStdString();
+  return core::read_text_file(path).and_then(
+      [&](const std::string& text) { return Marks::read(text, path); });
 }
 
 void MarksPanel::mark_here() {
@@ -96,14 +103,12 @@ void MarksPanel::mark_here() {
   } else {
     at = {view_.cursor_or_middle(), view_.cursor_or_middle()};
   }
-  const std::size_t made =
-      marks_.add({at, tr("mark %1").arg(marks_.all().size() + 1).toStdString()});
-  changed(made);
+  changed(marks_.add({at, tr("mark %1").arg(marks_.all().size() + 1).toStdString()}));
   emit name_wanted();
   // Wait until the panel is shown, since a hidden widget cannot have the focus.
-  QTimer::singleShot(0, table_, [this, made] {
+  QTimer::singleShot(0, table_, [this] {
     table_->setFocus();
-    if (QTableWidgetItem* const item = table_->item(static_cast<int>(made), kTextColumn))
+    if (QTableWidgetItem* const item = table_->item(table_->currentRow(), kTextColumn))
       table_->editItem(item);
   });
 }
@@ -148,6 +153,18 @@ void MarksPanel::remove_selected() {
 
 /// Saves the current marks, and shows them.
 void MarksPanel::changed(std::optional<std::size_t> selected) {
+  if (!path_.isEmpty() && QFileInfo::exists(path_)) {
+    const auto theirs = read_file();
+    if (!theirs)
+      return emit told(
+          tr("the marks are not saved: %1").arg(QString::fromStdString(theirs.error().message())));
+    const std::optional<Mark> one =
+        selected ? std::optional(marks_.all()[*selected]) : std::nullopt;
+    marks_ = Marks::merged(saved_, marks_, *theirs);
+    const auto& all = marks_.all();
+    if (one)
+      selected = static_cast<std::size_t>(std::find(all.begin(), all.end(), *one) - all.begin());
+  }
   fill();
   if (selected) table_->setCurrentCell(static_cast<int>(*selected), kTextColumn);
   if (path_.isEmpty()) return;
@@ -155,6 +172,7 @@ void MarksPanel::changed(std::optional<std::size_t> selected) {
   QSaveFile file(path_);
   const bool written =
       file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
+  if (written) saved_ = marks_;
   if (!written)
     emit told(
         tr("the marks are not saved: %1 cannot be written (%2)").arg(path_, file.errorString()));

@@ -46,12 +46,14 @@ class MarksPanel : public QWidget, public Overlay {
   void rename(int row);
   void remove_selected();
   void changed(std::optional<std::size_t> selected);
+  [[nodiscard]] core::Expected<Marks> read_file() const;
   void fill();
 
   TimelineView& view_;
   QTableWidget* table_;
   Marks marks_;
   QString path_;  ///< the file of the marks; empty: marks are not saved
+  Marks saved_;   ///< the marks in the file when this panel last read or wrote it
   bool filling_ = false;
 };
 

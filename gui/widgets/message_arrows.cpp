@@ -33,12 +33,14 @@ MessageArrows::MessageArrows(TimelineView& view) : view_(view) {
 
 void MessageArrows::add_actions(Actions& actions) {
   const QString select = tr("&Select");
+  actions.begin_section(select);
   actions.add(select, "message-back", tr("To the sender of the &message received"),
               QStringLiteral("["), [this] { follow(false); });
   actions.add(select, "message-on", tr("To the receiver of the message sent"), QStringLiteral("]"),
               [this] { follow(true); });
-  actions.add(tr("&View"), "messages", tr("Draw &messages as arrows if few are visible"),
-              QStringLiteral("G"), [this] { show_all(!show_all_); });
+  actions.add_switch(
+      tr("&View"), "messages", tr("Draw &messages as arrows if few are visible"),
+      QStringLiteral("G"), [this] { show_all(!show_all_); }, [this] { return show_all_; });
 }
 
 void MessageArrows::show_all(bool on) {

@@ -57,6 +57,9 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->horizontalHeader()->setStretchLastSection(false);
   table_->viewport()->installEventFilter(this);
+  // Sorting by Qt would reserve space for an arrow in each header.
+  table_->horizontalHeader()->setSectionsClickable(true);
+  connect(table_->horizontalHeader(), &QHeaderView::sectionClicked, this, &NumbersPanel::sort_by);
   connect(&view_, &TimelineView::view_changed, this, &NumbersPanel::update_numbers);
   connect(&view_, &TimelineView::range_changed, this, &NumbersPanel::update_numbers);
   connect(&view_, &TimelineView::lines_changed, this, &NumbersPanel::update_numbers);
@@ -70,11 +73,13 @@ void NumbersPanel::set_seen(bool seen) {
 }
 
 void NumbersPanel::add_actions(Actions& actions) {
-  actions.add(tr("&Rows"), "numbers-by-device", tr("Num&bers per device, or in total"),
-              QStringLiteral("Ctrl+B"), [this] {
-                by_device_ = !by_device_;
-                update_numbers();
-              });
+  actions.add_switch(
+      tr("&Rows"), "numbers-by-device", tr("Num&bers per device"), QStringLiteral("Ctrl+B"),
+      [this] {
+        by_device_ = !by_device_;
+        update_numbers();
+      },
+      [this] { return by_device_; });
 }
 
 NumbersPanel::Wanted NumbersPanel::wanted() const {
@@ -151,20 +156,42 @@ void NumbersPanel::show_all(const RangeStatistics& all) {
   table_->setRowCount(static_cast<int>(all.kinds.size()));
   for (std::size_t i = 0; i < all.kinds.size(); ++i)
     show_numbers(static_cast<int>(i), all.kinds[i]);
+  if (sorted_by_) table_->sortItems(sorted_by_->first, sorted_by_->second);
   fit_columns(*table_);
+}
+
+/// Sorts the rows by a column: largest first (names: in alphabetical order), and the reverse after
+/// another click.
+void NumbersPanel::sort_by(int column) {
+  const Qt::SortOrder first = column == 0 ? Qt::AscendingOrder : Qt::DescendingOrder;
+  const bool again = sorted_by_ == std::pair(column, first);
+  sorted_by_ = {column, !again                        ? first
+                        : first == Qt::AscendingOrder ? Qt::DescendingOrder
+                                                      : Qt::AscendingOrder};
+  table_->sortItems(sorted_by_->first, sorted_by_->second);
 }
 
 void NumbersPanel::show_numbers(int row, const KindStatistics& k) {
   const bool has_bytes = k.bytes && k.bytes->count() > 0;
-  set_row(*table_, row,
-          {name_of(k), QString::number(k.spans), text_of(k.sum),
-           QStringLiteral("%1 %").arg(100 * k.busy, 0, 'f', 1),
-           has_bytes ? QString::fromStdString(core::show(*k.bytes))
-           : k.bytes ? QString()
-                     : tr("…"),
-           text_of(k.mean()), text_of(k.p50), text_of(k.p99), text_of(k.longest)});
-  for (int column = 1; column < table_->columnCount(); ++column)
-    table_->item(row, column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  set_row(*table_, row, {name_of(k)});
+  const auto number = [&](int column, const QString& text, double value) {
+    table_->setItem(row, column, new NumberItem(text, value));
+  };
+  const auto time = [&](int column, Time t) {
+    number(column, text_of(t), static_cast<double>(t.count()));
+  };
+  number(1, QString::number(k.spans), static_cast<double>(k.spans));
+  time(2, k.sum);
+  number(3, QStringLiteral("%1 %").arg(100 * k.busy, 0, 'f', 1), k.busy);
+  number(kBytesColumn,
+         has_bytes ? QString::fromStdString(core::show(*k.bytes))
+         : k.bytes ? QString()
+                   : tr("…"),
+         k.bytes ? static_cast<double>(k.bytes->count()) : -1);
+  time(5, k.mean());
+  time(6, k.p50);
+  time(7, k.p99);
+  time(8, k.longest);
   if (k.bytes) return;
   const QString why = tr("there are too many spans to count their bytes; select a range");
   QTableWidgetItem* const bytes = table_->item(row, kBytesColumn);

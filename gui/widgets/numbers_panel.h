@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "gui/trace/statistics.h"
 
@@ -65,12 +66,14 @@ class NumbersPanel : public QWidget {
   void end_job();
   void show_all(const RangeStatistics& all);
   void show_words(const QString& words);
+  void sort_by(int column);
   void show_numbers(int row, const KindStatistics& k);
   [[nodiscard]] Wanted wanted() const;
   [[nodiscard]] QString name_of(const KindStatistics& k) const;
 
   const TimelineView& view_;
   QTableWidget* table_;
+  std::optional<std::pair<int, Qt::SortOrder>> sorted_by_;  ///< the column; nullopt: by total time
   bool by_device_ = false;
   bool seen_ = false;
   /// The input of the numbers in the table, or of the current computation.

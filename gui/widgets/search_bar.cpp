@@ -1,5 +1,6 @@
 #include "gui/widgets/search_bar.h"
 
+#include <QLabel>
 #include <QLineEdit>
 
 #include "gui/trace/search.h"
@@ -9,8 +10,22 @@
 
 namespace tutti::gui {
 
+namespace {
+
+constexpr int kPauseMs = 200;
+/// With more spans than this, matches are counted only when the user asks for the next one, since
+/// counting would delay typing.
+constexpr std::int64_t kQuickToCount = 2'000'000;
+
+}  // namespace
+
 SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
-    : view_(view), found_(found), search_(new QLineEdit), filter_(new QLineEdit) {
+    : view_(view),
+      found_(found),
+      search_(new QLineEdit),
+      count_(new QLabel),
+      filter_(new QLineEdit) {
+  view.add_overlay(highlights_);
   setWindowTitle(tr("Search"));
   setObjectName(QStringLiteral("search"));
   setMovable(false);
@@ -26,17 +41,32 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   filter_->setMaximumWidth(260);
   // Dropped files are opened by the window.
   for (QLineEdit* const line : {search_, filter_}) line->setAcceptDrops(false);
+  count_->setObjectName(QStringLiteral("matches"));
+  count_->setContentsMargins(6, 0, 6, 0);
   addWidget(search_);
+  addWidget(count_);
   addWidget(filter_);
+  typed_.setSingleShot(true);
+  typed_.setInterval(kPauseMs);
+  connect(&typed_, &QTimer::timeout, this, &SearchBar::count_matches);
+  connect(search_, &QLineEdit::textChanged, this, [this] {
+    forget_matches();
+    typed_.start();
+  });
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(true); });
   connect(filter_, &QLineEdit::textChanged, &view_, &TimelineView::filter);
-  // The histogram belongs to the previous timeline.
-  connect(&view_, &TimelineView::trace_changed, &found_, [this] { found_.show_durations({}); });
+  // The histogram and the matches belong to the previous timeline.
+  connect(&view_, &TimelineView::trace_changed, this, [this] {
+    found_.show_durations({});
+    forget_matches();
+    typed_.start();
+  });
   connect(&found_, &FoundPanel::narrowed, this, &SearchBar::narrow);
 }
 
 void SearchBar::add_actions(Actions& actions) {
   const QString select = tr("&Select");
+  actions.begin_section(select);
   actions.add(select, "find", tr("&Find spans"), QStringLiteral("Ctrl+F; /"), [this] {
     if (view_.trace()) show();
     search_->setFocus();
@@ -74,14 +104,39 @@ bool SearchBar::find(bool forward) {
   }
   const Durations durations = durations_of(*trace, query);
   found_.show_durations(durations);
+  typed_.stop();
   if (!found) {
+    count_->setText(tr("no match"));
     emit told(tr("no span is “%1”").arg(search_->text()));
     return false;
   }
   view_.go_to(*found);
+  highlights_.show(query);
+  count_->setText(tr("%1 of %2").arg(rank_of(*trace, query, *found)).arg(durations.spans));
   emit told(tr("%1 spans are “%2”").arg(durations.spans).arg(search_->text()));
   emit searched();
   return true;
+}
+
+void SearchBar::filter(const QString& text) { filter_->setText(text); }
+
+void SearchBar::forget_matches() {
+  highlights_.show(std::nullopt);
+  count_->clear();
+  view_.update();
+}
+
+/// Underlines and counts the matches of the text without going to one.
+void SearchBar::count_matches() {
+  if (!view_.trace() || search_->text().trimmed().isEmpty()) return;
+  const Query query(search_->text().toStdString(), *view_.trace());
+  highlights_.show(query);
+  view_.update();
+  if (view_.trace()->spans() > kQuickToCount) return;
+  const std::int64_t spans = durations_of(*view_.trace(), query).spans;
+  count_->setText(spans == 0   ? tr("no match")
+                  : spans == 1 ? tr("1 match")
+                               : tr("%1 matches").arg(spans));
 }
 
 void SearchBar::narrow(core::Time at_least, core::Time less_than) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <QTimer>
 #include <QToolBar>
 
 #include "core/base/units.h"
+#include "gui/widgets/search_highlights.h"
 
+class QLabel;
 class QLineEdit;
 
 namespace tutti::gui {
@@ -12,7 +15,8 @@ class Actions;
 class FoundPanel;
 class TimelineView;
 
-/// The tool bar that searches for spans and filters rows.
+/// The tool bar that searches for spans and filters rows. It underlines the matching spans in view,
+/// and shows how many there are.
 class SearchBar : public QToolBar {
   Q_OBJECT
 
@@ -22,7 +26,10 @@ class SearchBar : public QToolBar {
   SearchBar(TimelineView& view, FoundPanel& found);
 
   void add_actions(Actions& actions);
-  /// Goes to the next (previous) match. Returns false if there is no match.
+  /// Shows only rows with a text, as if the user had typed it.
+  void filter(const QString& text);
+  [[nodiscard]] const SearchHighlights& highlights() const { return highlights_; }
+  /// Goes to the next (previous) match; returns false if there is none.
   bool find(bool forward);
   /// Goes to the first span that matches `words`. Returns false if no span matches.
   bool find(const QString& words);
@@ -34,11 +41,16 @@ class SearchBar : public QToolBar {
 
  private:
   void narrow(core::Time at_least, core::Time less_than);
+  void count_matches();
+  void forget_matches();
 
   TimelineView& view_;
   FoundPanel& found_;
+  SearchHighlights highlights_;
   QLineEdit* search_;
+  QLabel* count_;  ///< the number of matches, such as "3 of 8"
   QLineEdit* filter_;
+  QTimer typed_;  ///< counts the matches when the user stops typing
 };
 
 }  // namespace tutti::gui

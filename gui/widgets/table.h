@@ -5,10 +5,24 @@
 
 namespace tutti::gui {
 
-/// Creates a read-only table; `name` is its name for screen readers.
+/// A cell that is sorted by a number, not by its text.
+class NumberItem : public QTableWidgetItem {
+ public:
+  NumberItem(const QString& text, double number);
+  bool operator<(const QTableWidgetItem& other) const override;
+
+ private:
+  double number_;
+};
+
+/// Creates a read-only table; `name` is its name for screen readers. Ctrl+C and the context menu
+/// copy the selected rows. Tab leaves the table.
 QTableWidget* make_table(const QStringList& titles, const QString& name);
-/// Sets the texts of a row. The text of a cell is also the tooltip of the cell, in case the column
-/// is too narrow.
+/// Returns the selected rows, or all rows if none is selected, as lines of texts separated by tabs,
+/// below a line with the titles. Hidden columns are left out.
+QString rows_as_text(const QTableWidget& table);
+/// Sets the texts of a row. Each text is also the tooltip of its cell, for columns that are too
+/// narrow.
 void set_row(QTableWidget& table, int row, const QStringList& texts);
 /// Fits the width of each column to its content. The first column, which has names, gets the
 /// remaining width, and its texts are elided in the middle. The values are therefore visible

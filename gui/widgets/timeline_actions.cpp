@@ -25,10 +25,12 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
               [v] { v->pan_left(); });
   actions.add(move, "pan-right", text_of_action("&Later"), QStringLiteral("D; Right"),
               [v] { v->pan_right(); });
+  actions.begin_section(move);
   actions.add(move, "fit-selection", text_of_action("&Fit the selection"), QStringLiteral("F"),
               [v] { v->fit_selection(); });
   actions.add(move, "fit-all", text_of_action("Fit &all"), QStringLiteral("Home"),
               [v] { v->fit_all(); });
+  actions.begin_section(move);
   QAction* const back = actions.add(move, "back", text_of_action("&Back to the previous view"),
                                     QStringLiteral("Alt+Left"), [v] { v->back(); });
   QAction* const forward = actions.add(move, "forward", text_of_action("Forwar&d again"),
@@ -46,8 +48,10 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
     v->clear_selection();
     v->setFocus();
   });
-  actions.add(select, "path", text_of_action("Highlight the critical pa&th"), QStringLiteral("P"),
-              [v] { v->set_path_only(!v->path_only()); });
+  actions.begin_section(select);
+  actions.add_switch(
+      select, "path", text_of_action("Highlight the critical pa&th"), QStringLiteral("P"),
+      [v] { v->set_path_only(!v->path_only()); }, [v] { return v->path_only(); });
   actions.add(select, "path-next", text_of_action("Next span of the critical path"),
               QStringLiteral("Shift+."), [v] { v->next_on_path(); });
   actions.add(select, "path-previous", text_of_action("Previous span of the critical path"),
@@ -57,14 +61,18 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
               [v] { v->walk_lines(1); });
   actions.add(rows, "row-up", text_of_action("&Up a row"), QStringLiteral("Up"),
               [v] { v->walk_lines(-1); });
+  actions.begin_section(rows);
   actions.add(rows, "open-or-close", text_of_action("Op&en or close the group"),
               QStringLiteral("O"), [v] { v->open_or_close(); });
   actions.add(rows, "open-all", text_of_action("O&pen all groups"), QStringLiteral("Ctrl++"),
               [v] { v->open_all(); });
   actions.add(rows, "close-all", text_of_action("&Close all groups"), QStringLiteral("Ctrl+-"),
               [v] { v->close_all(); });
-  actions.add(rows, "counters", text_of_action("Co&unters: bytes in flight, queue depth"),
-              QStringLiteral("C"), [v] { v->show_counters(!v->counters()); });
+  actions.begin_section(rows);
+  actions.add_switch(
+      rows, "counters", text_of_action("Co&unters: bytes in flight, queue depth"),
+      QStringLiteral("C"), [v] { v->show_counters(!v->counters()); },
+      [v] { return v->counters(); });
   actions.add(rows, "pin", text_of_action("P&in the row to the top, or unpin it"),
               QStringLiteral("Ctrl+T"), [v] { v->pin_or_unpin(); });
 }

@@ -2,6 +2,7 @@
 
 #include "gui/widgets/timeline_view.h"
 
+#include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -159,6 +160,18 @@ void TimelineView::leaveEvent(QEvent*) {
   mouse_.reset();
   update();
   emit cursor_moved(-1);
+}
+
+/// With the mouse, the menu is about the span under it, which is selected first. With the keyboard,
+/// it is about the selected span.
+void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
+  if (!trace_) return;
+  if (event->reason() == QContextMenuEvent::Mouse) {
+    const std::size_t line = line_under(event->pos());
+    if (line < layout_.lines().size()) line_at_hand_ = layout_.lines()[line].key;
+    if (const auto span = span_under(event->pos())) select(span);
+  }
+  emit menu_wanted(event->globalPos());
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {

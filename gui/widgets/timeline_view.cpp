@@ -180,9 +180,43 @@ void TimelineView::paint_line_at_hand(QPainter& painter, const QRect& lines) con
   }
 }
 
+/// Hatches the parts of rows whose spans were not recorded, since they would look idle.
+void TimelineView::paint_unrecorded(QPainter& painter, const QRect& lines) const {
+  if (!trace_->recorded()) return;
+  const Scene shown = scene();
+  const Placement place{shown, lines};
+  const TimeRange& range = view_.range();
+  const auto hatch = [&](Time from, Time to) {
+    from = std::max(from, range.from);
+    to = std::min(to, range.to);
+    if (from >= to) return;
+    const int left = place.x_of(from), right = std::min(place.x_of(to), lines.right() + 1);
+    QColor faint = QColor::fromRgb(theme_->faint_text);
+    faint.setAlpha(110);
+    for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
+      const Line& line = layout_.lines()[i];
+      const QRect box(left, lines.top() + top_of_line(shown, i) + 1, right - left, line.height - 2);
+      const bool under_pinned =
+          !line.pinned && box.bottom() < lines.top() + layout_.pinned_height();
+      if (line.kind != Line::Kind::kSpans || under_pinned || !box.intersects(lines)) continue;
+      painter.fillRect(box, QBrush(faint, Qt::BDiagPattern));
+      const QString text = tr("not recorded");
+      const int width = painter.fontMetrics().horizontalAdvance(text) + 8;
+      if (box.width() < 2 * width) continue;
+      const QRect label(box.center().x() - width / 2, box.top(), width, box.height());
+      painter.fillRect(label, QColor::fromRgb(background_of(shown, i)));
+      painter.setPen(QColor::fromRgb(theme_->faint_text));
+      painter.drawText(label, Qt::AlignCenter, text);
+    }
+  };
+  hatch(Time(), trace_->recorded()->from);
+  hatch(trace_->recorded()->to, trace_->length());
+}
+
 void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) const {
   painter.save();
   painter.setClipRect(lines);
+  paint_unrecorded(painter, lines);
   const Scene shown = scene();
   const Placement place{shown, lines};
   if (range_) {

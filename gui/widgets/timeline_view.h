@@ -111,6 +111,8 @@ class TimelineView : public QWidget {
   void lines_changed();
   void selection_changed();
   void range_changed();
+  /// Emitted when the user asks for the context menu, after the span under the mouse was selected.
+  void menu_wanted(const QPoint& global);
   /// Emitted with the time under the mouse; negative if the mouse is elsewhere.
   void cursor_moved(qint64 picoseconds);
 
@@ -123,6 +125,7 @@ class TimelineView : public QWidget {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void keyReleaseEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
@@ -146,6 +149,7 @@ class TimelineView : public QWidget {
   void scroll_to_both(std::size_t line);
   void paint_overlays(QPainter& painter, const QRect& lines) const;
   [[nodiscard]] QRegion covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const;
+  void paint_unrecorded(QPainter& painter, const QRect& lines) const;
   void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
 
   std::shared_ptr<const Trace> trace_;

@@ -31,7 +31,7 @@ QString shortened(const QString& text) {
 }  // namespace
 
 WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
-    : QScrollArea(parent), recent_(new QLabel), grid_(new QGridLayout) {
+    : QScrollArea(parent), recent_(new QLabel) {
   setFrameShape(NoFrame);
   setWidgetResizable(true);
   auto* const page = new QWidget;
@@ -66,15 +66,9 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
     head->setAlignment(Qt::AlignCenter);
     layout->addWidget(head);
   }
-  grid_->setSpacing(kBetween);
-  for (const Example& example : examples) cards_.append(make_card(example));
-  int height = 0;
-  for (const QPushButton* const card : cards_) height = std::max(height, card->minimumHeight());
-  for (QPushButton* const card : cards_) card->setFixedHeight(height);
-  place_cards(kColumns);
   auto* const middle = new QHBoxLayout;
   middle->addStretch(1);
-  middle->addLayout(grid_);
+  middle->addLayout(make_groups(examples));
   middle->addStretch(1);
   layout->addLayout(middle);
   layout->addSpacing(12);
@@ -83,6 +77,39 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   hint->setAlignment(Qt::AlignCenter);
   layout->addWidget(hint);
   layout->addStretch(3);
+}
+
+/// Creates the cards, below the question that they answer. Questions are in the order of their
+/// first examples. Cards of one question are equally high.
+QVBoxLayout* WelcomePage::make_groups(const std::vector<Example>& examples) {
+  auto* const groups = new QVBoxLayout;
+  groups->setSpacing(kBetween);
+  std::vector<std::string> questions;
+  for (const Example& example : examples) {
+    if (std::find(questions.begin(), questions.end(), example.question) == questions.end())
+      questions.push_back(example.question);
+  }
+  for (const std::string& question : questions) {
+    if (!question.empty()) {
+      auto* const head = new QLabel(
+          QStringLiteral("<b>%1</b>").arg(QString::fromStdString(question).toHtmlEscaped()));
+      head->setObjectName(QStringLiteral("question"));
+      groups->addWidget(head);
+    }
+    Group group{new QGridLayout, {}};
+    group.grid->setSpacing(kBetween);
+    for (const Example& example : examples) {
+      if (example.question == question) group.cards.append(make_card(example));
+    }
+    int height = 0;
+    for (const QPushButton* const card : group.cards)
+      height = std::max(height, card->minimumHeight());
+    for (QPushButton* const card : group.cards) card->setFixedHeight(height);
+    groups->addLayout(group.grid);
+    groups_.push_back(std::move(group));
+  }
+  place_cards(kColumns);
+  return groups;
 }
 
 /// Lists the recently opened files as links; hides the list if there are none.
@@ -107,7 +134,11 @@ void WelcomePage::showEvent(QShowEvent* event) {
 void WelcomePage::place_cards(int columns) {
   if (columns == columns_) return;
   columns_ = columns;
-  for (int i = 0; i < cards_.size(); ++i) grid_->addWidget(cards_[i], i / columns, i % columns);
+  for (const Group& group : groups_) {
+    for (int i = 0; i < group.cards.size(); ++i)
+      group.grid->addWidget(group.cards[i], i / columns, i % columns, Qt::AlignLeft);
+    group.grid->setColumnStretch(kColumns, 1);  // so that cards of all groups are aligned
+  }
 }
 
 void WelcomePage::resizeEvent(QResizeEvent* event) {

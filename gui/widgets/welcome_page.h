@@ -9,11 +9,12 @@
 class QGridLayout;
 class QLabel;
 class QPushButton;
+class QVBoxLayout;
 
 namespace tutti::gui {
 
-/// The page that is shown while no file is open. The page has buttons and links that open files,
-/// and example scenarios that a click runs.
+/// The page that is shown while no file is open. It has buttons and links to open files, and
+/// example scenarios by the question that they answer, which a click runs.
 class WelcomePage : public QScrollArea {
   Q_OBJECT
 
@@ -28,14 +29,19 @@ class WelcomePage : public QScrollArea {
 
  private:
   QPushButton* make_card(const Example& example);
+  QVBoxLayout* make_groups(const std::vector<Example>& examples);
   void place_cards(int columns);
   void show_recent();
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
   QLabel* recent_;
-  QGridLayout* grid_;
-  QList<QPushButton*> cards_;
+  /// The cards of the examples that answer one question.
+  struct Group {
+    QGridLayout* grid;
+    QList<QPushButton*> cards;
+  };
+  std::vector<Group> groups_;
   int columns_ = 0;
 };
 

@@ -40,22 +40,6 @@ constexpr std::size_t kMax = 300;
 constexpr int kDifferenceColumn = 6;
 constexpr int kWidestTitle = 130;
 
-/// A cell that is sorted by a number, not by its text.
-class NumberItem : public QTableWidgetItem {
- public:
-  NumberItem(const QString& text, double number) : QTableWidgetItem(text), number_(number) {
-    setToolTip(text);
-    setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  }
-  bool operator<(const QTableWidgetItem& other) const override {
-    const auto* const its = dynamic_cast<const NumberItem*>(&other);
-    return its ? number_ < its->number_ : QTableWidgetItem::operator<(other);
-  }
-
- private:
-  double number_;
-};
-
 }  // namespace
 
 ComparisonPanel::ComparisonPanel(TimelineView& view)
@@ -124,12 +108,16 @@ void ComparisonPanel::add_actions(Actions& actions) {
   });
   actions.add(compare, "close-beside", tr("&Close the second timeline"),
               QStringLiteral("Ctrl+Shift+W"), [this] { close_second(); });
-  actions.add(compare, "align-start", tr("Align by &start"), QStringLiteral("Alt+1"),
-              [this] { align(Align::kStart); });
-  actions.add(compare, "align-step", tr("Align by s&tep"), QStringLiteral("Alt+2"),
-              [this] { align(Align::kStep); });
-  actions.add(compare, "align-pack", tr("Align by &pack"), QStringLiteral("Alt+3"),
-              [this] { align(Align::kPack); });
+  actions.begin_section(compare);
+  actions.add_switch(
+      compare, "align-start", tr("Align by &start"), QStringLiteral("Alt+1"),
+      [this] { align(Align::kStart); }, [this] { return align_ == Align::kStart; });
+  actions.add_switch(
+      compare, "align-step", tr("Align by s&tep"), QStringLiteral("Alt+2"),
+      [this] { align(Align::kStep); }, [this] { return align_ == Align::kStep; });
+  actions.add_switch(
+      compare, "align-pack", tr("Align by &pack"), QStringLiteral("Alt+3"),
+      [this] { align(Align::kPack); }, [this] { return align_ == Align::kPack; });
   actions.add(compare, "arrange",
               tr("M&atching rows next to each other, or the first timeline above the second"),
               QStringLiteral("I"), [this] {
@@ -137,6 +125,7 @@ void ComparisonPanel::add_actions(Actions& actions) {
                 view_.arrange(pairs ? Arrangement::kSides : Arrangement::kPairs);
                 show_controls();
               });
+  actions.begin_section(compare);
   actions.add(compare, "partner", tr("Matching span in the &other timeline"), QStringLiteral("X"),
               [this] { view_.select_partner(); });
   actions.add(compare, "error-next", tr("N&ext of the largest differences"), QStringLiteral("E"),
@@ -240,6 +229,7 @@ void ComparisonPanel::put_together(bool again) {
         largest_deviations(first->reader(), second->reader(), steps, packs, kMax, stop);
     if (!deviations) {
       return tell([this, why = text_of(deviations.error().message())] {
+        words_->setText(why);
         emit told(why);
         emit listed();
       });
@@ -275,7 +265,12 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
     title->setToolTip(name);
     table_->setHorizontalHeaderItem(4 + s, title);
   }
-  words_->setText(tr("comparing …"));
+  // Another alignment keeps the list of differences, so nothing is left to compare.
+  if (again && !deviations_.empty()) {
+    report_listed();
+  } else {
+    words_->setText(tr("comparing …"));
+  }
   arrangement_->setItemText(1,
                             tr("%1 above %2").arg(text_of(sides[0].name), text_of(sides[1].name)));
   QStringList said;

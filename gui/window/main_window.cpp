@@ -8,12 +8,14 @@
 
 #include "gui/window/main_window.h"
 
+#include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
+#include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QProgressBar>
@@ -22,13 +24,16 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QToolTip>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "core/scenario/library_folder.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
+#include "gui/paint/palette.h"
 #include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
@@ -39,8 +44,10 @@
 #include "gui/widgets/found_panel.h"
 #include "gui/widgets/headline_strip.h"
 #include "gui/widgets/help_dialog.h"
+#include "gui/widgets/legend_strip.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
+#include "gui/widgets/notice_bar.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/picture_file.h"
@@ -67,6 +74,8 @@ MainWindow::MainWindow(Executors executors)
       sweep_(new SweepPanel(executors)),
       view_(new TimelineView),
       headline_(new HeadlineStrip),
+      legend_(new LegendStrip),
+      notice_(new NoticeBar),
       overview_(new OverviewStrip),
       where_(new QLabel),
       progress_(new QProgressBar),
@@ -79,15 +88,8 @@ MainWindow::MainWindow(Executors executors)
   connect(welcome, &WelcomePage::new_wanted, this, &MainWindow::start_new);
   connect(welcome, &WelcomePage::example_wanted, this, &MainWindow::open_and_run);
   connect(welcome, &WelcomePage::file_wanted, this, &MainWindow::open);
-  auto* const page = new QWidget;
-  auto* const layout = new QVBoxLayout(page);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
-  layout->addWidget(headline_);
-  layout->addWidget(overview_);
-  layout->addWidget(view_, 1);
   stack_->addWidget(welcome);
-  stack_->addWidget(page);
+  make_page();
   make_desk();
   make_sweep();
   make_panels();
@@ -131,6 +133,28 @@ MainWindow::~MainWindow() {
 }
 
 // --- parts ---
+
+/// Creates the page with the timeline and the lines above and below it.
+void MainWindow::make_page() {
+  auto* const page = new QWidget;
+  auto* const layout = new QVBoxLayout(page);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(notice_);
+  layout->addWidget(headline_);
+  layout->addWidget(overview_);
+  layout->addWidget(view_, 1);
+  layout->addWidget(legend_);
+  stack_->addWidget(page);
+  connect(view_, &TimelineView::trace_changed, legend_,
+          [this] { legend_->show_trace(view_->shared_trace()); });
+  connect(view_, &TimelineView::menu_wanted, this, &MainWindow::show_menu);
+  connect(legend_, &LegendStrip::kind_wanted, this, [this](const QString& name) {
+    search_->show();
+    find(name);
+  });
+  connect(&watch_, &FileWatch::changed, this, &MainWindow::offer_reload);
+}
 
 QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget* panel,
                                    Qt::DockWidgetArea area) {
@@ -250,20 +274,36 @@ void MainWindow::make_actions() {
   const QString file = tr("&File"), help = tr("&Help");
   actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
   actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
+  comparison_->add_actions(actions_);
   actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
                [this] { offer_recovery(true); });
+  actions_.add(file, "reload", tr("Re&load the timeline"), QStringLiteral("Ctrl+R"),
+               [this] { reload(); });
+  actions_.begin_section(file);
   actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"),
                [this] {
-                 export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {},
+                 export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"),
+                                                             proposed_name(QStringLiteral(".png")),
                                                              tr("Pictures (*.png *.svg)")));
                });
-  actions_.add(
-      file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"), [this] {
-        export_numbers(
-            QFileDialog::getSaveFileName(this, tr("Export numbers"), {}, tr("Tables (*.csv)")));
-      });
+  actions_.add(file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"),
+               [this] {
+                 export_numbers(QFileDialog::getSaveFileName(this, tr("Export numbers"),
+                                                             proposed_name(QStringLiteral(".csv")),
+                                                             tr("Tables (*.csv)")));
+               });
+  actions_.begin_section(file);
   actions_.add(file, "quit", tr("&Quit"), QStringLiteral("Ctrl+Q"), [this] { close(); });
   session_->add_actions(actions_);
+  add_timeline_actions(actions_, *view_);
+  make_view_actions();
+  add_panel_actions();
+  search_->add_actions(actions_);
+  arrows_->add_actions(actions_);
+  topology_->add_actions(actions_);
+  marks_->add_actions(actions_);
+  numbers_->add_actions(actions_);
+  add_sweep_actions();
   for (const Example& example : examples_) {
     if (example.number > 9) break;
     const QByteArray id = "example-" + QByteArray::number(example.number);
@@ -273,24 +313,6 @@ void MainWindow::make_actions() {
         QStringLiteral("Ctrl+%1").arg(example.number),
         [this, path = QString::fromStdString(example.path)] { open_and_run(path); });
   }
-  add_sweep_actions();
-  add_timeline_actions(actions_, *view_);
-  actions_.add(tr("&View"), "scenario", tr("&Scenario next to the timeline"), QStringLiteral("F4"),
-               [this] {
-                 if (stack_->isVisible() || sweep_->isVisible())
-                   session_->setVisible(!session_->isVisible());
-               });
-  actions_.add(tr("&View"), "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] {
-    set_dark(!dark_);
-    QSettings().setValue(QStringLiteral("dark"), dark_);
-  });
-  add_panel_actions();
-  comparison_->add_actions(actions_);
-  search_->add_actions(actions_);
-  arrows_->add_actions(actions_);
-  topology_->add_actions(actions_);
-  marks_->add_actions(actions_);
-  numbers_->add_actions(actions_);
   actions_.add(help, "palette", tr("&Commands…"), QStringLiteral("Ctrl+P"), [this] {
     auto* const palette = new CommandPalette(actions_, this);
     palette->setAttribute(Qt::WA_DeleteOnClose);
@@ -298,6 +320,65 @@ void MainWindow::make_actions() {
   });
   actions_.add(help, "help", tr("&Keys and legend"), QStringLiteral("?; F1"),
                [this] { show_help(actions_, this); });
+  actions_.begin_section(help);
+  actions_.add(help, "about", tr("&About Tutti"), QStringLiteral("Shift+F1"),
+               [this] { show_about(this); });
+}
+
+void MainWindow::make_view_actions() {
+  const QString view = tr("&View");
+  actions_.begin_section(view);
+  actions_.add_switch(
+      view, "scenario", tr("&Scenario next to the timeline"), QStringLiteral("F4"),
+      [this] {
+        if (stack_->isVisible() || sweep_->isVisible())
+          session_->setVisible(!session_->isVisible());
+      },
+      [this] { return session_->isVisible(); });
+  actions_.add_switch(
+      view, "legend", tr("Le&gend below the timeline"), QStringLiteral("Ctrl+Alt+7"),
+      [this] {
+        legend_->setVisible(legend_->isHidden());
+        QSettings().setValue(QStringLiteral("legend"), !legend_->isHidden());
+      },
+      [this] { return !legend_->isHidden(); });
+  legend_->setVisible(QSettings().value(QStringLiteral("legend"), true).toBool());
+  actions_.add_switch(
+      view, "dark", tr("Dar&k theme"), QStringLiteral("Ctrl+Shift+D"),
+      [this] {
+        set_dark(!dark_);
+        QSettings().setValue(QStringLiteral("dark"), dark_);
+      },
+      [this] { return dark_; });
+}
+
+/// Shows the menu about the selected span. Its entries are actions of the other menus, so they have
+/// shortcuts, too.
+void MainWindow::show_menu(const QPoint& global) {
+  auto* const menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->setObjectName(QStringLiteral("span menu"));
+  const auto add = [&](std::initializer_list<const char*> ids) {
+    for (const char* const id : ids) menu->addAction(actions_.find(QString::fromLatin1(id)));
+    menu->addSeparator();
+  };
+  if (const auto& span = view_->selected()) {
+    const Trace::Row& row = view_->trace()->rows()[span->row];
+    const QString kind = QString::fromStdString(core::span_name(row.spans.kind(span->index)));
+    const QString device = QString::fromStdString(row.track.device);
+    add({"fit-selection", "next", "previous"});
+    menu->addAction(tr("Find all “%1”").arg(kind), this, [this, kind] { find(kind); });
+    if (const std::int32_t pack = row.spans.pack(span->index); pack >= 0)
+      menu->addAction(tr("Find pack %1").arg(pack), this,
+                      [this, pack] { find(QStringLiteral("pack %1").arg(pack)); });
+    menu->addAction(tr("Show only rows of %1").arg(device), this,
+                    [this, device] { search_->filter(device); });
+    menu->addSeparator();
+    add({"message-back", "message-on"});
+    if (view_->trace()->parts()) add({"partner"});
+  }
+  add({"mark", "pin", "open-or-close", "fit-all"});
+  menu->popup(global);
 }
 
 void MainWindow::add_panel_actions() {
@@ -337,16 +418,33 @@ void MainWindow::enable_panel_actions(bool enabled) {
 }
 
 void MainWindow::make_menus() {
+  // Menus are in the order in which users expect them; submenus follow their menus.
+  const QStringList order{tr("&File"),     tr("S&cenario"), tr("&View"), tr("&Select"),
+                          tr("&Rows"),     tr("&Compare"),  tr("&Play"), tr("S&weep"),
+                          tr("E&xamples"), tr("&Help")};
+  const auto place = [&](const Actions::Group& group) {
+    return order.indexOf(group.name.section(Actions::submenu_separator(), 0, 0));
+  };
+  std::vector<Actions::Group> groups = actions_.groups();
+  std::stable_sort(
+      groups.begin(), groups.end(),
+      [&](const Actions::Group& a, const Actions::Group& b) { return place(a) < place(b); });
   std::map<QString, QMenu*> menus;
-  for (const Actions::Group& group : actions_.groups()) {
+  for (const Actions::Group& group : groups) {
     const QStringList names = group.name.split(Actions::submenu_separator());
     QMenu* const menu =
         names.size() > 1 ? menus.at(names[0])->addMenu(names[1]) : menuBar()->addMenu(group.name);
     menus.emplace(group.name, menu);
-    for (QAction* const action : group.actions) menu->addAction(action);
+    for (QAction* const action : group.actions) {
+      const auto& sections = group.first_of_sections;
+      if (std::find(sections.begin(), sections.end(), action) != sections.end())
+        menu->addSeparator();
+      menu->addAction(action);
+    }
+    connect(menu, &QMenu::aboutToShow, this, [this] { actions_.refresh(); });
     if (group.actions.front() != actions_.find(QStringLiteral("open"))) continue;
     auto* const recent = new QMenu(tr("Open &recent"), menu);
-    menu->insertMenu(actions_.find(QStringLiteral("export-picture")), recent);
+    menu->insertMenu(actions_.find(QStringLiteral("recover")), recent);
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
       recent->clear();
       for (const QString& path : recent_files())
@@ -375,7 +473,21 @@ void MainWindow::open_and_run(const QString& path) {
   begin_to_open(path);
 }
 
+void MainWindow::reload() {
+  if (!view_->trace() || shown_.isEmpty() || view_->trace()->parts())
+    return tell(tr("open a single timeline first; then it can be reloaded"));
+  open(shown_);
+  reloading_ = true;
+}
+
+void MainWindow::offer_reload() {
+  notice_->offer(tr("%1 has changed on disk. The window shows it as it was when it was opened.")
+                     .arg(QFileInfo(shown_).fileName()),
+                 tr("&Reload (Ctrl+R)"), [this] { reload(); });
+}
+
 void MainWindow::begin_to_open(const QString& path) {
+  reloading_ = false;
   progress_->setValue(0);
   progress_->show();
   second_.clear();
@@ -454,8 +566,15 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   show_panels();
   overview_->show_trace(trace);
   headline_->show_trace(trace);
-  view_->show_trace(trace);
+  if (std::exchange(reloading_, false) && path == shown_) {
+    view_->replace_trace(trace, view_->view().range());
+  } else {
+    view_->show_trace(trace);
+  }
   view_->setFocus();
+  shown_ = path;
+  notice_->hide();
+  watch_.watch(path);
   const bool of_desk = session_->made(path) || sweep_->made(path);
   if (sweep_->made(path)) session_->hide();
   if (!of_desk && !session_->isVisible())
@@ -530,21 +649,25 @@ void MainWindow::set_dark(bool dark) {
   found_->set_theme(theme);
   topology_->set_theme(theme);
   sweep_->set_theme(theme);
-  QPalette colours;
-  if (dark) {
-    colours = QPalette(QColor(0x2b, 0x30, 0x37), QColor(0x22, 0x26, 0x2c));
-    colours.setColor(QPalette::Base, QColor::fromRgb(theme.background));
-    colours.setColor(QPalette::AlternateBase, QColor::fromRgb(theme.band));
-    for (const QPalette::ColorRole role :
-         {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
-      colours.setColor(role, QColor::fromRgb(theme.text));
-    colours.setColor(QPalette::PlaceholderText, QColor::fromRgb(theme.faint_text));
-    for (const QPalette::ColorRole role :
-         {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
-      colours.setColor(QPalette::Disabled, role,
-                       QColor::fromRgb(blend(theme.background, theme.text, 0.4)));
-  }
+  legend_->set_theme(theme);
+  actions_.refresh();
+  // The palette of the window alone would leave dialogs and floating panels as they are.
+  const QPalette colours = palette_of(theme, dark);
+  QApplication::setPalette(colours);
+  QToolTip::setPalette(colours);
+  // Windows that are open keep the palette that they were shown with.
   setPalette(colours);
+  for (QDockWidget* const dock : findChildren<QDockWidget*>()) dock->setPalette(colours);
+}
+
+QString MainWindow::proposed_name(const QString& ending) const {
+  const QString path =
+      sweep_is_meant() && sweep_->data() ? QString::fromStdString(sweep_->data()->path) : shown_;
+  if (path.isEmpty()) return {};
+  const QFileInfo file(path);
+  const bool temporary = session_->made(path) || sweep_->made(path);
+  return (temporary ? QString() : file.path() + QLatin1Char('/')) + file.completeBaseName() +
+         ending;
 }
 
 void MainWindow::report_cursor(qint64 picoseconds) {

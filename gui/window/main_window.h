@@ -6,6 +6,7 @@
 #include "gui/documents/examples.h"
 #include "gui/editor/editor_session.h"
 #include "gui/widgets/actions.h"
+#include "gui/widgets/file_watch.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/window/file_opener.h"
 
@@ -19,8 +20,10 @@ namespace tutti::gui {
 class ComparisonPanel;
 class FoundPanel;
 class HeadlineStrip;
+class LegendStrip;
 class MarksPanel;
 class MessageArrows;
+class NoticeBar;
 class NumbersPanel;
 class OverviewStrip;
 class SearchBar;
@@ -69,8 +72,16 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
   [[nodiscard]] HeadlineStrip& headline() { return *headline_; }
   [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
-  /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty on
-  /// success.
+  [[nodiscard]] LegendStrip& legend() { return *legend_; }
+  /// Returns the line above the timeline that offers to reload it.
+  [[nodiscard]] NoticeBar& notice() { return *notice_; }
+  /// Returns the name that an export proposes, such as "mine.png" for "mine.tutti", in the
+  /// directory of the timeline, or of the sweep if that is exported.
+  [[nodiscard]] QString proposed_name(const QString& ending) const;
+  /// Opens the timeline again, from its file, and keeps the view.
+  void reload();
+  /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
+  /// there is no error.
   [[nodiscard]] QString write_shown(const QString& path);
 
  signals:
@@ -88,6 +99,10 @@ class MainWindow : public QMainWindow {
   void make_sweep();
   void add_sweep_actions();
   void make_panels();
+  void make_page();
+  void make_view_actions();
+  void show_menu(const QPoint& global);
+  void offer_reload();
   void make_actions();
   void make_menus();
   /// Adds a dock with a panel. The user can move and close the panel, and show it through the View
@@ -128,6 +143,8 @@ class MainWindow : public QMainWindow {
   SweepPanel* sweep_;
   TimelineView* view_;
   HeadlineStrip* headline_;
+  LegendStrip* legend_;
+  NoticeBar* notice_;
   OverviewStrip* overview_;
   SearchBar* search_ = nullptr;
   NumbersPanel* numbers_ = nullptr;
@@ -146,6 +163,9 @@ class MainWindow : public QMainWindow {
   /// The layout of the panels, saved while there is no timeline; else empty.
   QByteArray panels_;
   QString told_;             ///< the full text of the status bar, which may show only its beginning
+  FileWatch watch_;          ///< watches the file of the timeline
+  QString shown_;            ///< the path of the timeline that is shown
+  bool reloading_ = false;   ///< true: the timeline that is being opened is the shown one
   bool run_opened_ = false;  ///< true: run the scenario that is being opened
   bool dark_ = false;
   /// True: the topology is hidden until a single timeline is shown again.

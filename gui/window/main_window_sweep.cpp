@@ -47,8 +47,9 @@ void MainWindow::add_sweep_actions() {
   actions_.add(group, "sweep", tr("S&weep this scenario…"), QStringLiteral("Ctrl+F5"),
                [this] { begin_sweep(); });
   sweep_->add_actions(actions_);
-  actions_.add(tr("&View"), "sweep-panel", tr("S&weep next to the timeline"), QStringLiteral("F7"),
-               [this] { toggle_sweep(); });
+  actions_.add_switch(
+      tr("&View"), "sweep-panel", tr("S&weep next to the timeline"), QStringLiteral("F7"),
+      [this] { toggle_sweep(); }, [this] { return sweep_->isVisible(); });
 }
 
 void MainWindow::open_sweep(const QString& path) {

@@ -51,6 +51,27 @@ TEST(Marks, AreWalkedInOrderOfTimeAndAround) {
   EXPECT_EQ(marks.all(), (std::vector{mark(20, 20, "B"), mark(30, 40, "c")}));
 }
 
+TEST(Marks, OfTwoWindowsAreMerged) {
+  const auto marks = [](const std::vector<std::string>& names) {
+    Marks made;
+    for (const std::string& name : names)
+      made.add({{core::Time(name[0]), core::Time(name[0])}, name});
+    return made;
+  };
+  const auto merged = [&](const std::vector<std::string>& mine,
+                          const std::vector<std::string>& theirs) {
+    std::vector<std::string> names;
+    const Marks all = Marks::merged(marks({"a", "b"}), marks(mine), marks(theirs));
+    for (const Mark& mark : all.all()) names.push_back(mark.text);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(merged({"a", "b", "c"}, {"a", "b", "d"}), (Names{"a", "b", "c", "d"}));
+  EXPECT_EQ(merged({"a"}, {"a", "b", "d"}), (Names{"a", "d"})) << "b was removed here";
+  EXPECT_EQ(merged({"a", "b", "c"}, {"b"}), (Names{"b", "c"})) << "a was removed there";
+  EXPECT_EQ(merged({"a", "b", "c"}, {"a", "b", "c"}), (Names{"a", "b", "c"})) << "added in both";
+}
+
 TEST(Marks, FilesThatAreWrongSayWhereAndWhy) {
   const auto read = [](const std::string& text) { return Marks::read(text, "x.marks"); };
   EXPECT_TRUE(read(""));

@@ -97,6 +97,50 @@ TEST(RowRaster, DrawsThatAlsoOfManySpansOnFewPixels) {
   }
 }
 
+TEST(RowRaster, TouchingSpansFromFourPixelsOnHaveABorderWhereverTheyBegin) {
+  for (const std::int64_t length : {3'000, 4'000, 4'300, 5'500, 25'300}) {
+    SpanRow row;
+    for (std::int64_t at = 0; at + length <= 400'000; at += length) {
+      Span span;
+      span.start = Time(at);
+      span.duration = Time(length);
+      span.kind = 1;
+      row.add(span);
+    }
+    row.finish();
+    constexpr int kWidth = 400;
+    RowRaster raster({Time(), Time(400'000)}, kWidth);
+    const auto& columns = raster.columns_of(row);
+    const auto borders =
+        std::count_if(columns.begin(), columns.end(), [](const Column& c) { return c.begins; });
+    if (length >= 5'000) {
+      EXPECT_EQ(borders, row.size()) << length << " thousandths of a pixel";
+    } else if (length == 3'000) {
+      EXPECT_EQ(borders, 0) << "narrower spans would be borders only";
+    } else {
+      EXPECT_GE(borders, row.size() * 2 / 3) << length << " thousandths of a pixel";
+    }
+  }
+}
+
+TEST(RowRaster, ThePartOfASpanThatWaitsIsApart) {
+  SpanRow row;
+  Span span;
+  span.duration = Time(100'000);
+  span.wait = Time(40'000);
+  row.add(span);
+  row.finish();
+  EXPECT_NEAR(static_cast<double>(row.wait(0).count()), 40'000, 400);
+  RowRaster raster({Time(), Time(100'000)}, 100);
+  const auto& columns = raster.columns_of(row);
+  for (std::size_t x = 0; x < columns.size(); ++x)
+    EXPECT_EQ(columns[x].waits, x < 39 || (x == 39 && row.wait(0) >= Time(40'000))) << x;
+  SpanLooks looks;
+  looks.fill({0xff0000ff, 0, 8, 0xff8888ff});
+  EXPECT_EQ(fill_of(columns[20], looks, 8).colour, 0xff8888ffu);
+  EXPECT_EQ(fill_of(columns[60], looks, 8).colour, 0xff0000ffu);
+}
+
 TEST(RowRaster, PixelsAndTimesAreEachOthersInverse) {
   Random random(4);
   for (int i = 0; i < 2000; ++i) {
@@ -118,11 +162,11 @@ TEST(RowRaster, FillsThePartOfTheRowThatTheKindHasToTheShareThatIsCovered) {
   SpanLooks looks;
   looks.fill({0xff0000ff, 0, 8});
   looks[1] = {0xff00ff00, 0, 4};
-  const std::vector<Column> columns{{0, false, Column::kFull},
+  const std::vector<Column> columns{{0, false, false, Column::kFull},
                                     {},
-                                    {1, false, Column::kFull},
-                                    {0, false, 1},
-                                    {0, false, Column::kFull / 2}};
+                                    {1, false, false, Column::kFull},
+                                    {0, false, false, 1},
+                                    {0, false, false, Column::kFull / 2}};
   constexpr int kHeight = 8;
   std::vector<Pixel> pixels(columns.size() * kHeight, 7);
   draw_columns(columns, looks, pixels.data(), std::ssize(columns), kHeight);

@@ -101,6 +101,22 @@ TEST(RowTexts, ShortSpansOfChangingKindsOrFarBetweenHaveNone) {
   EXPECT_TRUE(texts(row_of(short_ones(90, 0, 4, 4)), 300).runs.empty()) << "30 pixels are too few";
 }
 
+TEST(RowTexts, SpansWithABorderHaveTheirOwnTextOrNone) {
+  std::vector<Piece> pieces;
+  for (int i = 0; i < 13; ++i) pieces.push_back({0, 25 * kPixel, 4});
+  const RowTexts found = texts(row_of(pieces), 325);
+  EXPECT_TRUE(found.runs.empty()) << "thirteen spans are not one";
+  EXPECT_TRUE(found.wide.empty());
+}
+
+TEST(RowTexts, NoTextRunsAcrossAGap) {
+  std::vector<Piece> pieces = short_ones(180, 0, 4, 4);
+  pieces.push_back({3 * kPixel, kPixel / 3, 4});
+  for (const Piece& piece : short_ones(180, 0, 4, 4)) pieces.push_back(piece);
+  for (const RowTexts::Run& run : texts(row_of(pieces), 123).runs)
+    EXPECT_TRUE(run.to <= 60 || run.from >= 63) << run.from << " to " << run.to;
+}
+
 TEST(RowTexts, AWideSpanEndsARun) {
   std::vector<Piece> pieces = short_ones(450, 0, 4, 4);
   pieces.push_back({0, 60 * kPixel, 4});

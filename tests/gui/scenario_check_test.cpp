@@ -220,7 +220,13 @@ TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {
     EXPECT_FALSE(examples[i].about.empty()) << examples[i].path;
     EXPECT_TRUE(check(file_text(examples[i].path)).card) << examples[i].path;
   }
-  EXPECT_EQ(examples[0].title, "two ranks");
+  EXPECT_EQ(examples[0].title, "Two GPUs and one link");
+  EXPECT_EQ(examples[0].question, "How does an all-reduce work?");
+  for (const Example& example : examples) EXPECT_FALSE(example.question.empty()) << example.path;
+  const test::TemporaryFolder own;
+  static_cast<void>(own.write("01_my_ring.textproto", "# My own.\n"));
+  ASSERT_EQ(examples_in(own.path()).size(), 1u);
+  EXPECT_EQ(examples_in(own.path())[0].title, "my ring") << "without a title";
   EXPECT_THAT(examples[0].about, StartsWith("Two GPUs, "));
   EXPECT_TRUE(examples_in(folder() + "/nowhere").empty());
 }

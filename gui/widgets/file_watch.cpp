@@ -1,0 +1,45 @@
+#include "gui/widgets/file_watch.h"
+
+#include <QFileInfo>
+
+namespace tutti::gui {
+
+namespace {
+
+/// A file that is being written changes many times.
+constexpr int kPauseMs = 200;
+
+}  // namespace
+
+FileWatch::FileWatch(QObject* parent) : QObject(parent) {
+  pause_.setSingleShot(true);
+  pause_.setInterval(kPauseMs);
+  const auto wait = [this] { pause_.start(); };
+  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, wait);
+  // A file that replaces the watched one is not watched itself, but its directory changes.
+  connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, wait);
+  connect(&pause_, &QTimer::timeout, this, &FileWatch::look);
+}
+
+void FileWatch::watch(const QString& path) {
+  pause_.stop();
+  if (!watcher_.files().isEmpty()) watcher_.removePaths(watcher_.files());
+  if (!watcher_.directories().isEmpty()) watcher_.removePaths(watcher_.directories());
+  path_ = path;
+  known_ = seen_ = path.isEmpty() ? std::nullopt : FileStamp::of(path.toStdString());
+  if (known_) watcher_.addPaths({path, QFileInfo(path).absolutePath()});
+}
+
+void FileWatch::look() {
+  const auto now = FileStamp::of(path_.toStdString());
+  if (now && !watcher_.files().contains(path_)) watcher_.addPath(path_);
+  if (!now || now == known_) return;
+  if (now != seen_) {  // it may still be changing
+    seen_ = now;
+    return pause_.start();
+  }
+  known_ = now;
+  emit changed(path_);
+}
+
+}  // namespace tutti::gui

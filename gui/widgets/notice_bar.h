@@ -1,0 +1,30 @@
+#pragma once
+
+#include <QFrame>
+#include <functional>
+
+class QLabel;
+class QPushButton;
+
+namespace tutti::gui {
+
+/// A line above a document with a message and an offer, such as to reload the document. It is
+/// hidden until there is one, and does not interrupt the user.
+class NoticeBar : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit NoticeBar(QWidget* parent = nullptr);
+
+  /// Shows a message with a button that calls `what` and hides the message.
+  void offer(const QString& text, const QString& button, const std::function<void()>& what);
+  [[nodiscard]] QString text() const;
+  [[nodiscard]] QPushButton& button() { return *button_; }
+
+ private:
+  QLabel* text_;
+  QPushButton* button_;
+  std::function<void()> what_;
+};
+
+}  // namespace tutti::gui

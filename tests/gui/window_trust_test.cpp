@@ -1,0 +1,259 @@
+// What keeps the window trusted: nothing is lost, nothing is stale, nothing is hidden.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QDockWidget>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTableWidget>
+#include <QTextBrowser>
+#include <filesystem>
+#include <map>
+
+#include "gui/paint/palette.h"
+#include "gui/widgets/details_panel.h"
+#include "gui/widgets/legend_strip.h"
+#include "gui/widgets/marks_panel.h"
+#include "gui/widgets/notice_bar.h"
+#include "gui/widgets/numbers_panel.h"
+#include "gui/widgets/search_bar.h"
+#include "gui/widgets/table.h"
+#include "tests/gui/window_fixture.h"
+
+namespace tutti::gui {
+namespace {
+
+using testing::HasSubstr;
+
+std::string text_with(const QWidget& window, const char* name) {
+  const auto* const label = window.findChild<QLabel*>(QString::fromLatin1(name));
+  return label ? label->text().toStdString() : "no such label";
+}
+
+TEST_F(Window, ATimelineThatChangesOnDiskIsOfferedForReload) {
+  const std::string path = write("small.tutti", small_timeline());
+  ASSERT_TRUE(open(path));
+  view().show_range({kMs * 20, kMs * 60});
+  EXPECT_FALSE(window_.notice().isVisible());
+  QTest::qWait(20);
+  std::string other = small_timeline();
+  ASSERT_NE(other.find("small"), std::string::npos);
+  write("other.tutti", other + "damaged");
+  std::filesystem::rename(folder_.file("other.tutti"), path);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.notice().isVisible(); }, 5000));
+  EXPECT_THAT(window_.notice().text().toStdString(), HasSubstr("small.tutti has changed on disk"));
+  QSignalSpy opened(&window_, &MainWindow::opened);
+  window_.notice().button().click();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !opened.isEmpty(); }, 5000));
+  EXPECT_FALSE(window_.notice().isVisible());
+  EXPECT_EQ(view().view().range(), (TimeRange{kMs * 20, kMs * 60})) << "the view stays";
+}
+
+TEST_F(Window, AnOverwrittenTimelineIsNotCalledDamaged) {
+  const std::string path = write("small.tutti", small_timeline());
+  ASSERT_TRUE(open(path));
+  write("small.tutti", std::string(100, 'x'));
+  const auto span = view().trace()->span(0, 0);
+  ASSERT_FALSE(span);
+  EXPECT_THAT(span.error().message(), HasSubstr("has changed since it was opened; reload it"));
+}
+
+TEST_F(Window, MarksOfTwoWindowsOnOneFileAreKept) {
+  const std::string path = write("small.tutti", small_timeline());
+  ASSERT_TRUE(open(path));
+  MainWindow other;
+  ASSERT_FALSE(why_not_opened(other, [&] { other.open(QString::fromStdString(path)); }));
+  view().select_range(TimeRange{kMs * 20, kMs * 30});
+  window_.actions_of().find(QStringLiteral("mark"))->trigger();
+  other.timeline().select_range(TimeRange{kMs * 50, kMs * 60});
+  other.actions_of().find(QStringLiteral("mark"))->trigger();
+  EXPECT_EQ(other.marks().marks().all().size(), 2u);
+  ASSERT_TRUE(open(path));
+  EXPECT_EQ(window_.marks().marks().all().size(), 2u);
+}
+
+TEST_F(Window, TabLeavesThePanels) {
+  open_small();
+  for (const char* const name : {"details", "numbers"}) {
+    auto* const table =
+        window_.findChild<QDockWidget*>(QString::fromLatin1(name))->findChild<QTableWidget*>();
+    ASSERT_GT(table->rowCount(), 1);
+    table->setFocus();
+    table->setCurrentCell(0, 0);
+    QTest::keyClick(table, Qt::Key_Tab);
+    EXPECT_FALSE(table->hasFocus()) << name;
+  }
+}
+
+TEST_F(Window, WholeRowsAreCopiedAndNumbersSorted) {
+  open_small();
+  auto* const table = window_.numbers().findChild<QTableWidget*>();
+  ASSERT_EQ(table->rowCount(), 5);
+  emit table->horizontalHeader()->sectionClicked(1);
+  emit table->horizontalHeader()->sectionClicked(1);  // the smallest first
+  std::vector<int> counts;
+  for (int row = 0; row < table->rowCount(); ++row)
+    counts.push_back(table->item(row, 1)->text().toInt());
+  EXPECT_EQ(counts, (std::vector<int>{8, 8, 8, 16, 16})) << "as numbers, not as texts";
+  view().filter(QStringLiteral("gpu1"));
+  EXPECT_EQ(table->item(4, 1)->text(), QStringLiteral("8")) << "it stays sorted";
+  table->selectRow(0);
+  table->setFocus();
+  QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+  const QStringList lines = QGuiApplication::clipboard()->text().split(QLatin1Char('\n'));
+  ASSERT_EQ(lines.size(), 3);
+  EXPECT_TRUE(lines[0].startsWith(QStringLiteral("kind\tcount\tsum")));
+  EXPECT_EQ(lines[1].count(QLatin1Char('\t')), 8);
+}
+
+TEST_F(Window, ASearchCountsAndUnderlinesItsMatches) {
+  window_.resize(1280, 2000);  // so that all rows are in view
+  open_small();
+  view().open_all();
+  auto* const line = window_.findChild<QLineEdit*>(QStringLiteral("find"));
+  auto* const bar = window_.findChild<SearchBar*>();
+  line->setText(QStringLiteral("receive >1ms"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return text_with(window_, "matches") == "16 matches"; }, 2000));
+  window_.grab();
+  EXPECT_EQ(bar->highlights().drawn(), 16);
+  EXPECT_FALSE(view().selected()) << "typing goes nowhere";
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_EQ(text_with(window_, "matches"), "1 of 16");
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_EQ(text_with(window_, "matches"), "2 of 16");
+  line->setText(QStringLiteral("receive >1s"));
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_EQ(text_with(window_, "matches"), "no match");
+  line->clear();
+  window_.grab();
+  EXPECT_EQ(bar->highlights().drawn(), 0);
+}
+
+TEST_F(Window, TheLegendHasEveryKindAndSearchesForIt) {
+  open_small();
+  EXPECT_TRUE(window_.legend().isVisible());
+  ASSERT_EQ(window_.legend().kinds().size(), 5u);
+  const QRect box = window_.legend().box_of(0);
+  ASSERT_FALSE(box.isEmpty());
+  QTest::mouseClick(&window_.legend(), Qt::LeftButton, {}, box.center());
+  ASSERT_TRUE(view().selected());
+  const SpanRow& spans = view().trace()->rows()[view().selected()->row].spans;
+  EXPECT_EQ(spans.kind(view().selected()->index), window_.legend().kinds().front());
+  window_.actions_of().find(QStringLiteral("legend"))->trigger();
+  EXPECT_FALSE(window_.legend().isVisible());
+}
+
+TEST_F(Window, TheDarkThemeIsThatOfEveryDialogMenuAndFloatingPanel) {
+  open_small();
+  window_.set_dark(true);
+  const auto is_dark = [](const QWidget& widget) {
+    return widget.palette().color(QPalette::Base).lightness() < 60 &&
+           widget.palette().color(QPalette::Window).lightness() < 60;
+  };
+  window_.actions_of().find(QStringLiteral("help"))->trigger();
+  QWidget* const help = QApplication::activeModalWidget();
+  ASSERT_TRUE(help);
+  EXPECT_TRUE(is_dark(*help));
+  EXPECT_TRUE(is_dark(*help->findChild<QTextBrowser*>()));
+  help->close();
+  auto* const numbers = window_.findChild<QDockWidget*>(QStringLiteral("numbers"));
+  numbers->setFloating(true);
+  EXPECT_TRUE(is_dark(*numbers));
+  EXPECT_TRUE(is_dark(*numbers->findChild<QTableWidget*>()));
+  window_.set_dark(false);
+  EXPECT_FALSE(is_dark(*numbers));
+}
+
+TEST_F(Window, TextsOfWidgetsAreReadableInBothThemes) {
+  for (const bool dark : {false, true}) {
+    const QPalette colours = palette_of(dark ? dark_theme() : light_theme(), dark);
+    const auto readable = [&](QPalette::ColorRole text, QPalette::ColorRole on) {
+      EXPECT_GE(contrast(colours.color(text).rgb(), colours.color(on).rgb()), 4.5)
+          << (dark ? "dark " : "light ") << text << " on " << on;
+    };
+    readable(QPalette::Text, QPalette::Base);
+    readable(QPalette::Text, QPalette::AlternateBase);
+    readable(QPalette::WindowText, QPalette::Window);
+    readable(QPalette::ButtonText, QPalette::Button);
+    readable(QPalette::ToolTipText, QPalette::ToolTipBase);
+    readable(QPalette::PlaceholderText, QPalette::Base);
+    readable(QPalette::Link, QPalette::Base);
+    readable(QPalette::Link, QPalette::Window);
+    readable(QPalette::HighlightedText, QPalette::Highlight);
+  }
+}
+
+TEST_F(Window, MenusHaveSectionsAndCheckMarks) {
+  open_small();
+  std::map<std::string, int> separators;
+  for (QMenu* const menu : window_.menuBar()->findChildren<QMenu*>()) {
+    for (const QAction* const action : menu->actions())
+      separators[menu->title().toStdString()] += action->isSeparator();
+  }
+  for (const char* const menu : {"&File", "&View", "&Select", "&Rows", "&Help"})
+    EXPECT_GT(separators[menu], 0) << menu;
+  QAction* const path = window_.actions_of().find(QStringLiteral("path"));
+  EXPECT_FALSE(path->isChecked());
+  press(Qt::Key_P);
+  EXPECT_TRUE(view().path_only());
+  EXPECT_TRUE(path->isChecked());
+  EXPECT_TRUE(window_.actions_of().find(QStringLiteral("counters"))->isChecked());
+  EXPECT_TRUE(window_.actions_of().find(QStringLiteral("align-step"))->isChecked());
+  window_.actions_of().find(QStringLiteral("align-pack"))->trigger();
+  EXPECT_FALSE(window_.actions_of().find(QStringLiteral("align-step"))->isChecked());
+  window_.actions_of().find(QStringLiteral("about"))->trigger();
+  auto* const about = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+  ASSERT_TRUE(about);
+  EXPECT_THAT(about->text().toStdString(), HasSubstr("Tutti"));
+  about->close();
+}
+
+TEST_F(Window, AnExportProposesANameBesideTheTimeline) {
+  const std::string path = write("small.tutti", small_timeline());
+  ASSERT_TRUE(open(path));
+  EXPECT_EQ(window_.proposed_name(QStringLiteral(".png")).toStdString(), folder_.file("small.png"));
+}
+
+TEST_F(Window, AMenuIsAboutTheSpanUnderTheMouse) {
+  open_small();
+  const QPoint there = point("worker 0/gpu0/compute", kMs * 10);
+  QContextMenuEvent event(QContextMenuEvent::Mouse, there, view().mapToGlobal(there));
+  QApplication::sendEvent(&view(), &event);
+  ASSERT_TRUE(view().selected());
+  auto* const menu = window_.findChild<QMenu*>(QStringLiteral("span menu"));
+  ASSERT_TRUE(menu);
+  QAction* all = nullptr;
+  for (QAction* const action : menu->actions()) {
+    if (action->text().startsWith(QStringLiteral("Find all"))) all = action;
+  }
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->text(), QStringLiteral("Find all “forward”"));
+  all->trigger();
+  EXPECT_EQ(text_with(window_, "matches"), "2 of 8");
+  menu->close();
+}
+
+TEST_F(Window, TheCriticalPathKeepsItsColours) {
+  window_.resize(1280, 2000);
+  open_small();
+  view().set_path_only(true);
+  const QImage picture = view().picture(view().size(), 1);
+  const QPoint on = point("worker 1/gpu0/compute", kMs * 120),
+               off = point("worker 0/gpu0/compute", kMs * 120);
+  const auto look = light_theme().spans[core::SpanKind::kFirstCompute].colour;
+  EXPECT_EQ(picture.pixel(on.x(), on.y() + 7), look);
+  EXPECT_NE(picture.pixel(off.x(), off.y() + 7), look);
+  press(Qt::Key_P);
+}
+
+}  // namespace
+}  // namespace tutti::gui
