@@ -54,6 +54,23 @@ TEST(PerfAlgorithms, TimesAreThoseOfEachAlone) {
   }
 }
 
+TEST(PerfAlgorithms, ParametersBelongToOneAlgorithm) {
+  const TemporaryFolder folder;
+  std::string text = kFour;
+  text.replace(text.find("algorithm: \"ring\""), 17,
+               "custom { file: \"double_binary_tree\" set: \"slices=2\" }");
+  const std::string file = folder.write("s.textproto", text);
+  const Outcome o = run_tutti({"perf", file, "--algorithms",
+                               "torus_2d,double_binary_tree,double_binary_tree:slices=16", "-b",
+                               "1M", "-e", "1M", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data times = Data(document)["rows"].items().front()["time_us"];
+  EXPECT_NE(times["double_binary_tree:slices=16"].real(), times["double_binary_tree"].real());
+  test::expect_refused({"perf", file, "--algorithms", "torus_2d:slices=8"}, folder,
+                       HasSubstr("no parameter \"slices\""));
+}
+
 TEST(PerfAlgorithms, TextAndTable) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kFour);

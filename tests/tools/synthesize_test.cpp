@@ -47,6 +47,18 @@ TEST(Synthesize, WritesMscclThatIsReadAgain) {
   }
 }
 
+TEST(Synthesize, TheAlgorithmOfTheScenarioDoesNotMatter) {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.write(
+      "s.textproto",
+      "cluster { workers { machine: \"dgx1-v100\" replicas: 4 } }\n"
+      "workload { variable { name: \"b\" shape: 4096 } update_ms: 0 }\n"
+      "strategy { custom { file: \"double_binary_tree\" set: \"slices=2\" } staging: DIRECT }\n");
+  const Outcome o =
+      run_tutti({"synthesize", scenario, "--collective", "all-gather", "--bytes", "1M"});
+  EXPECT_EQ(o.status, 0) << o.err;
+}
+
 TEST(Synthesize, BroadcastsFromAnyRoot) {
   const Outcome o = run_tutti({"synthesize", "--cluster", "dgx-a100", "--collective", "broadcast",
                                "--root", "5", "--bytes", "1M", "--format", "json"});

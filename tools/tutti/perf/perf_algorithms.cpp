@@ -292,10 +292,17 @@ std::vector<std::string> settings_for_algorithm(const std::string& name) {
     if (to_string(known) == name)
       return {"strategy.custom.file=", "strategy.custom.set=", "strategy.algorithm=" + name};
   }
+  // Parameters of the scenario belong to its own file, so each algorithm has only those that its
+  // name states: "mine.tutti-algorithm:slices=8".
+  const std::size_t equals = name.find('=');
+  const std::size_t colon =
+      equals == std::string::npos ? std::string::npos : name.rfind(':', equals);
+  const std::string file = name.substr(0, colon);
+  const std::string set = colon == std::string::npos ? "" : name.substr(colon + 1);
   std::error_code status;
-  const bool here = std::filesystem::is_regular_file(name, status);
-  const std::string path = here ? std::filesystem::absolute(name, status).string() : name;
-  return {"strategy.algorithm=", "strategy.custom.file=" + path};
+  const bool here = std::filesystem::is_regular_file(file, status);
+  const std::string path = here ? std::filesystem::absolute(file, status).string() : file;
+  return {"strategy.algorithm=", "strategy.custom.file=" + path, "strategy.custom.set=" + set};
 }
 
 int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment) {

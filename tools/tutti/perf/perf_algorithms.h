@@ -13,7 +13,8 @@ namespace tutti::tools {
 /// A request to compare several algorithms.
 struct PerfAlgorithmsRequest {
   ScenarioOptions scenario;
-  /// Names of built-in or shipped algorithms, "nccl", or files.
+  /// Names of built-in or shipped algorithms, "nccl", or files. The name of a file or of a shipped
+  /// algorithm may end with the value of a parameter, such as "mine.tutti-algorithm:slices=8".
   std::vector<std::string> algorithms;
   core::OneBuffer what;             ///< the collective, without its number of elements
   std::vector<std::int64_t> sizes;  ///< sizes in elements, before rounding
@@ -25,9 +26,9 @@ struct PerfAlgorithmsRequest {
 /// algorithm changes. Returns the exit status.
 int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment);
 
-/// Returns the overrides that make a scenario use an algorithm. The algorithm is built in, or comes
-/// from a file. A file is first searched in the working directory, then in the scenario's folder,
-/// then among shipped algorithms.
+/// Returns the overrides that make a scenario use an algorithm, which is built in or comes from a
+/// file, possibly with the value of a parameter. A file is first searched in the working directory,
+/// then in the scenario's folder, then among shipped algorithms.
 std::vector<std::string> settings_for_algorithm(const std::string& name);
 
 }  // namespace tutti::tools

@@ -31,7 +31,8 @@ std::vector<core::Override> strategy_with(const std::string& algorithm, const st
   std::vector<core::Override> overrides;
   for (const std::string& one :
        {"strategy.algorithm=" + algorithm, "strategy.custom.file=" + file,
-        std::string("strategy.staging=DIRECT"), std::string("run.nccl=RINGS")}) {
+        std::string("strategy.custom.set="), std::string("strategy.staging=DIRECT"),
+        std::string("run.nccl=RINGS")}) {
     auto parsed = core::parse_override("--set", one);
     if (parsed) overrides.push_back(std::move(*parsed));
   }
